@@ -1,7 +1,14 @@
-"""The whole plugin contract: what a package may add to the referee.
+"""The plugin contract: games, house players, pairing formats, dialects and observers that a package may add.
 
-Everything that is built in is added this way, too. A plugin is a module or object with functions marked
-`@referee.hookimpl`, named under the entry point group `referee`.
+A plugin is a module or an object with some of the five functions below, each marked `@hookimpl`. A package names it
+under the entry point group `referee` in its setup.cfg:
+
+    [options.entry_points]
+    referee =
+        nim = referee_nim.plugin
+
+Everything that is built in is added in the same way, so a plugin can do all that the referee itself does. The examples
+below are whole plugins, and the test suite runs them.
 """
 
 from collections.abc import Callable, Coroutine, Iterable
@@ -28,11 +35,11 @@ class HousePlayer:
     """A player program that comes with the referee or with a plugin.
 
     Args:
-        name: what stands behind `house:` on the command line; 1 to 20 letters, digits, - and _, the first one a
-            letter or digit.
+        name: name after `house:` on the command line; 1 to 20 letters, digits, - and _, the first one a letter or
+            digit.
         games: names of the games it plays.
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
-            a view to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.
+            a view to a move, both plain (dicts, lists, strings, numbers), as they are on the wire.
         summary: one sentence for `referee list`.
         draws_chance: whether its moves depend on the seed. Then it is started again for each match, even with
             `programs = "kept"`: a running program knows the seed of its first match only.
@@ -47,58 +54,112 @@ class HousePlayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """How a player's game at the referee of another project ended."""
+    """End of a player's game at the referee of another project."""
 
     won: bool | None
-    """What that referee said; None if the connection ended before it did."""
+    """Verdict of that referee; None if the connection ended before it came."""
     why: str
-    """Why the connection ended."""
+    """Reason why the connection ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A wire that other people's players or referees speak in place of the referee's own."""
+    """A protocol that players or referees of another project speak instead of the referee's own."""
 
     name: str
-    """What stands behind `--dialect`."""
+    """Name after `--dialect` on the command line."""
     game: str
-    """The one game that it can speak of."""
+    """The one game that can be played in it."""
     link: "LinkKind"
     """Makes the referee's end of a player's connection; every call of it is answered, so matches demand answers."""
     name_pattern: str
     """Regular expression of the names that its players may have."""
     name_form: str
-    """The same in words: what such a name has."""
+    """Description of such a name in words."""
     wire: "Wire"
     """Reads the bytes that records keep of its players, for audits."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
     """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path, int | None], Any]
-    """(configuration of the course's server, folder of the record, port that wins) -> what it asks for."""
+    """(configuration of the course's server, folder of the record, port that overrides it) -> parsed settings."""
     clients: Callable[[bytes, int | None], Any]
-    """(configuration of the course's clients, port that wins) -> what it asks for; see cs4500/clients.py."""
+    """(configuration of the course's clients, port that overrides it) -> parsed settings; see cs4500/clients.py."""
 
 
 @hookspec
 def referee_games() -> "Iterable[Game[Any, Any, Any]]":  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the games that this plugin adds."""
+    """Return the games that this plugin adds.
+
+    >>> from referee.games.q.game import QGame
+    >>> class ShortQ(QGame):
+    ...     name, title = "short-q", "The Q game for two"
+    ...     seats = range(2, 3)
+    >>> @hookimpl
+    ... def referee_games():
+    ...     return [ShortQ()]
+    >>> [game.title for game in referee_games()]
+    ['The Q game for two']
+    """
 
 
 @hookspec
 def referee_house_players() -> Iterable[HousePlayer]:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the house players that this plugin adds."""
+    """Return the house players that this plugin adds.
+
+    This one passes in every turn:
+
+    >>> def make(game, options, seed):
+    ...     return lambda view: {"action": "pass"}
+    >>> @hookimpl
+    ... def referee_house_players():
+    ...     return [HousePlayer("lazy", ("q",), make, "Passes.", draws_chance=False)]
+    >>> (lazy,) = referee_house_players()
+    >>> choose = lazy.make(None, None, bytes(32))
+    >>> choose({"seat": 0, "hand": []})
+    {'action': 'pass'}
+    """
 
 
 @hookspec
 def referee_formats() -> "Iterable[PairingFormat[Any]]":  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the pairing formats that this plugin adds."""
+    """Return the pairing formats that this plugin adds.
+
+    >>> from referee.tournament.pairing.round_robin import RoundRobin
+    >>> class Friendly(RoundRobin):
+    ...     name, title = "friendly", "Everybody plays everybody, for fun"
+    >>> @hookimpl
+    ... def referee_formats():
+    ...     return [Friendly()]
+    >>> [form.name for form in referee_formats()]
+    ['friendly']
+    """
 
 
 @hookspec
 def referee_dialects() -> Iterable[Dialect]:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the dialects that this plugin adds."""
+    """Return the dialects that this plugin adds.
+
+    A dialect is much work; the built-in one shows its parts:
+
+    >>> from referee.dialects.cs4500.plugin import referee_dialects
+    >>> [(dialect.name, dialect.game) for dialect in referee_dialects()]
+    [('cs4500', 'q')]
+    """
 
 
 @hookspec
 def referee_observers() -> "Iterable[Callable[[], Observer]]":  # type: ignore[empty-body]  # a hookspec has no body
-    """Return what makes this plugin's observers, each called once per command that plays; their classes will do."""
+    """Return factories of this plugin's observers, such as their classes; each is called once per command that plays.
+
+    >>> from referee.observers import Observer
+    >>> class CountMoves(Observer):
+    ...     def __init__(self):
+    ...         self.moves = 0
+    ...     def on_match_stepped(self, step):
+    ...         self.moves += 1
+    >>> @hookimpl
+    ... def referee_observers():
+    ...     return [CountMoves]
+    >>> [make().moves for make in referee_observers()]
+    [0]
+    """

@@ -1,4 +1,8 @@
-"""Loads the plugins: what is built in, and everything installed under the entry point group `referee`."""
+"""Loads the plugins: the built-in ones, and all that are installed under the entry point group `referee`.
+
+The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
+imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -27,23 +31,23 @@ T = TypeVar("T")
 
 
 class PluginError(RefereeError):
-    """A plugin that cannot be used; the text names it and says why."""
+    """A plugin that can't be used; the text names it and says why."""
 
 
 class UnknownName(PluginError, BadRequest):
-    """No plugin has the name that was asked for; the text has the one that was probably meant, or all there are."""
+    """No plugin has that name; the text has the name that was probably meant, or all names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """All that this installation has, by name."""
+    """All plugins of this installation, by name."""
 
     games: dict[str, Game[Any, Any, Any]]
     players: dict[str, HousePlayer]
     formats: dict[str, PairingFormat[Any]]
     dialects: dict[str, Dialect]
     observers: "tuple[Callable[[], Observer], ...]"
-    """Each makes an observer for one command, in a thread of its own."""
+    """Factories of observers; each observer runs in its own thread, for one command."""
 
     def game(self, name: str) -> Game[Any, Any, Any]:
         """Find a game.
@@ -51,7 +55,7 @@ class Registry:
         Raises:
             UnknownName: none has that name.
         """
-        return _named(name, self.games, "game")
+        return _find(name, self.games, "game")
 
     def player(self, name: str) -> HousePlayer:
         """Find a house player.
@@ -59,7 +63,7 @@ class Registry:
         Raises:
             UnknownName: none has that name.
         """
-        return _named(name, self.players, "house player", "house:")
+        return _find(name, self.players, "house player", "house:")
 
     def format(self, name: str) -> PairingFormat[Any]:
         """Find a pairing format.
@@ -67,7 +71,7 @@ class Registry:
         Raises:
             UnknownName: none has that name.
         """
-        return _named(name, self.formats, "pairing format")
+        return _find(name, self.formats, "pairing format")
 
     def dialect(self, name: str) -> Dialect:
         """Find a dialect.
@@ -75,10 +79,10 @@ class Registry:
         Raises:
             UnknownName: none has that name.
         """
-        return _named(name, self.dialects, "dialect")
+        return _find(name, self.dialects, "dialect")
 
     def wire(self, name: str) -> Wire:
-        """Return what reads the bytes that records keep of a dialect's players.
+        """Return the reader of the bytes in records from a dialect's players.
 
         Raises:
             UnknownName: no dialect has that name.
@@ -97,7 +101,7 @@ def load() -> Registry:
     manager.register(builtin_games, "builtin games")
     manager.register(builtin_formats, "builtin formats")
     for entry in entry_points(group=GROUP):
-        manager.register(_imported(entry), entry.name)
+        manager.register(_import_plugin(entry), entry.name)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
@@ -142,28 +146,28 @@ def find_format(name: str) -> PairingFormat[Any]:
     return SprtMatch() if name == SprtMatch.name else installed().format(name)
 
 
-def _named(name: str, known: Mapping[str, T], kind: str, before: str = "") -> T:
-    if name not in known:
-        raise UnknownName(f"there is no {kind} {name!r}{nearest(name, sorted(known), before)}")
-    return known[name]
+def _find(name: str, plugins: Mapping[str, T], kind: str, before: str = "") -> T:
+    if name not in plugins:
+        raise UnknownName(f"there is no {kind} {name!r}{nearest(name, sorted(plugins), before)}")
+    return plugins[name]
 
 
-def _imported(entry: EntryPoint) -> object:
+def _import_plugin(entry: EntryPoint) -> object:
     """Import a plugin.
 
     Raises:
-        PluginError: it can't be; the text names it and its package.
+        PluginError: it can't be imported; the text names it and its package.
     """
     try:
         return entry.load()
     except Exception as error:
         package = f" of the package {entry.dist.name}" if entry.dist else ""
         text = f"plugin {entry.name!r}{package} can't be imported from {entry.value}"
-        raise PluginError(f"{text}: {type(error).__name__}: {error}; mend it, or uninstall it") from error
+        raise PluginError(f"{text}: {type(error).__name__}: {error}; fix it, or uninstall it") from error
 
 
 def _by_name(plugins: Iterable[Iterable[Any]], kind: str) -> dict[str, Any]:
-    """Return what all plugins add, by name.
+    """Return everything that the plugins add, by name.
 
     Raises:
         PluginError: two add the same name.

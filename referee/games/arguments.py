@@ -1,4 +1,4 @@
-"""Checks what a Python program gives: a mistake gets a sentence that names the argument, not an error from within."""
+"""Checks arguments of a Python program: a mistake is answered by a sentence that names the argument."""
 
 import operator
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ _SHOWN_CHARS = 60
 
 
 def describe(value: object) -> str:
-    """Return a value as an error may show it: as it is written in a program, or what it is."""
+    """Return a value in the form in which an error shows it: as it is written in a program, or its type."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = repr(value)
@@ -25,7 +25,7 @@ def read_text(name: str, value: object, example: str) -> str:
     """Return an argument that is text.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: it is not text.
     """
     if not isinstance(value, str):
         raise BadRequest(f"{name} is text, such as {example!r}, not {describe(value)}")
@@ -33,13 +33,13 @@ def read_text(name: str, value: object, example: str) -> str:
 
 
 def read_whole(name: str, value: object, least: int | None = None) -> int:
-    """Return an argument that is a whole number, of whatever kind: NumPy's are, too.
+    """Return an argument that is a whole number of any kind, NumPy's included.
 
     Raises:
-        BadRequest: it is none, or less than the least one.
+        BadRequest: it is not a whole number, or too small.
     """
     try:
-        number = operator.index(value)  # type: ignore[arg-type]  # that is what is found out
+        number = operator.index(value)  # type: ignore[arg-type]  # the call finds that out
     except TypeError:
         raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None
     if least is not None and number < least:
@@ -51,7 +51,7 @@ def read_number(name: str, value: object) -> float:
     """Return an argument that is a number.
 
     Raises:
-        BadRequest: it is none, or larger than a float.
+        BadRequest: it is not a number, or larger than a float.
     """
     try:
         if isinstance(value, Real):
@@ -65,12 +65,12 @@ def read_list(name: str, value: object, what: str) -> list[Any]:
     """Return an argument that is a list, or anything else that has an order.
 
     Args:
-        name: of the argument.
-        value: what was given.
-        what: it should be.
+        name: name of the argument.
+        value: the argument.
+        what: what it should be, for the error.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: it is not a list.
     """
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | AbstractSet):
         raise BadRequest(f"{name} is {what}, not {describe(value)}")
@@ -81,7 +81,7 @@ def read_options(value: object) -> dict[str, Any]:
     """Return the options of a game, which its own rules judge.
 
     Raises:
-        BadRequest: they are no mapping.
+        BadRequest: they are not a mapping.
     """
     if value is None:
         return {}

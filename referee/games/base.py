@@ -1,7 +1,12 @@
-"""The contract of a game.
+"""The contract of a game: what a match needs of its rules.
 
-A state is immutable and hashable: `play`, `deliver` and `drop` return a new one, and an error leaves the old one as it
-was.
+A game is a set of functions on states. A state is immutable and hashable: `play`, `deliver` and `drop` return a new
+one, and an error leaves the old one as it was. So a match can be replayed from its record, and a player can look ahead,
+with the same code that judges. A game has no clock and no chance of its own: the one shuffle is handed in at the start.
+
+A play has two halves, because a player must not move on what it has not been handed yet: `play` makes the move, and
+what it draws is on the way; `deliver` puts that into its hand, when the player has confirmed it or need not.
+
 Seats are numbered 0, 1, 2... in turn order at the start.
 """
 
@@ -25,22 +30,22 @@ M = TypeVar("M")
 T = TypeVar("T")
 
 Step = Hashable
-"""A part of a move that is chosen at once: a move itself, or plain: a word, or a tuple of numbers."""
+"""A part of a move that a person chooses at once: a whole move, a word, or a tuple of numbers."""
 Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """A row or a column: more than any game reaches, and an integer of every language."""
 
 
 class Shuffle(Protocol):
-    """Put items into a random order; chance reaches a game in this form only.
+    """Puts items into a random order; chance reaches a game in this form only.
 
-    It has no state of its own: a game may keep it in its state, and called again it gives the same order again.
+    It has no state of its own: a game may store it in its state, and a second call gives the same order again.
     """
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
         """Return the items in a random order: that of one deal."""
 
     def later(self, deal: int) -> "Shuffle":
-        """Return the shuffle of another deal of the same game, which tells nothing of this one.
+        """Return the shuffle of another deal of the same game, from which this deal can't be inferred.
 
         Args:
             deal: 1, 2, 3... for the second deal and those after it.
@@ -56,14 +61,14 @@ class Rule:
     text: str
     """The rule in one sentence."""
     source: str
-    """Where it is written."""
+    """Place where the rule is written."""
 
 
 def rules_beside(module: str) -> dict[str, Rule]:
-    """Return the rules that stand in rules.toml beside a module, by id.
+    """Return the rules in the rules.toml next to a module, by id.
 
     Args:
-        module: its `__file__`.
+        module: the module's `__file__`.
     """
     text = Path(module).with_name("rules.toml").read_text(encoding="utf-8")
     return {rule.id: rule for rule in msgspec.convert(tomllib.loads(text)["rule"], list[Rule], strict=True)}
@@ -78,7 +83,7 @@ class IllegalMove(BadMove):
 
     Args:
         rule_id: id of the broken rule, one of the game's `rules`.
-        detail: what exactly breaks it.
+        detail: what exactly breaks it, with the place and the piece.
     """
 
     def __init__(self, rule_id: str, detail: str) -> None:
@@ -88,12 +93,12 @@ class IllegalMove(BadMove):
 
 
 class BadSetup(BadRequest):
-    """Options or a position that the game cannot start from; the text tells the organiser what to mend."""
+    """Options or a position that the game cannot start from; the text tells the organiser what to fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended, for the seats still in it."""
+    """Outcome of a game, for the seats still in it."""
 
     ranking: tuple[tuple[int, ...], ...]
     """Groups of seats from best to worst; seats of one group share the rank."""
@@ -102,25 +107,25 @@ class Outcome:
     order: tuple[int, ...]
     """The seats still in the game in the turn order of the moment."""
     reason: str
-    """Why it ended: the id of the rule."""
+    """Id of the rule by which it ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What the last play means to everybody and to its player."""
+    """News of the last play, for everybody and for its player."""
 
     public: dict[str, Any]
-    """What all seats may know, plain."""
+    """News for all seats, plain."""
     draws: tuple[Any, ...] | None
-    """What the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
+    """Things that the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
 
 
-def ranked(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
-    """Return some seats ranked by points, as an outcome has them.
+def rank_seats(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Return seats ranked by points, in the form of an outcome.
 
     Args:
-        scores: by seat.
-        order: the seats, in the order in which those of one rank stand.
+        scores: points by seat.
+        order: the seats to rank; seats that share a rank stay in this order.
     """
     levels: dict[int, tuple[int, ...]] = {}
     for seat in order:
@@ -128,37 +133,37 @@ def ranked(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...]
     return tuple(levels[points] for points in sorted(levels, reverse=True))
 
 
-def replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    """Return a tuple with another value at one place."""
+def replace_at(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    """Return a tuple with another value at one index."""
     return (*values[:index], value, *values[index + 1 :])
 
 
 def seats_text(seats: range) -> str:
-    """Return numbers of seats in words: `2`, `2 to 4`, or `2 or 4` where some in between are none of them."""
+    """Return possible numbers of seats in words: `2`, `2 to 4`, or `2 or 4` if not all in between are possible."""
     if seats.step == 1 and len(seats) > 1:
         return f"{seats[0]} to {seats[-1]}"
     return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
 
 
 class Game(ABC, Generic[S, V, M]):
-    """A game's rules, as a match needs them. S, V, M: its state, its view, its move."""
+    """A game's rules, as a match needs them. S, V and M are the types of its state, its views and its moves."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     seats: ClassVar[range]
-    """By how many it can be played; those in between need not all be among them."""
+    """Numbers of seats with which it can be played, such as 2 or 4."""
     options_type: ClassVar[type[msgspec.Struct]]
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
     position_type: ClassVar[Any]
-    """The form of a given position."""
+    """Form of a position to start from."""
     rules: ClassVar[dict[str, Rule]]
     is_ranked_by_scores: ClassVar[bool] = False
-    """Whether nothing but scores ranks those who are in the game at its end; a redacted record is judged by that."""
+    """True if only scores rank the seats at the end; an audit of a redacted record checks the ranking by that."""
     file_options: ClassVar[frozenset[str]] = frozenset()
-    """Options whose value an organiser gives as the path of a TOML file; the game is given what stands in the file."""
+    """Options whose value an organiser gives as the path of a TOML file; the game gets the content of the file."""
     _boxed_move: ClassVar[Any]
-    """A struct around move_type: msgspec keeps what it knows of a struct, but looks through a bare union every time."""
+    """Struct around move_type: msgspec prepares a struct once, but analyses a bare union at each call."""
 
     def __init_subclass__(cls) -> None:
         """Box the move type of a new game."""
@@ -187,7 +192,7 @@ class Game(ABC, Generic[S, V, M]):
             raise BadSetup(f"options of {self.name}: {wrong} (it knows: {known})") from None
 
     def parse_position(self, raw: Any) -> Any:
-        """Turn a plain value into a position; `restore` says whether it is possible.
+        """Turn a plain value into a position; whether it is possible, `restore` finds out.
 
         Raises:
             BadSetup: it has not the form of a position.
@@ -215,7 +220,7 @@ class Game(ABC, Generic[S, V, M]):
 
         Args:
             options: from parse_options.
-            seats: how many, within `self.seats`.
+            seats: number of seats, one of `self.seats`.
             shuffle: the only source of chance.
         """
 
@@ -225,7 +230,7 @@ class Game(ABC, Generic[S, V, M]):
 
         Args:
             options: from parse_options.
-            position: plain; its form is the game's affair.
+            position: a plain value of the game's own form.
 
         Raises:
             BadSetup: it is not a position of this game.
@@ -233,12 +238,12 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def imagine(self, options: Any, view: V, shuffle: Shuffle) -> S:
-        """Return a state in which the view's seat sees just this view: for players that look ahead from what they know.
+        """Return a possible state in which the view's seat sees this view, for players that look ahead.
 
         Args:
             options: from parse_options.
-            view: of a state that is not over.
-            shuffle: decides what the seat can't see.
+            view: view of a state that is not over.
+            shuffle: decides everything that the seat can't see.
         """
 
     def teams(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
@@ -247,23 +252,23 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def seat_count(self, state: S) -> int:
-        """Return how many seats the game has, dropped ones too."""
+        """Return the number of seats, dropped ones included."""
 
     @abstractmethod
     def to_move(self, state: S) -> int:
-        """Return the seat whose turn it is; only asked while outcome(state) is None."""
+        """Return the seat whose turn it is; only called while outcome(state) is None."""
 
     def is_same_turn(self, state: S) -> bool:
-        """Tell whether the seat to move is still in the turn of its last play, whose time goes on running."""
+        """Return whether the seat to move is still in the turn of its last play, so that its time runs on."""
         return False
 
     @abstractmethod
     def view(self, state: S, seat: int) -> V:
-        """Return what the seat may know, and nothing else."""
+        """Return the view of a seat: all that it may know, and nothing else."""
 
     @abstractmethod
     def play(self, state: S, move: M) -> S:
-        """Return the state after a move of the seat whose turn it is. What it draws is on the way to it (deliver).
+        """Return the state after a move of the seat whose turn it is; what it draws is on the way until `deliver`.
 
         Raises:
             IllegalMove: the move breaks a rule; the state is unchanged.
@@ -271,7 +276,7 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def news(self, state: S) -> News:
-        """Return what the last play means; only asked right after play."""
+        """Return the news of the last play; only called right after play."""
 
     @abstractmethod
     def deliver(self, state: S) -> S:
@@ -283,21 +288,21 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def outcome(self, state: S) -> Outcome | None:
-        """Return how the game ended, or None while it goes on."""
+        """Return the outcome, or None while the game goes on."""
 
     @abstractmethod
     def legal_moves(self, state: S) -> list[M]:
-        """Return legal moves of the seat whose turn it is; which ones of a large game, its docstring says."""
+        """Return the legal moves of the seat to move; a game with too many says in its docstring which ones."""
 
     def legal_steps(self, state: S, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
-        """Return what may be chosen next for a move of the seat whose turn it is; a whole move is one step by default.
+        """Return the steps that may be chosen next for a move of the seat to move; by default, a step is a whole move.
 
-        There is always something, as long as the move is not whole; and whatever is chosen, it becomes a legal move.
-        The order follows from how the state came about.
+        There is always one as long as the move is not whole, and every choice leads to a legal move. The order is the
+        same for equal histories of the game.
 
         Args:
-            state: one that is not over.
-            chosen: the steps of the move so far, each of them legal; not yet a whole move.
+            state: a state that is not over.
+            chosen: the steps of the move so far, each of them legal; not a whole move yet.
         """
         return self.legal_moves(state)
 
@@ -310,10 +315,10 @@ class Game(ABC, Generic[S, V, M]):
         return (move,)
 
     def places_of(self, step: Step) -> tuple[str, ...]:
-        """Return what a person touches one after the other to choose a step: places of the drawing, and words.
+        """Return what a person touches to choose a step, in order: places of the drawing, and words.
 
-        A place is called what `data-place` says in `draw_svg`. Of the legal steps, no two are chosen in the same way,
-        and none by the beginning of another's.
+        The name of a place is its `data-place` in `draw_svg`. No two legal steps are chosen in the same way, and none
+        in a way that is the beginning of another's.
         """
         return (step if isinstance(step, str) else str(msgspec.to_builtins(step)),)
 
@@ -326,24 +331,24 @@ class Game(ABC, Generic[S, V, M]):
         """Return the board for a terminal, with the markup of rich.
 
         Args:
-            state: what to draw.
+            state: the state to draw.
             eyes: as for `draw_svg`.
         """
 
     @abstractmethod
     def draw_svg(self, state: S, eyes: Collection[int] | None = None, chosen: tuple[Step, ...] | None = None) -> str:
-        """Return the board and what seats hold as one SVG document that needs nothing from outside.
+        """Return the board and the seats' hands as one SVG document that needs nothing from outside.
 
-        One element a line: pages of many boards keep equal lines once. Ink is `currentColor`, set on the root, and the
-        background is the one element of class `ground`, so that a page can darken both. Where a seat's name belongs,
-        `<text data-seat="N">` holds a stand-in; who knows the names writes them there. What a seat alone may know
-        stands in a group of its own, `<g data-hand="N">`.
+        Each element is one line, because pages with many boards store equal lines once. Ink is `currentColor`, set on
+        the root, and the background is the only element of class `ground`, so that a page can darken both. A seat's
+        name is a stand-in in `<text data-seat="N">`, which a page replaces. What only one seat may know is in a group
+        of its own, `<g data-hand="N">`.
 
         Args:
-            state: what to draw.
-            eyes: the seats through whose eyes it is seen: what is not public is drawn if one of them may know it. With
-                none, it is what spectators see of a match that is being played. None: all is drawn.
-            chosen: of one pair of eyes, the steps of its move so far: what lies elsewhere by them may be shown so, and
-                every place by which it may choose a step (`places_of`) is an element with `data-place`. None: nothing
-                can be touched.
+            state: the state to draw.
+            eyes: the seats that look: what is not public is drawn if one of them may know it. Empty: as spectators see
+                a match that is being played. None: everything is drawn.
+            chosen: the steps of the move so far of the one seat that looks. Pieces may be drawn where these steps put
+                them, and every place by which the seat may choose a step (`places_of`) is an element with
+                `data-place`. None: nothing can be touched.
         """

@@ -1,4 +1,4 @@
-"""What drawings of games have in common: the document, its symbols, tables that grow, a card for each seat."""
+"""The common parts of games' drawings: the document, its symbols, tables that grow, a card for each seat."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -9,20 +9,20 @@ Cell = tuple[int, int]
 Box = tuple[int, int, int, int]
 """(x, y, width, height), in units of a drawing."""
 Cards = Callable[[int], tuple[list[str], int, float]]
-"""The width of a table -> its seats' cards, their height once they are scaled, and how much they are to be scaled."""
+"""Function from a table's width to the seats' cards, their height after scaling, and the scale."""
 
 LIGHT, DARK = "#ffffff", "#10141c"
 SIDE = 40
-"""Of a cell of a table."""
+"""Width and height of a cell of a table."""
 _MARGIN = 30
 """Room for the row and column numbers on each side of a table."""
 
 
 class Symbols:
-    """What a document defines once and shows many times.
+    """Symbols: a document defines them once and shows them many times.
 
     Args:
-        game: begins their names: a page has drawings of many games.
+        game: beginning of their names, because a page may have drawings of several games.
     """
 
     def __init__(self, game: str) -> None:
@@ -34,7 +34,7 @@ class Symbols:
         return f'<symbol id="{self._game}-{name}"{attributes} overflow="visible">{titled}</symbol>'
 
     def use(self, name: str, x: float, y: float, attributes: str = "") -> str:
-        """Return what shows a symbol."""
+        """Return the element that shows a symbol."""
         return f'<use href="#{self._game}-{name}" x="{x}" y="{y}"{attributes}/>'
 
 
@@ -43,10 +43,10 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
 
     Args:
         label: what it shows, in words.
-        box: of all.
-        definitions: of symbols.
-        content: what lies on the ground, the lowest first.
-        scale: pixels of a unit, where nothing else is said.
+        box: its size and position.
+        definitions: definitions of symbols.
+        content: elements above the background, the lowest first.
+        scale: pixels of a unit, unless the page says otherwise.
     """
     left, top, width, height = box
     root = (
@@ -59,12 +59,12 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
 
 
 def square_name(row: int, column: int) -> str:
-    """Return what a square is called as a place."""
+    """Return the name of a square as a place."""
     return f"row {row}, column {column}"
 
 
 def place(name: str, box: tuple[float, float, float, float]) -> str:
-    """Return what lies over a place that can be touched."""
+    """Return the invisible element over a place that can be touched."""
     x, y, width, height = box
     return (
         f'<rect class="place" data-place="{name}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" '
@@ -94,16 +94,16 @@ def table(
     *,
     has_places: bool,
 ) -> str:
-    """Return a document with a table that grows: its tiles, the numbers of rows and columns, the cards beneath.
+    """Return a document with a table that grows: its tiles, the numbers of rows and columns, the cards below.
 
     Args:
         label: what it shows, in words.
-        definitions: of symbols.
-        tiles: what lies on each cell.
+        definitions: definitions of symbols.
+        tiles: cell -> name of the symbol on it.
         fresh: the cells that are marked.
-        use: shows a symbol at (x, y).
-        least: rows and columns that are always shown: small tables then do not change their scale with every tile.
-        cards: of the seats.
+        use: returns the element that shows a symbol at (x, y).
+        least: rows and columns that are always shown, so that a small table does not change its scale with every tile.
+        cards: makes the seats' cards.
         has_places: whether free cells can be touched.
     """
     rows, columns = extents(tiles, 1, least)
@@ -123,7 +123,7 @@ def table(
 
 
 def _free_places(rows: range, columns: range, tiles: Collection[Cell]) -> Iterator[str]:
-    """Yield the cells that nothing lies on, as places."""
+    """Yield the free cells as places."""
     for row in rows:
         for column in columns:
             if (row, column) not in tiles:
@@ -132,12 +132,12 @@ def _free_places(rows: range, columns: range, tiles: Collection[Cell]) -> Iterat
 
 def extents(cells: Collection[Cell], margin: int = 0, least: Cell = (1, 1)) -> list[range]:
     """Return the rows and columns to show: those in use with free ones around, and no fewer than the least numbers."""
-    found = []
+    ranges = []
     for used, fewest in zip(zip(*cells, strict=True) if cells else ((0,), (0,)), least, strict=True):
         first, last = min(used) - margin, max(used) + margin
         first -= max(fewest - (last - first + 1), 0) // 2
-        found.append(range(first, max(last + 1, first + fewest)))
-    return found
+        ranges.append(range(first, max(last + 1, first + fewest)))
+    return ranges
 
 
 def _edges(rows: range, columns: range) -> list[str]:
@@ -157,24 +157,24 @@ def _edges(rows: range, columns: range) -> list[str]:
     return [*lines, "</g>"]
 
 
-def held(seat: int, eyes: Collection[int] | None, content: Iterable[str]) -> list[str]:
-    """Return what a seat alone may know, in a group that says so; nothing if it is not to be seen.
+def hand_group(seat: int, eyes: Collection[int] | None, content: Iterable[str]) -> list[str]:
+    """Return the group of elements that only one seat may see; empty if none of the eyes is that seat.
 
     Args:
-        seat: whose it is.
-        eyes: the seats through whose eyes is looked; None: through those of all.
-        content: what it holds.
+        seat: the seat.
+        eyes: the seats that look; None: all.
+        content: elements of its hand.
     """
     return [] if eyes is not None and seat not in eyes else [f'<g data-hand="{seat}">', *content, "</g>"]
 
 
 def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
-    """Return in words how a seat stands: `out`, `to move`, `won`, or nothing.
+    """Return the standing of a seat in words: `out`, `to move`, `won`, or nothing.
 
     Args:
         order: the seats still in the game, the one to move first.
-        seat: which.
-        outcome: how the game ended, if it has.
+        seat: the seat.
+        outcome: the outcome, if the game is over.
     """
     if seat not in order:
         return "out"
@@ -183,23 +183,23 @@ def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
     return "won" if seat in outcome.ranking[0] else ""
 
 
-def card(seat: int, box: Box, said: str, name: tuple[int, int], content: Iterable[str]) -> list[str]:
+def card(seat: int, box: Box, status: str, name: tuple[int, int], content: Iterable[str]) -> list[str]:
     """Return the card of a seat, framed boldly if it is to move or has won, faint if it is out.
 
     Args:
-        seat: which.
-        box: of the card.
-        said: how the seat stands.
+        seat: the seat.
+        box: position and size of the card.
+        status: standing of the seat in words.
         name: (x, y) of the stand-in for its name within the card; a sign goes before it if the seat is to move.
-        content: what else is on the card.
+        content: further elements of the card.
     """
     (x, y, width, height), (left, base) = box, name
-    frame = 'stroke-width="3"' if said in ("to move", "won") else 'stroke-opacity=".2"'
+    frame = 'stroke-width="3"' if status in ("to move", "won") else 'stroke-opacity=".2"'
     sign = f'<path d="M{left} {base - 14}l13 8l-13 8Z"><title>to move</title></path>'
-    is_next = said == "to move"
+    is_next = status == "to move"
     shown = f'x="{left + 18 * is_next}" y="{base}" font-size="16" font-weight="600">seat {seat}'
     return [
-        f'<g transform="translate({x} {y})" fill="currentColor" opacity="{".5" if said == "out" else "1"}">',
+        f'<g transform="translate({x} {y})" fill="currentColor" opacity="{".5" if status == "out" else "1"}">',
         f'<rect width="{width}" height="{height}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>',
         *([sign] if is_next else ()),
         f'<text data-seat="{seat}" {shown}</text>',

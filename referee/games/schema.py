@@ -1,4 +1,4 @@
-"""JSON Schemas with descriptions."""
+"""JSON Schemas with descriptions, which are the docstrings below the fields of structs."""
 
 import ast
 import inspect
@@ -13,10 +13,10 @@ from msgspec.structs import astuple
 
 
 def schema_of(types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of each of some types, and under `$defs` that of the structs they are made of.
+    """Return the JSON Schemas of some types, with those of the structs that they contain under `$defs`.
 
-    What stands beneath a field in its struct describes it there; a tag is described by what the struct says of itself.
-    A description that msgspec knows already, from a `Meta`, stays.
+    A field is described by the docstring below it, a tag by the docstring of its struct. A description that comes from
+    a `Meta` is not replaced.
     """
     roots, parts = msgspec.json.schema_components(types.values())
     structs: list[type[msgspec.Struct]] = []
@@ -27,16 +27,16 @@ def schema_of(types: Mapping[str, Any]) -> dict[str, Any]:
     return {**dict(zip(types, roots, strict=True)), "$defs": parts}
 
 
-def _collect(info: Type | Field, found: list[type[msgspec.Struct]]) -> None:
-    """Find the structs of a type, those within others, too."""
+def _collect(info: Type | Field, structs: list[type[msgspec.Struct]]) -> None:
+    """Add the structs of a type to a list, those inside of others included."""
     if isinstance(info, StructType):
-        if info.cls in found:
+        if info.cls in structs:
             return
-        found.append(info.cls)
+        structs.append(info.cls)
     for value in astuple(info):
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Type | Field):
-                _collect(part, found)
+                _collect(part, structs)
 
 
 def _describe(struct: type[msgspec.Struct], part: dict[str, Any]) -> None:
@@ -54,15 +54,15 @@ def _describe(struct: type[msgspec.Struct], part: dict[str, Any]) -> None:
 
 
 def _docstrings(struct: type) -> dict[str, str]:
-    """Return what stands beneath the fields of a struct in its source; nothing where there is no source."""
+    """Return the docstrings below the fields of a struct; none where there is no source."""
     try:
         parsed = ast.parse(dedent(inspect.getsource(struct))).body[0]
-    except (OSError, TypeError):  # it was made without a file, or is built in
+    except (OSError, TypeError):  # the struct was made without a file, or is built in
         return {}
     assert isinstance(parsed, ast.ClassDef)
-    found = {}
+    texts = {}
     for field, below in pairwise(parsed.body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = " ".join(text.split())
-    return found
+                texts[name] = " ".join(text.split())
+    return texts

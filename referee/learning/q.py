@@ -11,7 +11,7 @@ import numpy as np
 
 from ..games.base import Step
 from ..games.q.forms import State
-from ..games.q.game import EXCHANGE, PASS, STOP, laid
+from ..games.q.game import EXCHANGE, PASS, STOP, read_steps
 from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
 from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding
@@ -54,7 +54,7 @@ class QEncoding(WindowEncoding):
 
     def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Lay the tiles of the move so far."""
-        for cell, tile in laid(chosen).items():
+        for cell, tile in read_steps(chosen).items():
             at = self._window.index(cell)
             if at < CELLS:
                 vector[[plane * CELLS + at for plane in (*_planes(tile), _MARKED)]] = 1

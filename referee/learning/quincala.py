@@ -31,7 +31,7 @@ class QuincalaEncoding(Encoding):
     game = "quincala"
 
     def __init__(self, game: Any, options: Any, seats: int) -> None:
-        self._field = boards.field_of(options.board_layout.map)
+        self._field = boards.find_field(options.board_layout.map)
         self._dots = len(self._field.places)
         self._numbers: tuple[dict[Step, int], dict[Step, int]] = ({}, {})
         """Actions of the steps that were seen, by seat."""

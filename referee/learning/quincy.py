@@ -9,9 +9,9 @@ from ..games.quincy import board as b
 from ..games.quincy.forms import Add, Discard, Move, Remove, State
 from .base import Encoding, Part, Vector, from_own
 
-_ADDS: list[Move] = [move for moves in b.by_bit(Add) for _, move in moves]
+_ADDS: list[Move] = [move for moves in b.map_reach(Add) for _, move in moves]
 _REMOVES: list[Move] = [
-    move for moves, is_wild in zip(b.by_bit(Remove), b.IS_WILD, strict=True) if is_wild for _, move in moves
+    move for moves, is_wild in zip(b.map_reach(Remove), b.IS_WILD, strict=True) if is_wild for _, move in moves
 ]
 _DISCARDS: list[Move] = [Discard(domino) for domino in b.DOMINOES]
 MOVES = (*_ADDS, *_REMOVES, *_DISCARDS)

@@ -1,7 +1,7 @@
-"""For authors of games, players and formats: seats without a network, and checks that a contract is kept.
+"""For authors of games, players and formats: seats without a network, and checks of the contracts.
 
-Knows commands and the events that answer them. Refuses to know clocks, sockets and records, and makes no chance of its
-own: instants are counted up, and a random source is passed in.
+Nothing here reads a clock, opens a socket or writes a record, so tests are fast and repeatable: instants are counted
+up, and a random source is passed in.
 """
 
 from .drawings import check_drawing

@@ -1,4 +1,4 @@
-"""What a drawing of a game may consist of."""
+"""Checks the drawing of a game: which elements and attributes it may have."""
 
 from xml.etree import ElementTree as ET
 
@@ -10,14 +10,22 @@ _SHAPES = {
         *("line", "polyline", "polygon", "clipPath", "mask", "pattern", "linearGradient", "radialGradient", "stop"),
     )
 }
-"""Elements of a drawing: what can't run, load or restyle the page around it."""
+"""Elements of a drawing, none of which can run, load or restyle the page around it."""
 
 
 def check_drawing(svg: str) -> None:
-    """Check that a drawing may stand in any page: one SVG document of shapes and text, and nothing that acts or loads.
+    """Check that a drawing can be put into any page: an SVG document of shapes and text that runs and loads nothing.
+
+    Args:
+        svg: the drawing.
 
     Raises:
-        AssertionError: it is not; the text says why.
+        AssertionError: it can't; the text says why.
+
+    >>> check_drawing('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect onclick="alert()"/></svg>')
+    Traceback (most recent call last):
+        ...
+    AssertionError: the drawing acts: onclick
     """
     try:
         root = ET.fromstring(svg)  # noqa: S314  # our own games' drawings, not a stranger's

@@ -1,4 +1,9 @@
-"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random."""
+"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random.
+
+Each check holds in every state of every game: a play changes nothing but returns a new state, a view tells its seat no
+more than it may know, equal seeds and moves give equal states, a hostile move is refused by a rule's name. An author
+needs no test of these; the tests of a game are about its own rules.
+"""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -10,7 +15,7 @@ import msgspec
 from protocol.limits import MAX_STRING_BYTES
 
 from .. import chance
-from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step, ranked
+from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step, rank_seats
 from ..tournament.pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
@@ -23,9 +28,9 @@ JUNK: tuple[Any, ...] = (
     *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
     *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
 )
-"""Plain values that a hostile player may send in place of a move, or of a part of one."""
+"""Plain values that a hostile player may send instead of a move, or of a part of one."""
 _SAMPLE = 12
-"""How many of the legal moves of one state are tried: enough over a game, and a game may have thousands at once."""
+"""Number of legal moves that are tried in one state: enough over a game, and a state may have thousands."""
 
 
 def check_game(
@@ -35,14 +40,18 @@ def check_game(
 
     Args:
         game: the rules.
-        source: what chooses moves; the same source in the same state checks the same.
-        options: the game's options, plain; what is missing takes its default.
-        games: how many games to play, spread over the numbers of seats.
-        max_turns: after so many turns the seats are dropped one by one, which must end the game too.
+        source: random source of moves; one with the same seed checks the same.
+        options: the game's options, plain; missing ones take their default.
+        games: number of games to play, spread over the numbers of seats.
+        max_turns: number of turns after which the seats are dropped one by one, which must end the game, too.
 
     Raises:
         AssertionError: the contract is broken; the text says how.
-        Exception: whatever else the game raised, where the contract does not let it.
+        Exception: the game has raised it where the contract forbids that.
+
+    >>> from random import Random
+    >>> from referee.games.quincy.game import QuincyGame
+    >>> check_game(QuincyGame(), Random(1), games=1, max_turns=5)
     """
     _check_description(game)
     parsed = game.parse_options(dict(options or {}))
@@ -62,14 +71,14 @@ def _check_description(game: AnyGame) -> None:
 
 
 def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Exception]) -> None:
-    """Check that a game or a format has a name, a title and seats, and refuses options that it has not.
+    """Check that a game or a format has a name, a title and seats, and refuses unknown options.
 
     Args:
         described: the game or the format.
-        refusal: what it raises then.
+        refusal: the exception with which it refuses them.
 
     Raises:
-        AssertionError: it has not, or does not.
+        AssertionError: something is missing, or an unknown option is taken.
     """
     assert described.name, "there is no name"
     assert described.title, f"{described.name} has no title"
@@ -83,11 +92,11 @@ def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Excepti
 
 
 def _check_schema(part: Any, where: str) -> None:
-    """Check that every property of a JSON Schema is described: by the docstring beneath a field, or by its `Meta`."""
+    """Check that every property of a JSON Schema is described, by the docstring below a field or by its `Meta`."""
     for name, value in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
         if name == "properties":
-            for key, found in value.items():
-                assert found.get("description"), f"{where}: its property {key} has no description"
+            for key, described in value.items():
+                assert described.get("description"), f"{where}: its property {key} has no description"
         _check_schema(value, value.get("title", where) if isinstance(value, dict) else where)
 
 
@@ -96,19 +105,19 @@ class _GameCheck(msgspec.Struct):
 
     game: AnyGame
     source: "Random"
-    """What chooses moves."""
+    """Random source of moves."""
     options: Any
-    """Parsed."""
+    """Parsed options."""
     seats: int
     key: bytes
-    """32 of them; the deal follows from them."""
+    """32 bytes from which the deal follows."""
 
     def play(self, max_turns: int) -> None:
-        """Play one game to its end; then the same moves once more, which must give the same."""
-        state = self._dealt()
-        assert state == self._dealt(), "the same seed gave another deal"
+        """Play one game to its end; then play the same moves again, which must give the same state."""
+        state = self._deal()
+        assert state == self._deal(), "the same seed gave another deal"
         moves: list[Any] = []
-        ended: Outcome | None = self._checked(state)
+        ended: Outcome | None = self._check_state(state)
         while ended is None and len(moves) < max_turns:
             if self.source.random() < 0.2:
                 self._check_refusals(state)
@@ -118,29 +127,29 @@ class _GameCheck(msgspec.Struct):
             is_listed = self.source.random() < 0.5
             move = self.source.choice(self.game.legal_moves(state)) if is_listed else self._stepwise(state)
             moves.append(plain(move))
-            state = self._played(state, move)
-            ended = self._checked(state)
+            state = self._play_legal(state, move)
+            ended = self._check_state(state)
             check_drawing(self.game.draw_svg(state))
             check_drawing(self.game.draw_svg(state, (len(moves) % self.seats,), ()))
         self._check_drops(state)
-        again = self._dealt()
+        again = self._deal()
         for raw in moves:
             again = self.game.deliver(self.game.play(again, self.game.parse_move(raw)))
         assert state == again, "the same seed and the same moves gave another state"
         assert hash(state) == hash(again), "equal states have different hashes"
 
-    def _dealt(self) -> Any:
+    def _deal(self) -> Any:
         return self.game.new(self.options, self.seats, chance.Dealer(self.key))
 
     def _play(self, state: Any, move: Any) -> Any:
-        """Play one of the moves that are said to be legal."""
+        """Play one of the moves that the game lists as legal."""
         try:
             return self.game.play(state, move)
         except IllegalMove as error:
             raise AssertionError(f"{move} is among the legal moves, and is not legal: {error}") from error
 
-    def _played(self, state: Any, move: Any) -> Any:
-        """Play a legal move; the old state and its news stay what they were."""
+    def _play_legal(self, state: Any, move: Any) -> Any:
+        """Play a legal move, and check that the old state and its news do not change."""
         game, before = self.game, repr(state)
         played = self._play(state, move)
         assert before == repr(state), f"play changed the old state: {move}"
@@ -155,8 +164,8 @@ class _GameCheck(msgspec.Struct):
             self._check_drops(played, mover=game.to_move(state))
         return delivered
 
-    def _checked(self, state: Any) -> Outcome | None:
-        """Check everything that holds of any state, and return its outcome."""
+    def _check_state(self, state: Any) -> Outcome | None:
+        """Check everything that holds in any state, and return its outcome."""
         game = self.game
         game.check_invariants(state)
         assert self.seats == game.seat_count(state), "the number of seats changed"
@@ -168,15 +177,15 @@ class _GameCheck(msgspec.Struct):
         outcome = game.outcome(state)
         if outcome is None:
             assert game.to_move(state) in range(self.seats), "a seat that does not exist is to move"
-            self._check_imagined(state)
+            self._check_imagination(state)
             if self.source.random() < 0.1:
                 self._check_unseen(state, self.source.randrange(self.seats))
         else:
             self._check_outcome(outcome)
         return outcome
 
-    def _check_imagined(self, state: Any) -> None:
-        """Check that a view tells nothing but what its seat sees: any state imagined from it gives the same view."""
+    def _check_imagination(self, state: Any) -> None:
+        """Check that a view tells only what its seat may know: any state imagined from it gives the same view."""
         game = self.game
         for seat in range(self.seats):
             view = game.view(state, seat)
@@ -187,10 +196,10 @@ class _GameCheck(msgspec.Struct):
                 assert seat == game.to_move(imagined), f"seat {seat} is to move, and imagines that another is"
 
     def _check_unseen(self, state: Any, seat: int) -> None:
-        """Check that drawings show no more than the eyes see that they are made for.
+        """Check that drawings show no more than the seats that look may know.
 
-        What a seat can't tell apart is drawn alike to it and to spectators, who see what all seats may know; also after
-        a move that is possible in both, unless its news tells them apart.
+        Two states that look alike to a seat have the same drawing for it and for spectators; so have the states after
+        a move that is legal in both, unless the news of the move differ.
         """
         game, view = self.game, self.game.view(state, seat)
         keys = (self.source.randbytes(chance.SEED_BYTES) for _ in range(2))
@@ -213,7 +222,7 @@ class _GameCheck(msgspec.Struct):
         assert all(outcome.ranking), "a rank without a seat"
         assert self.seats == len(outcome.scores), "every seat has its score"
         if self.game.is_ranked_by_scores:
-            assert outcome.ranking == ranked(outcome.scores, outcome.order), "others rank than by their scores"
+            assert outcome.ranking == rank_seats(outcome.scores, outcome.order), "others rank than by their scores"
         assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
 
     def _some_moves(self, state: Any) -> list[Any]:
@@ -221,12 +230,12 @@ class _GameCheck(msgspec.Struct):
         return self.source.sample(legal, min(_SAMPLE, len(legal)))
 
     def _check_legal_moves(self, state: Any) -> None:
-        """Check that what is said to be legal is, also after a trip over the wire."""
+        """Check that listed moves are legal, also after a trip over the wire."""
         picked = self._some_moves(state)
         assert picked, "no legal move, and the game goes on"
         for move in picked:
             assert move == self.game.parse_move(plain(move)), f"{move} is another move on the wire"
-            self._played(state, move)
+            self._play_legal(state, move)
 
     def _stepwise(self, state: Any) -> Any:
         """Return a move of random steps."""
@@ -242,7 +251,7 @@ class _GameCheck(msgspec.Struct):
         """Check that random steps make legal moves, and that legal moves can be made by steps."""
         game = self.game
         stepwise = self._stepwise(state)
-        self._played(state, game.parse_move(plain(stepwise)))
+        self._play_legal(state, game.parse_move(plain(stepwise)))
         for move in [stepwise, *self._some_moves(state)]:
             steps = game.steps_of(move)
             for at, step in enumerate(steps):
@@ -254,7 +263,7 @@ class _GameCheck(msgspec.Struct):
 
     def _check_refusals(self, state: Any) -> None:
         """Check that hostile and illegal moves are refused by name, and change nothing."""
-        kept, shown = deepcopy(state), repr(state)
+        copy, shown = deepcopy(state), repr(state)
         spoiled = [spoilt(plain(move), self.source) for move in self._some_moves(state) for _ in range(4)]
         for raw in [*JUNK, *spoiled, *self._moves_of_others(state)]:
             given, rule_id = repr(raw), None
@@ -267,15 +276,15 @@ class _GameCheck(msgspec.Struct):
             assert rule_id is None or rule_id in self.game.rules, f"{rule_id} is no rule of {self.game.name}"
             assert given == repr(raw), f"the player's value was changed: {given:.200}"
         assert shown == repr(state), "a refused move changed the state"
-        assert kept == state, "a refused move changed the state"
+        assert copy == state, "a refused move changed the state"
 
     def _moves_of_others(self, state: Any) -> list[Any]:
-        """Return what would be legal after one more turn: mostly illegal now."""
+        """Return moves that would be legal after one more turn; most of them are illegal now."""
         later = self.game.deliver(self._play(state, self.source.choice(self.game.legal_moves(state))))
         return [] if self.game.outcome(later) is not None else list(map(plain, self._some_moves(later)))
 
     def _check_drops(self, state: Any, mover: int | None = None) -> None:
-        """Drop all seats one by one, with a turn played in between where one is due: it must end.
+        """Drop all seats one by one, with a turn in between where one is due, and check that the game ends.
 
         With a mover, the state is the one right after its play, before anything was delivered to it.
         """
@@ -291,11 +300,11 @@ class _GameCheck(msgspec.Struct):
             if mover not in (None, seat):
                 state = game.deliver(state)
             mover = None
-            outcome = self._checked(state)
+            outcome = self._check_state(state)
             if outcome is None:
                 assert game.to_move(state) not in gone, f"seat {game.to_move(state)} was dropped and is to move"
                 state = game.deliver(self._play(state, self.source.choice(game.legal_moves(state))))
-                outcome = self._checked(state)
+                outcome = self._check_state(state)
             if outcome is not None:
                 assert not gone & set(outcome.order), "a dropped seat is ranked"
         assert game.outcome(state) is not None, "all seats were dropped, and the game goes on"
@@ -303,7 +312,12 @@ class _GameCheck(msgspec.Struct):
 
 
 def spoilt(raw: Any, source: "Random") -> Any:
-    """Return a copy of a plain value, one part of it replaced by junk, left out or doubled."""
+    """Return a copy of a plain value with one part replaced by junk, left out or doubled.
+
+    >>> from random import Random
+    >>> spoilt({"action": "pass"}, Random(7)) != {"action": "pass"}
+    True
+    """
     if isinstance(raw, dict) and raw and source.random() < 0.8:
         key = source.choice(sorted(raw))
         rest = {name: value for name, value in raw.items() if name != key}
@@ -319,7 +333,7 @@ def spoilt(raw: Any, source: "Random") -> Any:
 
 
 def _check_places(paths: list[tuple[str, ...]]) -> None:
-    """Check that a person can tell steps apart by what is touched for them, in ascending order."""
+    """Check that the places which a person touches tell steps apart; the paths are in ascending order."""
     for path, following in pairwise(paths):
         assert path != following[: len(path)], f"{path} begins the ways to two steps"
 

@@ -1,6 +1,6 @@
 """Checks that a pairing format keeps the contract of `pairing.base.PairingFormat`, with random results and withdrawals.
 
-Knows no format's rules. Results come in any order, as those of matches played at the same time do.
+It knows no format's rules. Results come in any order, like those of matches that are played at the same time.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _LOOKED_AT = 0.05
-"""The part of all steps in which a state is written out before and after, which takes long for many entrants."""
+"""Share of steps in which a state is compared before and after, which takes long for many entrants."""
 
 
 def check_pairing(
@@ -44,18 +44,25 @@ def check_pairing(
 
     Args:
         form: the format.
-        source: what chooses results and withdrawals; the same source in the same state checks the same.
-        field: what it is played with.
-        options: the format's options, plain; what is missing takes its default.
-        withdrawals: how likely somebody withdraws before a result.
-        max_steps: the tournament must end within so many results and withdrawals.
+        source: random source of results and withdrawals; one with the same seed checks the same.
+        field: the entrants, and the number of seats of a match.
+        options: the format's options, plain; missing ones take their default.
+        withdrawals: probability that an entrant withdraws before a result.
+        max_steps: number of results and withdrawals within which the tournament must end.
 
     Returns:
         The results, in the order in which they came, byes included.
 
     Raises:
         AssertionError: the contract is broken; the text says how.
-        Exception: whatever else the format raised, where the contract does not let it.
+        Exception: the format has raised it where the contract forbids that.
+
+    >>> from random import Random
+    >>> from referee.tournament.pairing.base import Entrant
+    >>> from referee.tournament.pairing.round_robin import RoundRobin
+    >>> field = EntrantField(entrants=(Entrant(name="ada"), Entrant(name="bob"), Entrant(name="cyd")), seats=2)
+    >>> len(check_pairing(RoundRobin(), Random(1), field=field, withdrawals=0.0))
+    6
     """
     check_options(form, BadFormat)
     msgspec.json.schema(form.options_type)
@@ -69,11 +76,18 @@ def check_pairing(
 
 
 def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
-    """Return the state with the round paired that is to be paired, if there is one.
+    """Return the state after all rounds that are due to be paired.
 
     Args:
         form: the format.
-        state: of a tournament.
+        state: state of a tournament.
+
+    >>> from referee.tournament.pairing.base import Entrant
+    >>> from referee.tournament.pairing.swiss import Swiss
+    >>> field = EntrantField(entrants=tuple(Entrant(name=name) for name in "abcd"), seats=2)
+    >>> state = Swiss().new(Swiss().parse_options({"rounds": 2}), field, chance.Dealer(bytes(32)))
+    >>> len(Swiss().due(state)), len(Swiss().due(with_rounds(Swiss(), state)))
+    (0, 2)
     """
     while (request := form.to_pair(state)) is not None:
         state = form.take_round(state, pair_round(request)[0])
@@ -81,7 +95,16 @@ def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
 
 
 def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
-    """Return a result of a match: mostly a full ranking, sometimes draws, fouls, or nothing for anybody."""
+    """Return a result of a match: mostly a full ranking, sometimes draws, fouls, or no points for anybody.
+
+    Args:
+        pairing: the match.
+        source: random source.
+
+    >>> from random import Random
+    >>> random_result(Pairing(number=1, round=1, seats=(0, 1)), Random(1)).ranking
+    ((0, 1),)
+    """
     if pairing.is_bye:
         return bye(pairing)
     seats = list(range(len(pairing.seats)))
@@ -103,17 +126,17 @@ class _PairingCheck(msgspec.Struct):
 
     form: PairingFormat[Any]
     source: "Random"
-    """What chooses results and withdrawals."""
+    """Random source of results and withdrawals."""
     field: EntrantField
     state: Any
-    """Before the first match, at first."""
+    """State of the tournament, at first before the first match."""
     steps: list[PlayedPairing | int | tuple[Group, ...]] = []
     """Results, entrants that withdrew, and rounds as they were paired."""
     withdrawn: set[int] = set()
     due: dict[int, Pairing] = {}
     numbers: set[int] = set()
     latest: dict[int, int] = {}
-    """By entrant that has one: the number of its last pairing."""
+    """Entrant -> number of its last pairing."""
 
     def run(self, withdrawals: float, max_steps: int) -> None:
         """Run the tournament to its end."""
@@ -171,7 +194,7 @@ class _PairingCheck(msgspec.Struct):
         self._check_due(entrant)
 
     def _check_due(self, gone: int | None) -> None:
-        """Check what is due now against what was due before; who has just withdrawn is in none of it."""
+        """Check the due pairings against those before; an entrant that has just withdrawn is in none of them."""
         self._pair()
         due = self.form.due(self.state)
         numbers = [pairing.number for pairing in due]
@@ -181,8 +204,8 @@ class _PairingCheck(msgspec.Struct):
         assert len(set(single)) == len(single), f"somebody is to play two matches at once, or itself: {due}"
         assert self.withdrawn.isdisjoint(playing), f"somebody who has withdrawn is to play: {due}"
         now = dict(zip(numbers, due, strict=True))
-        kept = [pairing for pairing in self.due.values() if gone not in pairing.seats]
-        assert all(pairing == now.get(pairing.number) for pairing in kept), f"due no longer: {kept}, {due}"
+        remaining = [pairing for pairing in self.due.values() if gone not in pairing.seats]
+        assert all(pairing == now.get(pairing.number) for pairing in remaining), f"due no longer: {remaining}, {due}"
         for number in now.keys() - self.due.keys():
             self._check_new(now[number])
         self.due = now
@@ -191,7 +214,7 @@ class _PairingCheck(msgspec.Struct):
             self._check_places()
 
     def _pair(self) -> None:
-        """Have a round paired that is to be paired; as nobody's, and a second time, it is refused."""
+        """Pair the rounds that are due; an empty round and one that comes twice are refused."""
         while (request := self.form.to_pair(self.state)) is not None:
             tables = pair_round(request)[0]
             looked_at = repr(self.state)

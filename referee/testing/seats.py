@@ -1,7 +1,4 @@
-"""Seats without a network.
-
-Instants are counted up, no clock is read.
-"""
+"""Seats without a network, which answer a match's commands. Instants are counted up; no clock is read."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +13,7 @@ from ..match import events as e
 
 AnyGame = Game[Any, Any, Any]
 Choose = Callable[[Any], Any]
-"""From a view to a move, both plain, as they stand on the wire."""
+"""Function from a view to a move, both plain, as they are on the wire."""
 
 
 class ScriptedSeat:
@@ -26,9 +23,9 @@ class ScriptedSeat:
 
     Args:
         choose: from a plain view to a plain move.
-        takes_ms: how long each answer takes.
+        takes_ms: time for each answer, in milliseconds.
         nonce: 16 bytes in hex.
-        match: the match's name, on which the commitment to the nonce depends; whoever drives the seat may set it later.
+        match: name of the match, on which the commitment to the nonce depends; it may be set later.
     """
 
     def __init__(self, choose: Choose, *, takes_ms: float = 1.0, nonce: str = "00" * 16, match: str = "") -> None:
@@ -41,8 +38,8 @@ class ScriptedSeat:
         """Answer a command; None if it asks for nothing.
 
         Args:
-            command: that is sent to the seat.
-            sent_ms: instant at which it is.
+            command: the command for the seat.
+            sent_ms: instant at which it is sent, in milliseconds.
         """
         at_ms = sent_ms + self.takes_ms
         seat = command.seat
@@ -63,5 +60,10 @@ class ScriptedSeat:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as it is once it went over the wire: dict, list, str, int, float, bool and None."""
+    """Return a value in the form that it has on the wire: dict, list, str, int, float, bool and None.
+
+    >>> from referee.games.q.forms import Exchange
+    >>> plain(Exchange())
+    {'action': 'exchange'}
+    """
     return msgspec.msgpack.decode(msgspec.msgpack.encode(value))

@@ -15,7 +15,7 @@ from referee.games.q.forms import State as QState
 from referee.games.quadominos import forms as quadominos
 from referee.games.quadominos.rounds import BONUS_POINTS, MIDDLE, opening_quads
 from referee.games.quadominos.rounds import State as QuadominosState
-from referee.games.quadominos.tiles import FACES, TILES, Cell, Face, faces_of, lays
+from referee.games.quadominos.tiles import FACES, TILES, Cell, Face, all_faces, lays
 from referee.games.quincala.game import Move as QuincalaMove
 from referee.games.quincala.turns import State as QuincalaState
 from referee.games.quincy import forms as quincy
@@ -69,7 +69,7 @@ def _quadominos(state: QuadominosState) -> quadominos.Move:
         worth, first = best_two(table, hand, earns=chain_bonus)
         return quadominos.Points() if first is None or worth <= BONUS_POINTS + outlook(table, hand) else _lay(*first)
     earns = chain_bonus or state.step == "lay"
-    _, best = best_lay(table, hand, promising(lays(table, faces_of(hand)), _MAX_LAYS), earns=earns)
+    _, best = best_lay(table, hand, promising(lays(table, all_faces(hand)), _MAX_LAYS), earns=earns)
     return _lay(*best) if best else quadominos.Done()
 
 

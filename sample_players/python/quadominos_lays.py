@@ -15,11 +15,11 @@ from referee.games.quadominos.tiles import (
     Face,
     LaidTiles,
     Tile,
-    faces_of,
+    all_faces,
+    count_corners,
     firsts_of_two,
-    laid,
+    lay,
     lays,
-    met,
 )
 
 PER_PLACE = 0.25
@@ -47,15 +47,15 @@ def tried(
         earns: whether meeting three or four corners earns a bonus.
     """
     tile = TILE_OF[face]
-    points = TOTALS[tile] + BONUS_POINTS * (earns and met(table, cell) >= 3)
-    return points, laid(table, cell, face), tuple(other for other in hand if other != tile)
+    points = TOTALS[tile] + BONUS_POINTS * (earns and count_corners(table, cell) >= 3)
+    return points, lay(table, cell, face), tuple(other for other in hand if other != tile)
 
 
 def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
     """Return what the places where the tiles of a hand would fit are worth; going out is worth most."""
     if not hand:
         return OUT_POINTS
-    faces = faces_of(hand)
+    faces = all_faces(hand)
     places = sum(1 for pattern in table.around.values() if FITTING[pattern] & faces)
     return PER_PLACE * min(places, MAX_PLACES)
 
@@ -90,7 +90,7 @@ def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[
     best: tuple[float, Found | None] = (float("-inf"), None)
     for cell, face in promising(firsts_of_two(table, hand), MAX_FIRSTS):
         points, after, rest = tried(table, hand, cell, face, earns=earns)
-        worth, _ = best_lay(after, rest, promising(lays(after, faces_of(rest)), MAX_SECONDS), earns=earns)
+        worth, _ = best_lay(after, rest, promising(lays(after, all_faces(rest)), MAX_SECONDS), earns=earns)
         if worth + points > best[0]:
             best = worth + points, (cell, face)
     return best

@@ -13,8 +13,8 @@ from referee.games.quadominos.tiles import (
     TOTALS,
     LaidTiles,
     Tile,
+    all_faces,
     each_face,
-    faces_of,
     lays,
 )
 
@@ -66,7 +66,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
         points = [float(score) for score in state.scores]
         for seat in state.order:
             hand = state.hands[seat]
-            faces = faces_of(hand)
+            faces = all_faces(hand)
             fitting = [found for pattern in state.table.around.values() if (found := FITTING[pattern] & faces)]
             together = 0
             for found in fitting:
@@ -81,7 +81,7 @@ def _with_second(
     worth: float, move: Lay, table: LaidTiles, rest: tuple[Tile, ...], *, earns: bool
 ) -> tuple[float, tuple[Move, ...]]:
     """Return what a first additional tile and the best second one are worth together, and both moves."""
-    more, second = best_lay(table, rest, promising(lays(table, faces_of(rest)), _MOST_LOOKED_AT), earns=earns)
+    more, second = best_lay(table, rest, promising(lays(table, all_faces(rest)), _MOST_LOOKED_AT), earns=earns)
     assert second is not None
     (row, column), face = second
     return worth + more, (move, Lay(row, column, FACES[face]))

@@ -14,10 +14,10 @@ from referee.games.quincala.board import (
     OWN,
     Board,
     ends,
+    find_knocked,
+    find_mixed,
     first_legs,
-    knocked,
     lifted_further,
-    mixed,
     pieces,
 )
 from referee.games.quincala.game import Leg, Move, Place, Stop
@@ -153,7 +153,7 @@ def rated_places(state: State) -> list[tuple[float, Place]]:
 
 def _place_worth(state: State, piece: int, dot: int) -> float:
     """Return what it is worth to place a piece: whom it could mix with, and who could come to it."""
-    seat, done = state.seat, mixed(state.board)
+    seat, done = state.seat, find_mixed(state.board)
     color = piece // MAX_SIZES
     points = 0.0
     for ray in state.field.rays[dot]:
@@ -184,7 +184,7 @@ def _after(state: State, reached: _Reached, start: int, end: int) -> _Reached:
     board, tower_points = reached.board, _POINTS[state.seat]
     left, met = board[start], board[end]
     moving = lifted_further(left, state.seat) if reached.path else left
-    gone = knocked(met, moving)
+    gone = find_knocked(met, moving)
     leaving, arrived = left & ~moving, met & ~gone | moving
     changed = list(board)
     changed[start], changed[end] = leaving, arrived

@@ -16,7 +16,7 @@ from referee import chance
 from referee.games.base import Game, Step
 from referee.games.q.game import QGame
 from referee.games.quadominos.game import QuadOminos
-from referee.games.quadominos.tiles import EMPTY, FACES, TILE_OF, TILES, faces_of, laid, lays
+from referee.games.quadominos.tiles import EMPTY, FACES, TILE_OF, TILES, all_faces, lay, lays
 from referee.games.quincala.game import QuincalaGame
 from referee.games.quincy.game import QuincyGame
 
@@ -51,12 +51,12 @@ def full_table(game: AnyGame, source: Random, laid_tiles: int, held: int) -> Any
         table, rest = EMPTY, list(range(len(TILES)))
         source.shuffle(rest)
         first = rest.pop()
-        table = laid(table, (0, 0), next(face for face, tile in enumerate(TILE_OF) if tile == first))
-        while len(table.board) < laid_tiles and (found := list(lays(table, faces_of(rest)))):
+        table = lay(table, (0, 0), next(face for face, tile in enumerate(TILE_OF) if tile == first))
+        while len(table.board) < laid_tiles and (found := list(lays(table, all_faces(rest)))):
             cell, face = source.choice(found)
-            table = laid(table, cell, face)
+            table = lay(table, cell, face)
             rest.remove(TILE_OF[face])
-        if len(table.board) == laid_tiles and any(lays(table, faces_of(rest[:held]))):
+        if len(table.board) == laid_tiles and any(lays(table, all_faces(rest[:held]))):
             break
     names = [TILES[tile] for tile in rest]
     board = [[row, column, FACES[face]] for (row, column), face in table.board.items()]

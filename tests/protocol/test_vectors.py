@@ -131,7 +131,7 @@ def test_a_vector_of_another_games_deal_is_the_games(vector: dict[str, Any]) -> 
     match_key = chance.shuffle_key(bytes.fromhex(vector["seed"]), vector["nonces"])
     state = game.new(game.parse_options({}), seats, chance.Dealer(match_key))
     if vector["deal"]:
-        state = quadominos_rounds.dealt(msgspec.structs.replace(state, round=vector["deal"]))
+        state = quadominos_rounds.deal(msgspec.structs.replace(state, round=vector["deal"]))
     for seat, hand in enumerate(vector["hands"]):
         view = game.view(state, seat)
         held = [item if isinstance(item, str) else "-".join(map(str, item)) for item in view.hand]

@@ -1,6 +1,6 @@
 """The Q game as text for a terminal, in the markup of rich, and as SVG.
 
-In both, a tile has a letter for its colour beside its shape and its colour, so that it can be read without colours.
+In both, a tile shows the letter of its colour as well, so that it can be read without colours.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, place, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, hand_group, place, square, standing, table
 from .forms import State
 from .tiles import COLORS, NAMES, SHAPES, Cell, Tile
 
@@ -39,11 +39,11 @@ _ENDS = {
     "q.end.idle-round": "nobody placed a tile in a round",
     "q.end.deserted": "nobody is left",
 }
-"""By rule: how the game ended."""
+"""Rule that ended the game -> the same in words."""
 
 
 def _status(state: State, outcome: Outcome | None) -> str:
-    """Return what there is to say about the whole game, in a line."""
+    """Return a line about the whole game."""
     left = f"{counted(len(state.pile), 'tile')} left to hand out"
     return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
 
@@ -52,9 +52,9 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
-        state: what to draw.
-        outcome: how the game ended, if it has.
-        eyes: the seats whose hands are seen; None: all are.
+        state: the state to draw.
+        outcome: the outcome, if the game is over.
+        eyes: the seats whose hands are shown; None: all.
     """
     board = state.board
     rows, columns = extents(board)
@@ -64,10 +64,10 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
         lines.append(f"[dim]{row:>4}[/]" + "".join(cells))
     lines.append("")
     for seat, hand in enumerate(state.hands):
-        said = standing(state.order, seat, outcome)
-        how = f": {_ENDS[outcome.reason]}" if outcome is not None and said == "won" else ""
+        status = standing(state.order, seat, outcome)
+        how = f": {_ENDS[outcome.reason]}" if outcome is not None and status == "won" else ""
         shown = draw_hand(hand) if eyes is None or seat in eyes else "?"
-        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {shown}  [dim]{said}{how}[/]")
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {shown}  [dim]{status}{how}[/]")
     return "\n".join(lines)
 
 
@@ -92,9 +92,9 @@ def draw_svg(
     """Return the map with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
-        state: what to draw.
-        outcome: how the game ended, if it has.
-        eyes: the seats whose hands are seen; None: all are.
+        state: the state to draw.
+        outcome: the outcome, if the game is over.
+        eyes: the seats whose hands are shown; None: all.
         laid: tiles of that hand that are shown on the map; None: nothing can be touched.
     """
     label = "The Q game: the map and the hands"
@@ -122,7 +122,7 @@ def _cards(
     lines: list[str] = []
     for seat in range(seats):
         corner = 15 + seat % across * card_width, seat // across * card_height
-        hand = held(seat, eyes, _hand(state.hands[seat], can_touch=can_touch))
+        hand = hand_group(seat, eyes, _hand(state.hands[seat], can_touch=can_touch))
         lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), hand, outcome)
     height = -(-seats // across) * card_height
     lines.append(
@@ -134,15 +134,15 @@ def _cards(
 
 def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
-    said, right = standing(state.order, seat, outcome), box[2] - 14
+    status, right = standing(state.order, seat, outcome), box[2] - 14
     content = [
         f'<text x="{right}" y="26" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>'
     ]
-    if said == "won":
+    if status == "won":
         content.append(f'<text x="{right}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
-    if said == "out":
+    if status == "out":
         content.append('<text x="14" y="60" font-size="15">out</text>')
-    return card(seat, box, said, (14, 25), [*content, *hand])
+    return card(seat, box, status, (14, 25), [*content, *hand])
 
 
 def _hand(hand: Iterable[Tile], *, can_touch: bool) -> Iterator[str]:
@@ -172,7 +172,7 @@ _OUTLINES = (
     '<path d="M14 14a6.9 6.9 0 1 1 12 0a6.9 6.9 0 1 1 0 12a6.9 6.9 0 1 1-12 0a6.9 6.9 0 1 1 0-12Z"/>',
     '<path d="M20 3.5L32.5 20L20 36.5L7.5 20Z"/>',
 )
-"""By shape, in a square of 40 units."""
+"""Outlines by shape, in a square of 40 units."""
 
 
 def _symbol(tile: Tile) -> str:

@@ -1,4 +1,4 @@
-"""What passes between the Q game and the outside: options, moves, views, given positions; and the state of a game."""
+"""The structs of the Q game: options, moves, views and positions, as they are on the wire; and the state of a game."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,7 @@ else:
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     q_bonus: Bonus = 6
     """Points for a Q, a run of exactly six tiles of all six colours or of all six shapes; 0 to 1000."""
@@ -56,7 +56,7 @@ Move = Pass | Exchange | Place
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What one seat may know."""
+    """The view of one seat: all that it may know."""
 
     seat: int
     """The seat that this view is for, 0 to 3, in turn order at the start."""
@@ -67,7 +67,7 @@ class View(Struct, frozen=True, kw_only=True):
     order: list[int]
     """The seats still in the game in the order of their turns, the one to move first."""
     tiles_left: int
-    """How many tiles the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
+    """Number of tiles that the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
     map: tuple[tuple[int, int, TileName], ...]
     """`[row, column, tile]` of every tile on the map, in the order in which they were laid: rows grow downwards,
     columns to the right, both can be negative, and the first tile lies on row 0, column 0."""
@@ -99,21 +99,21 @@ class State(Struct, frozen=True):
     pile: bytes
     """The referee's tiles, front first, a byte each: up to a thousand of them are copied in every turn."""
     hands: tuple[tuple[Tile, ...], ...]
-    """By seat; empty for a dropped seat."""
+    """Hands by seat; empty for a dropped seat."""
     scores: tuple[int, ...]
-    """By seat."""
+    """Points by seat."""
     order: tuple[int, ...]
     """Seats still in the game, the one to move first."""
     to_go: int
-    """How many of them have yet to move in this round."""
+    """Number of seats that have yet to move in this round."""
     placed: bool = False
-    """Whether this round has seen a legal placement."""
+    """True if this round has seen a legal placement."""
     arriving: tuple[Tile, ...] | None = None
     """Handed out by the last play and not yet confirmed; belongs to `mover`."""
     mover: int = -1
     """The seat that made the last play."""
     finished: bool = False
-    """Whether the last play placed a whole hand."""
+    """True if the last play placed a whole hand."""
     lost: int = 0
     """Tiles that left the game with players who never confirmed them."""
     last: Mapping[str, Any] | None = None
@@ -121,9 +121,9 @@ class State(Struct, frozen=True):
 
     @property
     def openings(self) -> dict[Cell, int]:
-        """The free cells beside the map where any tile fits, each with the kinds that do, a bit for each."""
-        return self.free.on(self.board)
+        """Free cells next to the map where any tile fits, each with the kinds that fit as bits."""
+        return self.free.compute(self.board)
 
     def __hash__(self) -> int:
-        """Follow equality; what follows from the rest is left out."""
+        """Return a hash; what follows from the other fields is left out."""
         return hash((self.laid, self.pile, self.hands, self.scores, self.order, self.to_go))

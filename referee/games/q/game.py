@@ -1,7 +1,7 @@
-"""The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the rules' texts in rules.toml.
+"""The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the texts of rules in rules.toml.
 
-Source: The Q Game, M. Felleisen. What it leaves open: row and column fit separately; any hand size finishes; a round
-without a legal placement ends the game; a player that alone is left plays on.
+Source: The Q Game, M. Felleisen. Where it is silent or contradicts itself, we have decided: row and column fit
+separately; a hand of any size finishes; a round without a legal placement ends the game; a last player plays on.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, rank_seats, replace_at, rules_beside
 from ..drawing import square_name
 from . import tiles
 from .drawing import draw_svg, draw_text
@@ -104,7 +104,7 @@ class QGame(Game[State, View, Move]):
             return self._place(state, move)
         if isinstance(move, Exchange):
             return self._exchange(state)
-        return _moved(state, last={"action": "pass"}, arriving=None)
+        return _end_turn(state, last={"action": "pass"}, arriving=None)
 
     def _exchange(self, state: State) -> State:
         """Source: The Q Game, Playing a Turn, 2. The hand goes to the end of the pile before the new one is drawn."""
@@ -114,15 +114,15 @@ class QGame(Game[State, View, Move]):
             detail = f"{count} tiles in hand, only {len(state.pile)} left to hand out"
             raise IllegalMove("q.exchange.pile", detail)
         pile = state.pile + bytes(state.hands[seat])
-        hands = replaced(state.hands, seat, ())
+        hands = replace_at(state.hands, seat, ())
         last = {"action": "exchange", "count": count}
-        return _moved(state, last=last, arriving=tuple(pile[:count]), pile=pile[count:], hands=hands)
+        return _end_turn(state, last=last, arriving=tuple(pile[:count]), pile=pile[count:], hands=hands)
 
     def _place(self, state: State, move: Place) -> State:
         seat = state.order[0]
         placed = [((spot.row, spot.column), BY_NAME[spot.tile]) for spot in move.tiles]
         hand = _without(state.hands[seat], placed)
-        board = _extended(state.board, placed)
+        board = _lay_tiles(state.board, placed)
         cells = [cell for cell, _ in placed]
         points = tiles.placement_points(board, cells, state.options.q_bonus)
         finished = not hand
@@ -131,7 +131,7 @@ class QGame(Game[State, View, Move]):
         laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
         last = {"action": "place", "tiles": laid, "points": points}
         changes: dict[str, Any] = {"order": state.order} if finished else {}
-        return _moved(
+        return _end_turn(
             state,
             last=last,
             arriving=None if finished else drawn,
@@ -139,8 +139,8 @@ class QGame(Game[State, View, Move]):
             free=state.free.after(cells),
             laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
-            hands=replaced(state.hands, seat, hand),
-            scores=replaced(state.scores, seat, state.scores[seat] + points),
+            hands=replace_at(state.hands, seat, hand),
+            scores=replace_at(state.scores, seat, state.scores[seat] + points),
             placed=True,
             finished=finished,
             **changes,
@@ -155,8 +155,8 @@ class QGame(Game[State, View, Move]):
         """Put the handed-out tiles in front of the mover's hand."""
         hands = state.hands
         if state.arriving:
-            hands = replaced(hands, state.mover, state.arriving + hands[state.mover])
-        return _round_settled(replace(state, hands=hands, arriving=None))
+            hands = replace_at(hands, state.mover, state.arriving + hands[state.mover])
+        return _begin_round_if_over(replace(state, hands=hands, arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
         """Append the seat's hand to the end of the pile; tiles still on the way to it leave the game.
@@ -168,13 +168,13 @@ class QGame(Game[State, View, Move]):
         dropped = replace(
             state,
             pile=state.pile + bytes(state.hands[seat]),
-            hands=replaced(state.hands, seat, ()),
+            hands=replace_at(state.hands, seat, ()),
             order=tuple(other for other in state.order if other != seat),
             to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),
             arriving=None if mover else state.arriving,
             lost=state.lost + len(on_the_way),
         )
-        return _round_settled(dropped)
+        return _begin_round_if_over(dropped)
 
     def outcome(self, state: State) -> Outcome | None:
         """Return the ranking by points once an end condition holds.
@@ -189,7 +189,7 @@ class QGame(Game[State, View, Move]):
             reason = "q.end.idle-round"
         else:
             return None
-        return Outcome(ranked(state.scores, state.order), state.scores, state.order, reason)
+        return Outcome(rank_seats(state.scores, state.order), state.scores, state.order, reason)
 
     def legal_moves(self, state: State) -> list[Move]:
         """Return pass, exchange if allowed, and every placement of a single tile (longer ones are too many to list)."""
@@ -210,7 +210,7 @@ class QGame(Game[State, View, Move]):
         if not chosen:
             words = [PASS, EXCHANGE] if len(hand) <= len(state.pile) else [PASS]
             return [*words, *_fitting(hand, state.openings.values())]
-        placed = laid(chosen)
+        placed = read_steps(chosen)
         spots = _in_line(state, placed) if placed else state.openings
         if len(chosen) % 2:
             bit = 1 << BY_NAME[chosen[-1]]
@@ -254,11 +254,11 @@ class QGame(Game[State, View, Move]):
 
         What is chosen lies on the map, marked in place of the last turn.
         """
-        return draw_svg(state, self.outcome(state), eyes, None if chosen is None else laid(chosen))
+        return draw_svg(state, self.outcome(state), eyes, None if chosen is None else read_steps(chosen))
 
 
-def _moved(state: State, **changes: Any) -> State:
-    """Send the mover to the end of the turn order, with the other changes of its move."""
+def _end_turn(state: State, **changes: Any) -> State:
+    """Return the state after a turn: the mover goes to the end of the turn order, with other changes of its move."""
     seat = state.order[0]
     changes.setdefault("order", (*state.order[1:], seat))
     return replace(state, to_go=state.to_go - 1, mover=seat, **changes)
@@ -279,7 +279,7 @@ def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[T
     return tuple(rest)
 
 
-def _extended(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
+def _lay_tiles(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
     """Return the map with tiles placed one after the other, each checked against the map as it then is."""
     if not tiles.in_line([cell for cell, _ in placed]):
         raise IllegalMove("q.place.line", f"{len(placed)} tiles lie neither in one row nor in one column")
@@ -305,31 +305,31 @@ def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None
     return None
 
 
-def _round_settled(state: State) -> State:
-    """Begin a new round if the last one is over and saw a legal placement; else the state stands as it is."""
+def _begin_round_if_over(state: State) -> State:
+    """Return the state with a new round if the last one is over and saw a legal placement, else the same state."""
     if state.to_go > 0 or not state.placed or not state.order or state.finished:
         return state
     return replace(state, to_go=len(state.order), placed=False)
 
 
-def laid(chosen: tuple[Any, ...]) -> dict[Cell, Tile]:
-    """Return the tiles that have been given a cell by steps."""
+def read_steps(chosen: tuple[Any, ...]) -> dict[Cell, Tile]:
+    """Return the tiles to which steps have given a cell."""
     return {cell: BY_NAME[name] for name, cell in zip(chosen[::2], chosen[1::2], strict=False)}
 
 
 def _fitting(hand: Iterable[Tile], spots: Iterable[int]) -> list[str]:
     """Return the names of the tiles that fit on any of some spots, each once, in tile order."""
     held = sorted(set(hand))
-    wanted, found = sum(1 << tile for tile in held), 0
+    wanted, fitting = sum(1 << tile for tile in held), 0
     for kinds in spots:
-        found |= kinds & wanted
-        if found == wanted:
+        fitting |= kinds & wanted
+        if fitting == wanted:
             break
-    return [NAMES[tile] for tile in held if found >> tile & 1]
+    return [NAMES[tile] for tile in held if fitting >> tile & 1]
 
 
 def _in_line(state: State, placed: Mapping[Cell, Tile]) -> dict[Cell, int]:
-    """Return the free cells in line with placed tiles where any tile fits, each with the kinds that do."""
+    """Return the free cells in line with placed tiles where any tile fits, each with the kinds that fit."""
     rows, columns = {row for row, _ in placed}, {column for _, column in placed}
     only_row = next(iter(rows)) if len(rows) == 1 else None
     only_column = next(iter(columns)) if len(columns) == 1 else None
@@ -343,12 +343,12 @@ def _in_line(state: State, placed: Mapping[Cell, Tile]) -> dict[Cell, int]:
             cell = row + down, column + right
             is_in_line = cell[0] == only_row or cell[1] == only_column
             if is_in_line and cell not in placed and cell not in state.board:
-                spots[cell] = _kinds_at(state.board, placed, cell)
+                spots[cell] = _fitting_kinds(state.board, placed, cell)
     return spots
 
 
-def _kinds_at(board: Board, placed: Mapping[Cell, Tile], cell: Cell) -> int:
-    """Return the kinds that fit on a cell, some tiles lying beside the map's own."""
+def _fitting_kinds(board: Board, placed: Mapping[Cell, Tile], cell: Cell) -> int:
+    """Return the kinds that fit on a cell, given tiles that are not on the map yet."""
     row, column = cell
     left, right, above, below = (
         placed.get(side, board.get(side, KINDS))

@@ -1,7 +1,8 @@
 """Tiles, map, fitting and runs of the Q game.
 
 A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
-equal tiles are the same number. Every check costs time for the tiles placed and the runs they touch, not for the map.
+equal tiles are the same number. The cost of a check grows with the tiles placed and the runs they touch, not with the
+map: a referee checks each move once, but a player that searches does so thousands of times.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ _COLOR = tuple(kind % 6 for kind in range(KINDS))
 
 
 def _between() -> tuple[tuple[int, ...], ...]:
-    """Return, by the neighbours of one axis (the last index for none), the tiles that agree with them, as bits."""
+    """Return the tiles that agree with two neighbours on one axis, as bits, by both (the last index for none)."""
     bits = [1 << tile for tile in range(KINDS)]
     alike = {
         (of, value): sum(bit for bit, other in zip(bits, of, strict=True) if other == value)
@@ -42,19 +43,19 @@ def _between() -> tuple[tuple[int, ...], ...]:
     one_side = [alike[_SHAPE, _SHAPE[kind]] | alike[_COLOR, _COLOR[kind]] for kind in range(KINDS)]
 
     def _both(one: Tile, other: Tile) -> int:
-        found = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
-        return reduce(or_, found, 0)
+        shared = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
+        return reduce(or_, shared, 0)
 
     rows = [(*(_both(kind, other) for other in range(KINDS)), one_side[kind]) for kind in range(KINDS)]
     return (*rows, (*one_side, sum(bits)))
 
 
 BETWEEN = _between()
-"""By the neighbours of one axis, KINDS for none: the tiles that agree with both, all in shape or all in colour."""
+"""Tiles that agree with both neighbours of one axis, all in shape or all in colour; KINDS stands for no neighbour."""
 
 
 def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
-    """Tell on which axis a tile disagrees with its neighbours.
+    """Return the axis on which a tile disagrees with its neighbours.
 
     Args:
         board: the map before this tile.
@@ -76,7 +77,7 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
     return None
 
 
-def kinds_at(board: Board, cell: Cell) -> int:
+def fitting_kinds(board: Board, cell: Cell) -> int:
     """Return the kinds that agree with all neighbours of a free cell, a bit for each."""
     row, column = cell
     look = board.get
@@ -85,9 +86,9 @@ def kinds_at(board: Board, cell: Cell) -> int:
 
 
 class Openings:
-    """The openings of a map, reckoned once somebody asks for them: no referee does, and each player of a search does.
+    """The openings of a map, computed on demand: the referee never needs them, and each player of a search does.
 
-    They follow from the map, and are equal to any others.
+    They follow from the map, so two states with equal maps have equal openings, computed or not.
     """
 
     __slots__ = ("_known", "_since")
@@ -97,40 +98,40 @@ class Openings:
         self._since = since
 
     def __eq__(self, other: object) -> bool:
-        """Tell that maps alone differ."""
+        """Return True for any other openings: only maps can differ."""
         return isinstance(other, Openings)
 
     def __hash__(self) -> int:
-        """Follow equality."""
+        """Return one value for all."""
         return 0
 
     def __repr__(self) -> str:
         return "Openings()"
 
     def after(self, cells: Iterable[Cell]) -> "Openings":
-        """Return those of the map after tiles were laid on some cells."""
+        """Return the openings after tiles were laid on some cells."""
         return Openings() if self._known is None else Openings(self._known, (*self._since, *cells))
 
-    def on(self, board: Board) -> dict[Cell, int]:
-        """Return those of this map."""
+    def compute(self, board: Board) -> dict[Cell, int]:
+        """Return the free cells of the map where any tile fits, each with the kinds that fit as bits."""
         known = openings(board) if self._known is None else self._known
-        self._known, self._since = opened(known, board, self._since) if self._since else known, ()
+        self._known, self._since = update_openings(known, board, self._since) if self._since else known, ()
         return self._known
 
 
 def openings(board: Board) -> dict[Cell, int]:
-    """Return the free cells beside the map where any tile fits, each with the kinds that do."""
+    """Return the free cells next to the map where any tile fits, each with the kinds that fit."""
     return dict(open_spots(board, range(KINDS)))
 
 
-def opened(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return the openings of a map on which tiles were laid, from those before: only cells beside them change."""
-    after = before.copy()  # as it lies in memory; `{**before}` puts every cell in anew, and takes seven times as long
+def update_openings(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
+    """Return the openings of a map on which tiles were laid, given those before: only the cells around them change."""
+    after = before.copy()  # `{**before}` would insert every cell again, and take seven times as long
     for row, column in cells:
         after.pop((row, column), None)
         for cell in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)):
             if cell not in board:
-                kinds = kinds_at(board, cell)
+                kinds = fitting_kinds(board, cell)
                 if kinds:
                     after[cell] = kinds
                 else:
@@ -139,21 +140,21 @@ def opened(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict
 
 
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
-    """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that do.
+    """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that fit.
 
     Args:
         board: the map.
-        held: the kinds that are asked for.
+        held: the kinds of the tiles.
 
     Returns:
         (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
     """
     wanted = sum(1 << tile for tile in held)
-    return sorted((cell, kinds) for cell in frontier(board) if (kinds := wanted & kinds_at(board, cell)))
+    return sorted((cell, kinds) for cell in frontier(board) if (kinds := wanted & fitting_kinds(board, cell)))
 
 
 def touches(board: Board, cell: Cell) -> bool:
-    """Tell whether a cell shares a side with a tile of the map."""
+    """Return whether a cell shares a side with a tile of the map."""
     row, column = cell
     return (
         (row - 1, column) in board
@@ -187,7 +188,7 @@ def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:
 
 
 def in_line(cells: Sequence[Cell]) -> bool:
-    """Tell whether all cells lie in one row or in one column."""
+    """Return whether all cells lie in one row or in one column."""
     return len({row for row, _ in cells}) == 1 or len({column for _, column in cells}) == 1
 
 

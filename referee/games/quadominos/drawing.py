@@ -1,6 +1,6 @@
 """Quad-Ominos as text for a terminal, in the markup of rich, and as SVG.
 
-In both, every number has its own tone besides its digit. In the SVG, each corner is a quarter of a disc: where tiles
+In both, every number has a tone as well as its digit. In the SVG, each corner is a quarter of a disc: where tiles
 meet, the quarters make one disc of one tone, so a corner that fits is seen before it is read.
 """
 
@@ -11,29 +11,29 @@ from msgspec.structs import replace
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, place, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, hand_group, place, square, standing, table
 from .rounds import PENALTY, State
 from .tiles import FACE_BY_NAME, FACES, TILE_OF, TILES, Cell, Tile
 
 _TONES = ("#fffaf0", "#ffd633", "#ee8a1d", "#12a388", "#2a5fd0", "#3b0f5c")
-"""By number, light to dark, so that no two look alike to the colour-blind; the tests measure it."""
+"""Tones by number, light to dark, so that no two look alike to the colour-blind; the tests measure it."""
 _INKS = (DARK, DARK, DARK, DARK, LIGHT, LIGHT)
 """The digit on each tone."""
-_ASKED = {
+_TASKS = {
     "open": "open with a quad",
     "lay": "lay a tile",
     "bonus": "take 25 points or lay two more tiles",
     "second": "lay the second additional tile",
     "extra": "lay an additional tile or be done",
 }
-"""By step: what the seat to move is to do."""
+"""Task of the seat to move -> the same in words."""
 _ENDS = {
     "quadominos.end.target": "{target} points are reached",
     "quadominos.end.rounds": "this was the last round",
     "quadominos.end.cap": "there are no more rounds",
     "quadominos.end.last": "no opponent is left",
 }
-"""By rule: how the game ended."""
+"""Rule that ended the game -> the same in words."""
 _TEXT_WIDTH = 80
 """Characters of a terminal."""
 
@@ -45,9 +45,9 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
     else three; then every second one is numbered, so that numbers do not touch.
 
     Args:
-        state: what to draw.
-        outcome: how the game ended, if it has.
-        eyes: the seats whose hands are seen; None: all are.
+        state: the state to draw.
+        outcome: the outcome, if the game is over.
+        eyes: the seats whose hands are shown; None: all.
     """
     rows, columns = extents(state.table.board)
     wide = 4 if 4 + 4 * len(columns) <= _TEXT_WIDTH else 3
@@ -59,11 +59,11 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
             lines.append(f"[dim]{label:>4}[/]" + "".join(halves))
     lines += ("", _status(state, outcome))
     for seat, hand in enumerate(state.hands):
-        said = f"[dim]{standing(state.order, seat, outcome):<7}[/]"
+        status = f"[dim]{standing(state.order, seat, outcome):<7}[/]"
         shown = counted(len(hand), "tile")
         if eyes is None or seat in eyes:
             shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
-        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {said}  {shown}")
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {status}  {shown}")
     return "\n".join(lines)
 
 
@@ -81,11 +81,11 @@ def _half(state: State, cell: Cell, corners: tuple[int, int]) -> str:
 
 
 def _status(state: State, outcome: Outcome | None) -> str:
-    """Return the round, the well, and what is to be done or how the game ended, in a line."""
-    asked = f"to move: {_ASKED[state.step]}"
+    """Return a line with the round, the well, and the task or the end of the game."""
+    task = f"to move: {_TASKS[state.step]}"
     if outcome is not None:
-        asked = f"the game is over: {_ENDS[outcome.reason].format(target=state.options.target)}"
-    return f"round {state.round} · {counted(len(state.well), 'tile')} in the well · {asked}"
+        task = f"the game is over: {_ENDS[outcome.reason].format(target=state.options.target)}"
+    return f"round {state.round} · {counted(len(state.well), 'tile')} in the well · {task}"
 
 
 # --- SVG. Lengths are in units of the drawing; a place of the table is 40 of them wide.
@@ -93,13 +93,13 @@ def _status(state: State, outcome: Outcome | None) -> str:
 _LEAST = (7, 18)
 """Rows and columns that are always shown."""
 _CARDS_WIDTH = 780
-"""Of all cards side by side; they are scaled with the drawing, so that hands stay legible beside a large table."""
+"""Width of all cards in a row; they are scaled with the drawing, so that hands stay legible below a large table."""
 _ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}
-"""By number of seats: how many cards stand side by side; 4 of any other number."""
+"""Number of seats -> number of cards in a row; 4 for any other number."""
 _HAND_SIDE = 32
-"""Of a tile in a hand."""
+"""Width and height of a tile in a hand."""
 _HAND_STEP = 34
-"""From one tile of a hand to the next."""
+"""Distance from one tile of a hand to the next."""
 _HEAD = 52
 """Height of a card above its hand."""
 _SYMBOLS = Symbols("quadominos")
@@ -111,9 +111,9 @@ def draw_svg(
     """Return the table with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
-        state: what to draw.
-        outcome: how the game ended, if it has.
-        eyes: the seats whose hands are seen; None: all are.
+        state: the state to draw.
+        outcome: the outcome, if the game is over.
+        eyes: the seats whose hands are shown; None: all.
         chosen: steps of the seat's move; a tile that has its square is shown there. None: nothing can be touched.
     """
     label = "Quad-Ominos: the table and the hands"
@@ -151,15 +151,15 @@ def _cards(
     across = _ACROSS.get(seats, 4)
     width = _CARDS_WIDTH // across
     in_a_row = (width - 22) // _HAND_STEP
-    said = f'font-size="15" fill="currentColor" text-anchor="middle">{_status(state, outcome)}</text>'
-    lines = [f'<text x="{_CARDS_WIDTH // 2 + 10}" y="12" {said}']
+    text = f'font-size="15" fill="currentColor" text-anchor="middle">{_status(state, outcome)}</text>'
+    lines = [f'<text x="{_CARDS_WIDTH // 2 + 10}" y="12" {text}']
     y = 26
     for first in range(0, seats, across):
         of_row = range(first, min(first + across, seats))
         rows_of_hand = max(1, *(-(-len(state.hands[seat]) // in_a_row) for seat in of_row))
         height = _HEAD + rows_of_hand * _HAND_STEP + 16
         for seat in of_row:
-            hand = held(seat, eyes, _hand(state.hands[seat], in_a_row, can_touch=can_touch))
+            hand = hand_group(seat, eyes, _hand(state.hands[seat], in_a_row, can_touch=can_touch))
             lines += _card(state, seat, (15 + (seat - first) * width, y, width - 10, height - 10), hand, outcome)
         y += height
     scale = table_width / (_CARDS_WIDTH + 20)
@@ -168,12 +168,12 @@ def _cards(
 
 def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
-    said, right = standing(state.order, seat, outcome), box[2] - 12
+    status, right = standing(state.order, seat, outcome), box[2] - 12
     content = [
         f'<text x="{right}" y="42" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>',
-        f'<text x="12" y="41" font-size="13" fill-opacity=".75">{_note(state, seat, said)}</text>',
+        f'<text x="12" y="41" font-size="13" fill-opacity=".75">{_note(state, seat, status)}</text>',
     ]
-    return card(seat, box, said, (12, 22), [*content, *hand])
+    return card(seat, box, status, (12, 22), [*content, *hand])
 
 
 def _hand(hand: Iterable[Tile], in_a_row: int, *, can_touch: bool) -> Iterator[str]:
@@ -184,10 +184,10 @@ def _hand(hand: Iterable[Tile], in_a_row: int, *, can_touch: bool) -> Iterator[s
             yield place(TILES[tile], (x, y, _HAND_SIDE, _HAND_SIDE))
 
 
-def _note(state: State, seat: int, said: str) -> str:
-    """Return how a seat ended, or how many tiles it holds, and what was drawn or skipped since its last move."""
-    if said in ("out", "won"):
-        return said
+def _note(state: State, seat: int, status: str) -> str:
+    """Return a seat's end, or its number of tiles, and what was drawn or skipped since its last move."""
+    if status in ("out", "won"):
+        return status
     drew, skipped = state.drew[seat], state.skipped[seat]
     parts = [counted(len(state.hands[seat]), "tile")]
     if drew:

@@ -1,4 +1,4 @@
-"""What passes between Quad-Ominos and the outside: moves, views, given positions.
+"""The structs of Quad-Ominos on the wire: moves, views and positions.
 
 A tile is written as its four numbers, clockwise from its top left corner, wherever it stands.
 """
@@ -43,21 +43,22 @@ Move = Lay | Points | Done
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What one seat may know."""
+    """The view of one seat: all that it may know."""
 
     seat: int
     """The seat that this view is for, 0 to 11, in turn order at the start."""
     hand: list[Digits]
     """Its own tiles as they are printed, their numbers from 0 to 5 ascending; what was drawn last at the end."""
     step: Task
-    """What the seat to move is asked for. `open`: the first tile of the round, on row 0 and column 0: its highest quad
-    or, if it holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
+    """Task of the seat to move. `open`: the first tile of the round, on row 0 and column 0: its highest quad or, if it
+    holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
     a second can be laid. `second`: the second additional tile. `extra`: an additional tile after an opening 0000, or
     `done`."""
     additional: int
-    """How many additional tiles it may still lay in this turn, 0 to 2."""
+    """Number of additional tiles that it may still lay in this turn, 0 to 2."""
     bonuses: int
-    """How many bonuses it still has to choose, from 0, the present one included; more than 1 only with chain_bonus."""
+    """Number of bonuses that it still has to choose, from 0, the present one included; more than 1 only with
+    chain_bonus."""
     board: tuple[tuple[int, int, Digits], ...]
     """`[row, column, tile]` of every tile on the table as it lies, in the order in which they were laid: rows grow
     downwards, columns to the right, both can be negative, and the first of a round lies on row 0, column 0."""
@@ -66,22 +67,22 @@ class View(Struct, frozen=True, kw_only=True):
     scores: list[int]
     """Points by seat, which can be negative; 0 for an eliminated seat."""
     hand_sizes: list[int]
-    """By seat: how many tiles it holds; 0 for an eliminated seat."""
+    """Number of tiles by seat; 0 for an eliminated seat."""
     well: int
-    """How many tiles are left to draw, from 0."""
+    """Number of tiles left to draw, from 0."""
     round: int
     """Number of the round, 1 for the first."""
     drawn: list[Digits]
     """The tiles that the referee drew for this seat since its last move in this round, as they are printed: the last
     ones of its hand."""
     drew: list[int]
-    """By seat: how many tiles were drawn for it since its last move in this round."""
+    """Number of tiles by seat that were drawn for it since its last move in this round."""
     skipped: list[int]
-    """By seat: how many of its turns were skipped since its last move in this round, for want of a tile that fits."""
+    """Number of turns by seat that were skipped since its last move in this round, for want of a tile that fits."""
     lost: list[int]
-    """By seat: the points that these draws and skipped turns cost it, 20 each; not negative."""
+    """Points by seat that these draws and skipped turns cost it, 20 each; not negative."""
     passes: int
-    """How many turns in a row were skipped just now; as many as there are seats in the game end the round."""
+    """Number of turns in a row that were skipped just now; as many as there are seats in the game end the round."""
 
 
 class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,7 +90,7 @@ class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
 
     score: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
     hand: Annotated[list[Digits], Meta(min_length=1)]
-    """As they are printed."""
+    """Tiles as they are printed."""
 
 
 class Position(Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,7 +104,7 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:
-    """Lay the tiles of a view or a position, one after the other.
+    """Return the table of a view or a position, its tiles laid one after the other.
 
     Raises:
         BadSetup: one of them does not exist, or could not be laid.
@@ -115,12 +116,12 @@ def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:
             raise BadSetup(f"not a position of quadominos: no tile has the numbers {name} in this order")
         if table.board and (cell in table.board or not tiles.touches(table, cell) or not tiles.fits(table, cell, face)):
             raise BadSetup(f"not a position of quadominos: {name} can't be laid on row {row}, column {column}")
-        table = tiles.laid(table, cell, face)
+        table = tiles.lay(table, cell, face)
     return table
 
 
 def read_tiles(names: Sequence[str]) -> tuple[Tile, ...]:
-    """Read the tiles of a hand or a well.
+    """Return the tiles of a hand or a well.
 
     Raises:
         BadSetup: one of them does not exist, or is not written as it is printed.

@@ -1,10 +1,11 @@
-"""Quad-Ominos: what players see and answer, and which moves are legal. What follows from them is in rounds.py.
+"""Quad-Ominos: views, and which moves are legal. The consequences of a legal move are in rounds.py.
+
+A move is one tile or one choice: a seat that earns a bonus is asked again, with its last tile on the table. A step of
+a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a square, `(row, column)`. The referee
+draws and skips by itself: a seat is asked only if it can lay a tile.
 
 Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.toml names every rule
-and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
-has just done on the table. A step of a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a
-square, `(row, column)`. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
-opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
+and says where the article is silent.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...chance import Dealer
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, rank_seats, replace_at, rules_beside
 from ..drawing import square_name
 from . import rounds, tiles
 from .drawing import draw_svg, draw_text
@@ -25,7 +26,7 @@ FIXED_DEALS = Dealer(bytes(32))
 """The later deals of a given position: always the same ones, for a position comes without chance."""
 _MOVES: dict[Step, Move] = {"points": Points(), "done": Done()}
 _WORDS: dict[str, list[Step]] = {"bonus": ["points"], "extra": ["done"]}
-"""By what the seat is asked for: words that are a move."""
+"""Task -> words that are a move."""
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -44,29 +45,29 @@ class QuadOminos(Game[State, View, Move]):
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
         """Deal the first round from the shuffled tiles, seat 0 first, and open it."""
         none = (0,) * seats
-        return rounds.dealt(State(options, shuffle, none, tuple(range(seats)), ((),) * seats, none, none))
+        return rounds.deal(State(options, shuffle, none, tuple(range(seats)), ((),) * seats, none, none))
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position; the referee draws for the first player, if it must."""
         given = self.parse_position(position)
         table, well = read_table(given.board), read_tiles(given.well)
         hands = tuple(read_tiles(player.hand) for player in given.players)
-        used = _tiles_of(table, well, *hands)
+        used = _all_tiles(table, well, *hands)
         if len(set(used)) != len(used):
             raise BadSetup("not a position of quadominos: it has a tile twice")
         scores = tuple(player.score for player in given.players)
         order, none = tuple(range(len(hands))), (0,) * len(hands)
         state = State(options, FIXED_DEALS, scores, order, hands, none, none, well=well, table=table, round=1)
-        return rounds.turn_started(state, order) if table.board else rounds.opened(state)
+        return rounds.start_turn(state, order) if table.board else rounds.open_round(state)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the other hands and the well; another seat to move can do so."""
         table, own = read_table(view.board), read_tiles(view.hand)
-        known = set(_tiles_of(table, own))
+        known = set(_all_tiles(table, own))
         unseen = shuffle([tile for tile in range(len(TILES)) if tile not in known])
         others = [seat for seat in view.order if seat != view.seat]
         if view.order[0] != view.seat:
-            needed = _needed(view.step, table, unseen)
+            needed = _find_tiles_for(view.step, table, unseen)
             unseen = [*needed, *(tile for tile in unseen if tile not in needed)]
         elif view.step == "open":  # nobody else holds a higher quad: what is left over goes to the well
             highest = rounds.opening_quads(own)[0]
@@ -101,7 +102,7 @@ class QuadOminos(Game[State, View, Move]):
         return state.order[0]
 
     def is_same_turn(self, state: State) -> bool:
-        """Tell whether the seat to move goes on with additional tiles or a choice after a move of its own."""
+        """Return whether the seat to move goes on with additional tiles or a choice after a move of its own."""
         return state.continues
 
     def view(self, state: State, seat: int) -> View:
@@ -129,31 +130,31 @@ class QuadOminos(Game[State, View, Move]):
     def play(self, state: State, move: Move) -> State:
         """Play a move of the first seat of the turn order; what the referee does for the next ones is part of it."""
         if isinstance(move, Lay):
-            face = _judged_lay(state, move)
-            begun = _begun(state)
+            face = _judge_lay(state, move)
+            playing = _begin_play(state)
             if state.step == "open":
-                return rounds.opened_with(begun, TILE_OF[face])
-            return rounds.laid(begun, (move.row, move.column), face)
+                return rounds.lay_opening(playing, TILE_OF[face])
+            return rounds.lay(playing, (move.row, move.column), face)
         _judge_choice(state, move)
-        return rounds.took_points(_begun(state)) if isinstance(move, Points) else rounds.stopped(_begun(state))
+        return rounds.take_points(_begin_play(state)) if isinstance(move, Points) else rounds.stop(_begin_play(state))
 
     def news(self, state: State) -> News:
-        """Return what happened, the referee's own doings included; what it drew, others will see in their views."""
+        """Return the events of the play, those of the referee included; the tiles that it drew are in later views."""
         return News({"seat": state.mover, "score": state.scores[state.mover], "events": list(state.events)}, None)
 
     def deliver(self, state: State) -> State:
-        """Forget what was told: a play hands its own player nothing that could be on the way."""
+        """Clear the events: a play hands its own player nothing that could be on the way."""
         return replace(state, events=())
 
     def drop(self, state: State, seat: int) -> State:
-        """Put the seat's tiles at the well's end; if it was its turn, the next one's begins."""
-        return rounds.dropped(state, seat)
+        """Put the seat's tiles at the well's end; if it was its turn, the next seat's turn begins."""
+        return rounds.drop(state, seat)
 
     def outcome(self, state: State) -> Outcome | None:
         """Return the ranking by points once the game is over."""
         if not state.ended:
             return None
-        return Outcome(ranked(state.scores, state.order), state.scores, state.order, state.ended)
+        return Outcome(rank_seats(state.scores, state.order), state.scores, state.order, state.ended)
 
     def legal_moves(self, state: State) -> list[Move]:
         """Return all legal moves; a tile that looks the same in several rotations is listed once."""
@@ -162,8 +163,8 @@ class QuadOminos(Game[State, View, Move]):
             return [Lay(*MIDDLE, TILES[tile]) for tile in rounds.opening_quads(hand)]
         if state.step == "bonus":
             return [Points(), *_lays(tiles.firsts_of_two(table, hand))]
-        found = _lays(tiles.lays(table, tiles.faces_of(hand)))
-        return [Done(), *found] if state.step == "extra" else [*found]
+        lays = _lays(tiles.lays(table, tiles.all_faces(hand)))
+        return [Done(), *lays] if state.step == "extra" else [*lays]
 
     def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
         """Return tiles as they may lie, and `points` or `done` where it may be chosen; after a tile, its squares."""
@@ -172,16 +173,16 @@ class QuadOminos(Game[State, View, Move]):
             return [MIDDLE] if chosen else [TILES[tile] for tile in rounds.opening_quads(hand)]
         if chosen:
             face = FACE_BY_NAME[chosen[0]]
-            cells = tiles.cells_for(table, face)
+            cells = tiles.find_cells(table, face)
             if state.step != "bonus":
                 return cells
-            held = tiles.faces_of(hand)
+            held = tiles.all_faces(hand)
             return [cell for cell in cells if tiles.can_follow(table, held, cell, face)]
         if state.step == "bonus":
-            found = sorted({face for _, face in tiles.firsts_of_two(table, hand)})
+            faces = sorted({face for _, face in tiles.firsts_of_two(table, hand)})
         else:
-            found = tiles.each_face(table.wanted() & tiles.faces_of(hand))
-        return [*_WORDS.get(state.step, ()), *map(FACES.__getitem__, found)]
+            faces = tiles.each_face(table.wanted() & tiles.all_faces(hand))
+        return [*_WORDS.get(state.step, ()), *map(FACES.__getitem__, faces)]
 
     def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
         """Return the word, or the tile on its square."""
@@ -199,18 +200,20 @@ class QuadOminos(Game[State, View, Move]):
     def check_invariants(self, state: State) -> None:
         """Check that each tile is in one place, corners agree, dropped seats hold nothing, and the seat to move can."""
         seats = range(len(state.scores))
-        used = _tiles_of(state.table, state.well, *state.hands)
+        used = _all_tiles(state.table, state.well, *state.hands)
         assert len(set(used)) == len(used), "a tile is twice in the game"
         assert len(set(state.order)) == len(state.order), "a seat has two turns"
-        left = [seat for seat in seats if seat not in state.order]
-        assert not any(state.hands[seat] or state.scores[seat] for seat in left), "who left keeps something"
+        dropped = [seat for seat in seats if seat not in state.order]
+        assert not any(state.hands[seat] or state.scores[seat] for seat in dropped), (
+            "a dropped seat has tiles or points"
+        )
         assert all(0 <= state.drew[seat] <= len(state.hands[seat]) for seat in seats), "more drawn than held"
         assert tiles.corners_agree(state.table.board), "two numbers at one corner"
-        assert state.table == tiles.relaid(state.table.board), "the places around the table are not what they are"
+        assert state.table == tiles.lay_all(state.table.board), "the places around the table are not what they are"
         if not state.ended:
             assert all(state.hands[seat] for seat in state.order), "an empty hand, and the round goes on"
             first, quads = state.hands[state.order[0]], [t for hand in state.hands for t in hand if IS_QUAD[t]]
-            assert state.step != "open" or max(quads) in first, "who is to open has not the highest quad"
+            assert state.step != "open" or max(quads) in first, "the seat that is to open has not the highest quad"
             assert self.legal_moves(state), "nothing is legal"
 
     def places_of(self, step: Any) -> tuple[str, ...]:
@@ -237,24 +240,24 @@ def _board(state: State) -> tuple[tuple[int, int, str], ...]:
     return tuple((row, column, FACES[face]) for (row, column), face in state.table.board.items())
 
 
-def _tiles_of(table: LaidTiles, *groups: Sequence[Tile]) -> list[Tile]:
+def _all_tiles(table: LaidTiles, *groups: Sequence[Tile]) -> list[Tile]:
     """Return every tile of the table and of some hands or the well."""
     return [*(TILE_OF[face] for face in table.board.values()), *(tile for group in groups for tile in group)]
 
 
-def _lays(found: Iterable[tuple[Cell, Face]]) -> list[Lay]:
-    return [Lay(row, column, FACES[face]) for (row, column), face in found]
+def _lays(placements: Iterable[tuple[Cell, Face]]) -> list[Lay]:
+    return [Lay(row, column, FACES[face]) for (row, column), face in placements]
 
 
-def _begun(state: State) -> State:
-    """Return the state in which its seat to move has made a move, and knows what was drawn for it before."""
+def _begin_play(state: State) -> State:
+    """Return the state in which the seat to move has begun its play, and has seen what was drawn for it before."""
     seat = state.order[0]
-    drew, skipped = replaced(state.drew, seat, 0), replaced(state.skipped, seat, 0)
+    drew, skipped = replace_at(state.drew, seat, 0), replace_at(state.skipped, seat, 0)
     return replace(state, continues=True, mover=seat, drew=drew, skipped=skipped)
 
 
 def _judge_choice(state: State, move: Points | Done) -> None:
-    """Refuse points or an end of the turn where none is to be had."""
+    """Refuse `points` or `done` where it can't be chosen."""
     word, step = "points" if isinstance(move, Points) else "done", state.step
     if (word, step) in (("points", "bonus"), ("done", "extra")):
         return
@@ -267,8 +270,8 @@ def _judge_choice(state: State, move: Points | Done) -> None:
     raise IllegalMove("quadominos.turn.lay", "done, while a tile is due and can be laid")
 
 
-def _judged_lay(state: State, move: Lay) -> Face:
-    """Return the face that a legal move lays."""
+def _judge_lay(state: State, move: Lay) -> Face:
+    """Return the face that a move lays; refuse an illegal move."""
     face, cell, table = _owned_face(state, move.tile), (move.row, move.column), state.table
     if state.step == "open":
         _judge_opening(state, cell, TILE_OF[face])
@@ -280,7 +283,7 @@ def _judged_lay(state: State, move: Lay) -> Face:
         raise IllegalMove("quadominos.lay.side", f"{where} touches no side of a tile")
     if not tiles.fits(table, cell, face):
         raise IllegalMove("quadominos.lay.match", f"{where}: {tiles.clashes(table, cell, face)}")
-    if state.step == "bonus" and not tiles.can_follow(table, tiles.faces_of(state.hands[state.order[0]]), cell, face):
+    if state.step == "bonus" and not tiles.can_follow(table, tiles.all_faces(state.hands[state.order[0]]), cell, face):
         raise IllegalMove("quadominos.bonus.two", f"after {where}, no second additional tile can be laid")
     return face
 
@@ -305,13 +308,13 @@ def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
         raise IllegalMove("quadominos.open.middle", f"row {cell[0]}, column {cell[1]}")
 
 
-def _needed(step: Task, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
+def _find_tiles_for(step: Task, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
     """Return tiles with which a seat has something to do in its step, from those that it may hold."""
     if step == "open":
         return rounds.opening_quads(unseen)[:1]
     if step != "bonus":
         return (next(tile for tile in unseen if tiles.can_lay(table, (tile,))),)
     cell, face = next(tiles.firsts_of_two(table, unseen))
-    after, first = tiles.laid(table, cell, face), TILE_OF[face]
+    after, first = tiles.lay(table, cell, face), TILE_OF[face]
     second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, (tile,)))
     return first, second

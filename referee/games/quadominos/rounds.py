@@ -1,7 +1,7 @@
-"""Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal.
+"""Rounds and turns of Quad-Ominos: the consequences of a legal tile or choice.
 
-What the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, pays, and deals
-again. So a state that is not over always waits for a seat that has a move.
+Everything that the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, adds
+points, and deals again. So in a state that is not over, the seat to move always has a move.
 """
 
 from collections.abc import Iterable
@@ -10,25 +10,25 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import Shuffle, replaced
+from ..base import Shuffle, replace_at
 from . import tiles
 from .tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, LaidTiles, Tile
 
 BONUS_POINTS = 25
 PENALTY = 20
-"""Lost for each tile drawn, and for a turn that is skipped."""
+"""Points lost for each tile drawn, and for a turn that is skipped."""
 MIDDLE: Cell = (0, 0)
 _HAND_SIZES = {2: 30, 3: 20, 4: 15, 5: 12}
 _LEAST_HAND = 10
 
 Task = Literal["open", "lay", "bonus", "second", "extra"]
-"""What the seat to move is asked for; View.step says what each word means."""
+"""Task of the seat to move; View.step says what each word means."""
 Event = dict[str, Any]
-"""Something that happened, plain, as everybody may know it."""
+"""An event that everybody may know of, plain."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     target: Annotated[int, Meta(ge=1, le=1_000_000)] = 800
     """The game ends after the first round that leaves a player with so many points or more; 1 to 1,000,000."""
@@ -38,7 +38,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A game that is played by `target` ends after so many rounds at the latest, 1 to 1000: players who lose more than
     they gain would never reach it."""
     chain_bonus: bool = False
-    """Whether an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
+    """True if an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
     tiles are laid."""
 
 
@@ -47,54 +47,54 @@ class State(Struct, frozen=True):
 
     options: Options
     shuffle: Shuffle
-    """Of the first round; later rounds take later deals of it."""
+    """Shuffle of the first round; later rounds take later deals of it."""
     scores: tuple[int, ...]
-    """By seat; 0 for a dropped seat."""
+    """Points by seat; 0 for a dropped seat."""
     order: tuple[int, ...]
     """Seats still in the game, the one to move first."""
     hands: tuple[tuple[Tile, ...], ...]
-    """By seat, what was drawn last at the end; empty for a dropped seat."""
+    """Hands by seat, what was drawn last at the end; empty for a dropped seat."""
     drew: tuple[int, ...]
-    """By seat: how many tiles were drawn for it since its last move; they are the last ones of its hand."""
+    """Number of tiles by seat that were drawn for it since its last move; they are the last ones of its hand."""
     skipped: tuple[int, ...]
-    """By seat: how many of its turns were skipped since its last move."""
+    """Number of turns by seat that were skipped since its last move."""
     well: tuple[Tile, ...] = ()
     """Front first."""
     table: LaidTiles = EMPTY
     round: int = 0
-    """Of the round that is played, 1 for the first."""
+    """Number of the round, 1 for the first."""
     step: Task = "lay"
     additional: int = 0
-    """How many additional tiles may still be laid."""
+    """Number of additional tiles that may still be laid."""
     bonuses: int = 0
-    """How many choices between points and two additional tiles are due, the present one included."""
+    """Number of choices between points and two additional tiles that are due, the present one included."""
     passes: int = 0
-    """How many turns in a row were skipped."""
+    """Number of turns in a row that were skipped."""
     continues: bool = False
-    """Whether the seat to move has made a move in this turn."""
+    """True if the seat to move has made a move in this turn."""
     mover: int = -1
     """The seat that made the last play."""
     fresh: tuple[Cell, ...] = ()
-    """Where the tiles of the last turn that laid any lie."""
+    """Cells of the tiles of the last turn that laid any."""
     ended: str = ""
-    """The rule by which the game is over, empty while it goes on."""
+    """Rule by which the game is over; empty while it goes on."""
     events: tuple[Event, ...] = ()
-    """What happened since the news were last told."""
+    """Events since the last news."""
 
     def __hash__(self) -> int:
-        """Follow equality; what tells few states apart is left out."""
+        """Return a hash; fields in which few states differ are left out."""
         return hash((*self.table.board.items(), self.well, self.hands, self.scores, self.order, self.round, self.step))
 
 
 def hand_size(players: int) -> int:
-    """Return how many tiles each player is dealt."""
+    """Return the number of tiles that each player is dealt."""
     return _HAND_SIZES.get(players, _LEAST_HAND)
 
 
 # --- rounds
 
 
-def dealt(state: State) -> State:
+def deal(state: State) -> State:
     """Deal the next round to every seat in the game, the lowest first, and open it; the rest is the well."""
     number, order = state.round + 1, sorted(state.order)
     shuffle = state.shuffle.later(number - 1) if number > 1 else state.shuffle
@@ -105,7 +105,7 @@ def dealt(state: State) -> State:
         hands[seat] = deck[index * size : (index + 1) * size]
     none = (0,) * len(hands)
     event = {"event": "dealt", "round": number, "tiles": size}
-    return opened(
+    return open_round(
         replace(
             state,
             round=number,
@@ -119,10 +119,11 @@ def dealt(state: State) -> State:
     )
 
 
-def opened(state: State) -> State:
+def open_round(state: State) -> State:
     """Ask the seat with the highest quad to open the round; without any quad, lay the tile of the highest total.
 
-    Who holds a quad is asked even where it has no choice: else the others would see who holds the quad-zero, too.
+    A seat with a quad is asked even where it has no choice: otherwise the others would learn whether it also holds the
+    quad-zero.
 
     Source: Quad-Ominos, Gameplay, second paragraph; of equal totals, the greater number of four digits is higher.
     """
@@ -140,7 +141,7 @@ def opened(state: State) -> State:
         continues=False,
         fresh=(),
     )
-    return state if is_quad else opened_with(state, tile)
+    return state if is_quad else lay_opening(state, tile)
 
 
 def opening_quads(hand: Iterable[Tile]) -> list[Tile]:
@@ -150,31 +151,31 @@ def opening_quads(hand: Iterable[Tile]) -> list[Tile]:
     return [highest, QUAD_ZERO] if QUAD_ZERO in quads and highest != QUAD_ZERO else [highest]
 
 
-def opened_with(state: State, tile: Tile) -> State:
+def lay_opening(state: State, tile: Tile) -> State:
     """Lay the first tile of a round.
 
     Args:
-        state: of an empty table.
-        tile: of the hand of the seat to move.
+        state: a state with an empty table.
+        tile: a tile of the hand of the seat to move.
     """
-    after = _one_laid(state, MIDDLE, tiles.FACE_BY_NAME[tiles.TILES[tile]])
+    after = _lay(state, MIDDLE, tiles.FACE_BY_NAME[tiles.TILES[tile]])
     if tile == QUAD_ZERO:
-        after = replace(_paid(after, 1), step="extra", additional=2)
+        after = replace(_pay(after, 1), step="extra", additional=2)
     elif IS_QUAD[tile]:
         after = replace(after, bonuses=1)
-    return _gone_on(after)
+    return _go_on(after)
 
 
-def _went_out(state: State) -> State:
-    """End a round whose player laid its last tile: it collects what the others still hold."""
+def _win_round(state: State) -> State:
+    """End a round in which the mover has laid its last tile: it gets the points of all tiles that the others hold."""
     seat = state.order[0]
     points = sum(TOTALS[tile] for other in state.order for tile in state.hands[other])
-    scores = replaced(state.scores, seat, state.scores[seat] + points)
+    scores = replace_at(state.scores, seat, state.scores[seat] + points)
     event = {"event": "went-out", "seat": seat, "points": points}
-    return _round_ended(replace(state, scores=scores, events=(*state.events, event)))
+    return _end_round(replace(state, scores=scores, events=(*state.events, event)))
 
 
-def _round_ended(state: State) -> State:
+def _end_round(state: State) -> State:
     """End the game if it is time, else deal again."""
     options, ended = state.options, ""
     if options.rounds is not None:
@@ -185,17 +186,17 @@ def _round_ended(state: State) -> State:
         ended = "quadominos.end.cap"
     if ended:
         return replace(state, ended=ended, bonuses=0, additional=0)
-    return dealt(state)
+    return deal(state)
 
 
 # --- turns
 
 
-def laid(state: State, cell: Cell, face: Face) -> State:
-    """Lay one tile in a turn, and see what follows from it."""
+def lay(state: State, cell: Cell, face: Face) -> State:
+    """Lay one tile in a turn, with all its consequences."""
     step, options = state.step, state.options
-    earns = tiles.met(state.table, cell) >= 3 and (step == "lay" or options.chain_bonus)
-    after = _one_laid(state, cell, face)
+    earns = tiles.count_corners(state.table, cell) >= 3 and (step == "lay" or options.chain_bonus)
+    after = _lay(state, cell, face)
     changes: dict[str, Any] = {}
     if step == "bonus":
         changes = {"step": "second", "additional": 1, "bonuses": state.bonuses - 1 + earns}
@@ -203,45 +204,50 @@ def laid(state: State, cell: Cell, face: Face) -> State:
         changes = {"additional": state.additional - 1, "bonuses": state.bonuses + earns}
     elif earns:
         changes = {"bonuses": 1}
-    return _gone_on(replace(after, **changes) if changes else after)
+    return _go_on(replace(after, **changes) if changes else after)
 
 
-def took_points(state: State) -> State:
+def take_points(state: State) -> State:
     """Take points for one bonus."""
-    return _gone_on(replace(_paid(state, 1), bonuses=state.bonuses - 1, additional=0))
+    return _go_on(replace(_pay(state, 1), bonuses=state.bonuses - 1, additional=0))
 
 
-def stopped(state: State) -> State:
+def stop(state: State) -> State:
     """Lay no more additional tiles."""
-    return _gone_on(replace(state, additional=0))
+    return _go_on(replace(state, additional=0))
 
 
-def _one_laid(state: State, cell: Cell, face: Face) -> State:
+def _lay(state: State, cell: Cell, face: Face) -> State:
     seat, tile = state.order[0], tiles.TILE_OF[face]
     points, hand = TOTALS[tile], state.hands[seat]
     at = hand.index(tile)
-    where = {"row": cell[0], "column": cell[1], "tile": tiles.FACES[face], "met": tiles.met(state.table, cell)}
+    where = {
+        "row": cell[0],
+        "column": cell[1],
+        "tile": tiles.FACES[face],
+        "met": tiles.count_corners(state.table, cell),
+    }
     event = {"event": "laid", "seat": seat, "points": points, **where}
     return replace(
         state,
-        table=tiles.laid(state.table, cell, face),
-        hands=replaced(state.hands, seat, hand[:at] + hand[at + 1 :]),
-        scores=replaced(state.scores, seat, state.scores[seat] + points),
+        table=tiles.lay(state.table, cell, face),
+        hands=replace_at(state.hands, seat, hand[:at] + hand[at + 1 :]),
+        scores=replace_at(state.scores, seat, state.scores[seat] + points),
         passes=0,
         fresh=(cell,) if state.step in ("open", "lay") else (*state.fresh, cell),
         events=(*state.events, event),
     )
 
 
-def _paid(state: State, bonuses: int) -> State:
+def _pay(state: State, bonuses: int) -> State:
     """Add the points of some bonuses to the score of the seat to move."""
     seat, points = state.order[0], bonuses * BONUS_POINTS
     event = {"event": "bonus", "seat": seat, "points": points}
-    scores = replaced(state.scores, seat, state.scores[seat] + points)
+    scores = replace_at(state.scores, seat, state.scores[seat] + points)
     return replace(state, scores=scores, events=(*state.events, event))
 
 
-def _gone_on(state: State) -> State:
+def _go_on(state: State) -> State:
     """Ask the same seat for more if more is due and can be done; else end its turn, or the round."""
     seat = state.order[0]
     hand = state.hands[seat]
@@ -250,58 +256,58 @@ def _gone_on(state: State) -> State:
     if state.bonuses:
         if next(tiles.firsts_of_two(state.table, hand), None) is not None:
             return replace(state, step="bonus", additional=2)
-        state = _paid(state, state.bonuses)
+        state = _pay(state, state.bonuses)
     if not hand:
-        return _went_out(state)
-    return turn_started(state, (*state.order[1:], seat))
+        return _win_round(state)
+    return start_turn(state, (*state.order[1:], seat))
 
 
-def turn_started(state: State, order: tuple[int, ...]) -> State:
+def start_turn(state: State, order: tuple[int, ...]) -> State:
     """Begin the turn of the first seat that can lay a tile, with what is drawn for it.
 
     Args:
-        state: of a turn that is over.
-        order: the seat first whose turn it would be.
+        state: a state after a turn.
+        order: the turn order, beginning with the seat whose turn it would be.
 
     Returns:
-        The state in which that seat is to move; or in a new round, if every seat was skipped.
+        The state in which a seat is to move; in a new round, if every seat was skipped.
     """
     state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
     wanted = state.table.wanted()
-    while not wanted & tiles.faces_of(state.hands[state.order[0]]):
+    while not wanted & tiles.all_faces(state.hands[state.order[0]]):
         if state.well:
-            state = _drawn(state, wanted)
+            state = _draw(state, wanted)
             continue
-        state = _skipped(state)
+        state = _skip(state)
         if state.passes >= len(state.order):
-            return _round_ended(replace(state, events=(*state.events, {"event": "blocked"})))
+            return _end_round(replace(state, events=(*state.events, {"event": "blocked"})))
     return state
 
 
-def _drawn(state: State, wanted: Faces) -> State:
+def _draw(state: State, wanted: Faces) -> State:
     """Draw from the well until one of the wanted faces is drawn or the well is empty."""
     seat, well = state.order[0], state.well
-    fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.faces_of((tile,)))
+    fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.all_faces((tile,)))
     count = next(fitting, len(well))
     event = {"event": "drew", "seat": seat, "tiles": count, "lost": count * PENALTY}
     return replace(
         state,
-        hands=replaced(state.hands, seat, state.hands[seat] + well[:count]),
+        hands=replace_at(state.hands, seat, state.hands[seat] + well[:count]),
         well=well[count:],
-        scores=replaced(state.scores, seat, state.scores[seat] - count * PENALTY),
-        drew=replaced(state.drew, seat, state.drew[seat] + count),
+        scores=replace_at(state.scores, seat, state.scores[seat] - count * PENALTY),
+        drew=replace_at(state.drew, seat, state.drew[seat] + count),
         events=(*state.events, event),
     )
 
 
-def _skipped(state: State) -> State:
+def _skip(state: State) -> State:
     """Let the turn pass from a seat that can't lay a tile, with the well empty."""
     seat = state.order[0]
     return replace(
         state,
         order=(*state.order[1:], seat),
-        scores=replaced(state.scores, seat, state.scores[seat] - PENALTY),
-        skipped=replaced(state.skipped, seat, state.skipped[seat] + 1),
+        scores=replace_at(state.scores, seat, state.scores[seat] - PENALTY),
+        skipped=replace_at(state.skipped, seat, state.skipped[seat] + 1),
         passes=state.passes + 1,
         events=(*state.events, {"event": "skipped", "seat": seat, "lost": PENALTY}),
     )
@@ -310,17 +316,17 @@ def _skipped(state: State) -> State:
 # --- expulsion
 
 
-def dropped(state: State, seat: int) -> State:
+def drop(state: State, seat: int) -> State:
     """Take a seat out of the game: its tiles go to the well's end, its turn to the next, and it keeps no score."""
     was_to_move = state.order[0] == seat
     after = replace(
         state,
         order=tuple(other for other in state.order if other != seat),
         well=state.well + state.hands[seat],
-        hands=replaced(state.hands, seat, ()),
-        scores=replaced(state.scores, seat, 0),
-        drew=replaced(state.drew, seat, 0),
-        skipped=replaced(state.skipped, seat, 0),
+        hands=replace_at(state.hands, seat, ()),
+        scores=replace_at(state.scores, seat, 0),
+        drew=replace_at(state.drew, seat, 0),
+        skipped=replace_at(state.skipped, seat, 0),
     )
     if after.ended:
         return after
@@ -328,4 +334,4 @@ def dropped(state: State, seat: int) -> State:
         return replace(after, ended="quadominos.end.last")
     if not was_to_move:
         return after
-    return opened(after) if after.step == "open" else turn_started(after, after.order)
+    return open_round(after) if after.step == "open" else start_turn(after, after.order)

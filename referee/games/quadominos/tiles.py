@@ -1,8 +1,9 @@
 """Tiles and table of Quad-Ominos.
 
 A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
-with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. So whether
-any tile of a hand fits on a cell is one look-up and one AND, and laying a tile changes eight patterns at most.
+with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. Whether
+any tile of a hand fits on a cell is then one look-up and one AND, and to lay a tile changes at most eight patterns. A
+table of cells alone would be simpler, but a search asks this question for every cell in every state.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ TILES = tuple("".join(four) for four in combinations_with_replacement(NUMBERS, 4
 """The numbers of each tile, ascending clockwise from the top left, as they are printed."""
 BY_NAME: Mapping[str, Tile] = {name: tile for tile, name in enumerate(TILES)}
 TOTALS = tuple(sum(map(int, name)) for name in TILES)
-"""By tile: what it scores."""
+"""Points by tile."""
 IS_QUAD = tuple(len(set(name)) == 1 for name in TILES)
 QUAD_ZERO: Tile = BY_NAME["0000"]
 
@@ -37,7 +38,7 @@ FACES = tuple(dict.fromkeys(name[turn:] + name[:turn] for name in TILES for turn
 """The numbers of each face, clockwise from the top left; a tile's faces follow one another."""
 FACE_BY_NAME: Mapping[str, Face] = {name: face for face, name in enumerate(FACES)}
 TILE_OF = tuple(BY_NAME["".join(sorted(name))] for name in FACES)
-"""By face."""
+"""Tile by face."""
 _FACES_OF = tuple(
     sum(1 << FACE_BY_NAME[face] for face in {name[turn:] + name[:turn] for turn in range(4)}) for name in TILES
 )
@@ -55,7 +56,7 @@ _TOUCHED = (
 
 
 def _effects(name: str) -> tuple[tuple[int, int, int], ...]:
-    """Return the step to each neighbour, and what its pattern is ANDed with once the face lies here."""
+    """Return the step to each neighbour, with the mask for the neighbour's pattern once the face lies here."""
     effects = []
     for down, right, is_side, shared in _TOUCHED:
         keep = _BLANK & ~_NO_SIDE if is_side else _BLANK
@@ -66,7 +67,7 @@ def _effects(name: str) -> tuple[tuple[int, int, int], ...]:
 
 
 def _fitting() -> tuple[Faces, ...]:
-    """Return the faces that fit, by pattern; none where no side touches a tile."""
+    """Return the faces that fit, by pattern; none fit where no side touches a tile."""
     every = (1 << len(FACES)) - 1
     with_number = [
         [sum(1 << face for face, name in enumerate(FACES) if name[corner] == number) for number in NUMBERS] + [0, every]
@@ -80,39 +81,39 @@ def _fitting() -> tuple[Faces, ...]:
 
 _EFFECTS = tuple(map(_effects, FACES))
 FITTING = _fitting()
-"""By pattern."""
+"""Faces that fit, by pattern."""
 _CLOSED = [number != _OPEN for number in range(8)]
 _MET = tuple(a + b + c + d for d in _CLOSED for c in _CLOSED for b in _CLOSED for a in _CLOSED) * 2
 
 
 @dataclass(slots=True)
 class LaidTiles:
-    """What lies on the table; never changed."""
+    """The tiles on the table; never changed."""
 
     board: dict[Cell, Face]
-    """In the order in which they were laid; at most 125 entries."""
+    """Face by cell, in the order in which they were laid; at most 125 entries."""
     around: dict[Cell, Pattern]
     """The free cells that touch a tile, by a side or a corner alone."""
 
     _wanted: Faces = field(default=-1, init=False, repr=False, compare=False)
-    """The faces that fit anywhere, once they were asked for."""
+    """Faces that fit anywhere; -1 until they are computed."""
 
     def wanted(self) -> Faces:
         """Return the faces that fit anywhere."""
         if self._wanted < 0:
-            found = 0
+            wanted = 0
             for pattern in self.around.values():
-                found |= FITTING[pattern]
-            self._wanted = found
+                wanted |= FITTING[pattern]
+            self._wanted = wanted
         return self._wanted
 
 
 EMPTY = LaidTiles({}, {})
 
 
-def laid(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
+def lay(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
     """Return the table with one more tile, on a cell where it fits."""
-    board, around = table.board.copy(), table.around.copy()  # after deletions, that is quicker than unpacking
+    board, around = table.board.copy(), table.around.copy()  # after deletions, `copy` is faster than unpacking
     board[cell] = face
     around.pop(cell, None)
     row, column = cell
@@ -123,16 +124,16 @@ def laid(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
     return LaidTiles(board, around)
 
 
-def relaid(board: Mapping[Cell, Face]) -> LaidTiles:
-    """Return the table of a board, laid once more in the same order."""
+def lay_all(board: Mapping[Cell, Face]) -> LaidTiles:
+    """Return the table of a board, its tiles laid again in the same order."""
     table = EMPTY
     for cell, face in board.items():
-        table = laid(table, cell, face)
+        table = lay(table, cell, face)
     return table
 
 
 def corners_agree(board: Mapping[Cell, Face]) -> bool:
-    """Tell whether all tiles that meet at a corner show the same number there."""
+    """Return whether all tiles that meet at a corner show the same number there."""
     shown: dict[Cell, str] = {}
     for (row, column), face in board.items():
         corners = ((row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column))
@@ -142,23 +143,23 @@ def corners_agree(board: Mapping[Cell, Face]) -> bool:
     return True
 
 
-def met(table: LaidTiles, cell: Cell) -> int:
+def count_corners(table: LaidTiles, cell: Cell) -> int:
     """Count the corners of a free cell at which tiles lie, 0 to 4."""
     return _MET[table.around.get(cell, _BLANK)]
 
 
 def touches(table: LaidTiles, cell: Cell) -> bool:
-    """Tell whether a side of a free cell touches a tile."""
+    """Return whether a side of a free cell touches a tile."""
     return table.around.get(cell, _BLANK) < _NO_SIDE
 
 
 def fits(table: LaidTiles, cell: Cell, face: Face) -> bool:
-    """Tell whether a face may be laid on a free cell of which a side touches a tile."""
+    """Return whether a face may be laid on a free cell of which a side touches a tile."""
     return bool(FITTING[table.around[cell]] >> face & 1)
 
 
 def clashes(table: LaidTiles, cell: Cell, face: Face) -> str:
-    """Return in words where a face shows another number than the tiles that it would meet."""
+    """Return in words the corners at which a face shows another number than the tiles that it would meet."""
     pattern, name = table.around[cell], FACES[face]
     names = ("top left", "top right", "bottom right", "bottom left")
     wanted = [pattern >> 3 * corner & 7 for corner in range(4)]
@@ -170,7 +171,7 @@ def clashes(table: LaidTiles, cell: Cell, face: Face) -> str:
     return ", ".join(wrong)
 
 
-def faces_of(tiles: Iterable[Tile]) -> Faces:
+def all_faces(tiles: Iterable[Tile]) -> Faces:
     """Return all faces of some tiles."""
     faces = 0
     for tile in tiles:
@@ -180,27 +181,27 @@ def faces_of(tiles: Iterable[Tile]) -> Faces:
 
 def each_face(faces: Faces) -> list[Face]:
     """Return the faces of a set, ascending."""
-    found = []
+    ascending = []
     while faces:
-        found.append(highest := faces.bit_length() - 1)
+        ascending.append(highest := faces.bit_length() - 1)
         faces ^= 1 << highest
-    return found[::-1]
+    return ascending[::-1]
 
 
 def can_lay(table: LaidTiles, hand: Iterable[Tile]) -> bool:
-    """Tell whether any tile of a hand fits anywhere."""
-    return bool(table.wanted() & faces_of(hand))
+    """Return whether any tile of a hand fits anywhere."""
+    return bool(table.wanted() & all_faces(hand))
 
 
-def cells_for(table: LaidTiles, face: Face) -> list[Cell]:
+def find_cells(table: LaidTiles, face: Face) -> list[Cell]:
     """Return the cells on which a face fits."""
-    fitting = _patterns_of(face)
+    fitting = _fitting_patterns(face)
     return [cell for cell, pattern in table.around.items() if pattern in fitting]
 
 
 @cache
-def _patterns_of(face: Face) -> frozenset[Pattern]:
-    """Return the patterns that a face fits: each of its numbers is asked for, or that corner is open."""
+def _fitting_patterns(face: Face) -> frozenset[Pattern]:
+    """Return the patterns that a face fits: each corner demands its number, or is open."""
     corners = [{int(number) << 3 * corner, _OPEN << 3 * corner} for corner, number in enumerate(FACES[face])]
     return frozenset(map(sum, product(*corners)))
 
@@ -215,12 +216,12 @@ def lays(table: LaidTiles, faces: Faces) -> Iterator[tuple[Cell, Face]]:
 
 
 def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
-    """Tell whether another tile can be laid after this one.
+    """Return whether another tile can be laid after this one.
 
     Args:
-        table: before this one.
-        faces: of the tiles in hand, this one among them or not.
-        cell: where this one is to be laid; it fits there.
+        table: the table before this one.
+        faces: faces of the tiles in hand, with or without this one.
+        cell: free cell on which this one fits.
         face: this one.
     """
     rest = faces & ~_FACES_OF[TILE_OF[face]]
@@ -237,5 +238,5 @@ def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
 
 def firsts_of_two(table: LaidTiles, hand: Sequence[Tile]) -> Iterator[tuple[Cell, Face]]:
     """Yield every cell and face after which a second tile of the hand can be laid."""
-    faces = faces_of(hand)
+    faces = all_faces(hand)
     return ((cell, face) for cell, face in lays(table, faces) if can_follow(table, faces, cell, face))

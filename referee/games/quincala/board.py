@@ -1,11 +1,11 @@
 """The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches.
 
-A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits: since a piece knocks
-one of its own size, a number of ten bits says all of it. A dot is a number, row by row from row 1, column 1; what is
-no dot of the playing area has a number too, and stands in no ray.
+A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits. A set is enough: a
+piece knocks one of its own size, so no tower ever has two pieces of a size, and they stand in the order of their sizes.
+A dot is a number, row by row from row 1, column 1; places outside of the playing area have a number, too, but no ray.
 
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Its figures could not be found: the layout that
-comes with the game, boards.toml, is a reconstruction, and any other can take its place.
+comes with the game, boards.toml, is a reconstruction, and an organiser can give another.
 """
 
 import tomllib
@@ -20,13 +20,13 @@ from msgspec import Meta, Struct
 from ..base import Coordinate
 
 COLOURS = ("white", "black")
-"""By seat."""
+"""Colours by seat."""
 MAX_SIZES = 5
 NAMES = tuple(f"{letter}{size}" for letter in "wb" for size in range(1, MAX_SIZES + 1))
-"""By piece: `w` or `b`, and the size."""
+"""Names by piece: `w` or `b`, and the size."""
 PIECES = {name: piece for piece, name in enumerate(NAMES)}
 OWN = (0b00000_11111, 0b11111_00000)
-"""By seat: all pieces of its colour."""
+"""Pieces by seat: all of its colour."""
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 """(rows, columns) of one step."""
 
@@ -44,7 +44,7 @@ DotPair = tuple[Coordinate, Coordinate]
 
 
 class StartTowers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the towers stand at the start: N full towers of a colour, for N sizes."""
+    """Places of the towers at the start: N full towers of a colour, for N sizes."""
 
     white: tuple[DotPair, ...]
     """`[row, column]` of each of White's towers; both count from 1, row 1 at White's edge."""
@@ -60,19 +60,19 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     most 26 of each: `w` a dot of White's placing areas, `b` of Black's, `x` of both, `.` any other dot, a space where
     there is no dot."""
     start: dict[Literal["3", "4", "5"], StartTowers]
-    """By the number of sizes, 3 to 5: where the towers stand; at least for the one that is played."""
+    """Number of sizes, 3 to 5 -> places of the towers; at least for the number that is played."""
     note: str = ""
-    """What the layout is, for people."""
+    """Description of the layout, for people."""
 
     def __post_init__(self) -> None:
-        """Refuse what no game can be played on.
+        """Refuse a layout on which no game can be played.
 
         Raises:
             ValueError: the rows differ in length, a player has no placing dot, or a starting position is impossible.
         """
         if len({len(row) for row in self.map}) != 1:
             raise ValueError("map: its rows are not of one length, or there are none")
-        field = field_of(self.map)
+        field = find_field(self.map)
         for color, area in zip(COLOURS, field.areas, strict=True):
             if not area:
                 raise ValueError(f"map: {color} has no placing area")
@@ -81,7 +81,7 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PreparedMap:
-    """A map made ready for play: equal maps are equal fields.
+    """A map prepared for play; equal maps make equal fields.
 
     Args:
         rows: the map of a layout, its rows of one length.
@@ -93,20 +93,20 @@ class PreparedMap:
         self.width = len(rows[0])
         signs = "".join(rows)
         self.is_dot = tuple(sign != " " for sign in signs)
-        """By dot: whether it belongs to the playing area."""
+        """Flags by dot, true for those of the playing area."""
         self.places = tuple((row + 1, column + 1) for row in range(self.height) for column in range(self.width))
-        """By dot: (row, column)."""
+        """(row, column) by dot."""
         self.areas = tuple(tuple(dot for dot, sign in enumerate(signs) if sign in own) for own in ("wx", "bx"))
-        """By seat: the dots of its placing areas."""
+        """Dots of the placing areas, by seat."""
         self.rays = tuple(tuple(self._rays(dot)) for dot in range(len(signs)))
-        """By dot: the dots along each direction that stays on the board, nearest first, as far as any leg reaches."""
+        """Rays by dot: the dots along each direction that stays on the board, nearest first, as far as legs reach."""
 
     def __eq__(self, other: object) -> bool:
         """Compare maps."""
         return isinstance(other, PreparedMap) and self.rows == other.rows
 
     def __hash__(self) -> int:
-        """Follow equality."""
+        """Return a hash of the map."""
         return hash(self.rows)
 
     def number(self, row: int, column: int) -> int:
@@ -131,13 +131,13 @@ class PreparedMap:
 
 
 @cache
-def field_of(rows: tuple[str, ...]) -> PreparedMap:
-    """Return the field of a map, made once."""
+def find_field(rows: tuple[str, ...]) -> PreparedMap:
+    """Return the field of a map, which is prepared only once."""
     return PreparedMap(rows)
 
 
 def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
-    """Refuse a starting position without as many towers as sizes, with one beside the map, or with two on a dot."""
+    """Refuse a starting position with a wrong number of towers, with one outside of the map, or with two on a dot."""
     for color, towers in zip(COLOURS, (start.white, start.black), strict=True):
         if len(towers) != sizes:
             raise ValueError(f"start.{sizes}: {color} has {len(towers)} towers, not {sizes}")
@@ -172,7 +172,7 @@ def full_tower(seat: int, sizes: int) -> int:
     return ((1 << sizes) - 1) << (MAX_SIZES * seat)
 
 
-def knocked(tower: int, moving: int) -> int:
+def find_knocked(tower: int, moving: int) -> int:
     """Return the pieces of a tower that arriving ones knock: those of their sizes, of either colour."""
     sizes = (moving | moving >> MAX_SIZES) & OWN[0]
     return tower & (sizes | sizes << MAX_SIZES)
@@ -184,12 +184,12 @@ def same_sizes(pieces: int) -> int:
 
 
 def lifted_first(tower: int, seat: int) -> int:
-    """Return what a first leg lifts: a whole tower of purely the mover's colour, or nothing."""
+    """Return the pieces that a first leg lifts: a whole tower of purely the mover's colour, or none."""
     return 0 if tower & OWN[1 - seat] else tower
 
 
 def lifted_further(tower: int, seat: int) -> int:
-    """Return what a further leg lifts: the mover's pieces but the largest."""
+    """Return the pieces that a further leg lifts: the mover's pieces except the largest."""
     own = tower & OWN[seat]
     return own ^ (1 << own.bit_length() >> 1)
 
@@ -200,16 +200,16 @@ def ends(field: PreparedMap, board: Board, immune: Marks, dot: int, moving: int)
     Args:
         field: the board's map.
         board: the towers.
-        immune: what may not be knocked.
-        dot: where the leg starts.
-        moving: the pieces that it moves, at least one; as many as they are, so many steps it has at most.
+        immune: pieces that may not be knocked.
+        dot: the dot where the leg starts.
+        moving: the pieces that it moves, at least one; their number is the largest number of steps.
     """
     reach = moving.bit_count()
     for ray in field.rays[dot]:
         for end in ray[:reach]:
             tower = board[end]
             if tower:
-                if not (end in immune and knocked(tower, moving) & immune[end]):
+                if not (end in immune and find_knocked(tower, moving) & immune[end]):
                     yield end
                 break
             yield end
@@ -219,29 +219,29 @@ def first_legs(field: PreparedMap, board: Board, immune: Marks, seat: int) -> It
     """Yield (start, end) of every leg that may begin a move."""
     others = OWN[1 - seat]
     for dot, tower in enumerate(board):
-        if tower and not tower & others:  # lifted_first(tower, seat), without 121 calls
+        if tower and not tower & others:  # lifted_first(tower, seat), but without 121 calls
             for end in ends(field, board, immune, dot, tower):
                 yield dot, end
 
 
-def mixed(board: Board) -> int:
+def find_mixed(board: Board) -> int:
     """Return all pieces that stand in mixed towers, as bits."""
-    found = 0
+    in_mixed = 0
     for tower in set(board):
         if tower & OWN[0] and tower & OWN[1]:
-            found |= tower
-    return found
+            in_mixed |= tower
+    return in_mixed
 
 
-def mixed_counts(board: Board) -> tuple[int, int]:
-    """Return by seat of how many sizes a piece of its colour stands in a mixed tower."""
-    found = mixed(board)
-    return (found & OWN[0]).bit_count(), (found & OWN[1]).bit_count()
+def count_mixed(board: Board) -> tuple[int, int]:
+    """Return, by seat, the number of sizes of which a piece of its colour stands in a mixed tower."""
+    in_mixed = find_mixed(board)
+    return (in_mixed & OWN[0]).bit_count(), (in_mixed & OWN[1]).bit_count()
 
 
 _BY_SIZE = sorted(range(len(NAMES)), key=lambda piece: (piece % MAX_SIZES, piece))
 _PIECES_OF = tuple(tuple(piece for piece in _BY_SIZE if tower >> piece & 1) for tower in range(1 << len(NAMES)))
-_NAMES_OF = tuple(tuple(NAMES[piece] for piece in found) for found in _PIECES_OF)
+_NAMES_OF = tuple(tuple(NAMES[piece] for piece in tower) for tower in _PIECES_OF)
 _TEXT = Path(__file__).with_name("boards.toml").read_text(encoding="utf-8")
 RECONSTRUCTION = msgspec.convert(tomllib.loads(_TEXT), Layout, strict=True)
 """The layout that is played on unless the organiser gives another: a reconstruction."""

@@ -8,21 +8,21 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..drawing import Symbols, card, document, place, square_name
-from .board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
+from .board import COLOURS, MAX_SIZES, NAMES, OWN, count_mixed, find_mixed, names, pieces
 from .turns import State
 
 _SIGNS = "12345abcde"
-"""By piece, in text."""
+"""Signs by piece, in text."""
 _DOTS = {"w": "v", "b": "^", "x": "x", ".": ".", " ": " "}
-"""By sign of a layout, in text: none is that of a piece."""
+"""Sign of a layout -> sign in text; none is that of a piece."""
 _STYLES = ("black on bright_white", "bright_white on grey23")
-"""By seat, in the markup of rich."""
+"""Styles by seat, in the markup of rich."""
 _MAX_SHOWN = 8
-"""Dots of the last move that a line of 80 characters has room for."""
+"""Number of dots of the last move for which a line of 80 characters has room."""
 
 
 def draw_text(state: State) -> str:
-    """Return the board with its row and column numbers, then a line per seat and what is special at the moment."""
+    """Return the board with its row and column numbers, a line per seat, the last move and immune pieces."""
     field = state.field
     width = state.sizes + 1
     numbers = "".join(f"{column:^{width}}" for column in range(1, field.width + 1))
@@ -64,10 +64,10 @@ def _text_cell(state: State, dot: int) -> str:
 
 
 def _text_seat(state: State, seat: int) -> str:
-    """Return a seat's colour, how near it is to the aim, its hand, and whether it is to move."""
+    """Return a seat's colour, its mixed sizes, its hand, and whether it is to move."""
     held = Counter(state.hands[seat])
     hand = " ".join(f"[{_STYLES[piece // MAX_SIZES]}]{_SIGNS[piece]}[/]x{held[piece]}" for piece in sorted(held))
-    score = mixed_counts(state.board)[seat]
+    score = count_mixed(state.board)[seat]
     return (
         f"seat {seat} {COLOURS[seat]:<5} {score} of {state.sizes} sizes mixed, hand: {hand or '-'}  "
         f"[dim]{_status(state, seat)}[/]"
@@ -75,13 +75,13 @@ def _text_seat(state: State, seat: int) -> str:
 
 
 def _status(state: State, seat: int) -> str:
-    """Return what a seat has to do at the moment, if anything."""
+    """Return the task of a seat in words, if it has one."""
     if seat not in state.order:
         return "out"
     if state.ending is not None:
         return "won" if state.ending.winner == seat else ""
-    doing = {"place": "to place", "move": "to move", "continue": "to go on or stop"}
-    return doing.get(state.phase, "") if seat == state.seat else ""
+    tasks = {"place": "to place", "move": "to move", "continue": "to go on or stop"}
+    return tasks.get(state.phase, "") if seat == state.seat else ""
 
 
 # --- SVG. Lengths are in units of the drawing; neighbouring dots are _STEP apart.
@@ -94,27 +94,27 @@ _SIDE = 178
 _CARD = 292
 """Height of a card."""
 _BETWEEN = 56
-"""Height of what stands between the cards."""
+"""Height of the space between the cards."""
 _HEIGHTS = (16.0, 16.0, 16.0, 13.0, 10.4)
-"""Of a piece, by the number of pieces in its tower: few ones are larger, all of them fit on the dot."""
+"""Heights of a piece by the number of pieces in its tower: few pieces are drawn larger, and all fit on the dot."""
 _LIGHT, _DARK = "#fffdf7", "#1b2430"
 _FILLS, _INKS = (_LIGHT, _DARK), (_DARK, _LIGHT)
-"""By seat: a piece, and the figure on it."""
+"""Colours by seat: of a piece, and of the figure on it."""
 _TINTS = ("#2b74d8", "#f28c0f")
-"""By seat: its placing areas; blue and orange differ to every eye."""
+"""Colours by seat of its placing areas; blue and orange differ for the colour-blind, too."""
 _TRACE = "#c2187a"
 _GUARD = "#f28c0f"
 _END = 4.5
-"""Width of each end of an immune piece: so much has the smallest one on both sides of its figure."""
+"""Width of each end of an immune piece: the smallest piece has so much on both sides of its figure."""
 _SYMBOLS = Symbols("n")
 
 
-def draw_svg(state: State, looking: int | None) -> str:
+def draw_svg(state: State, touching: int | None) -> str:
     """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG.
 
     Args:
-        state: what to draw.
-        looking: the seat that can touch the dots and its hand; None: nothing can be touched.
+        state: the state to draw.
+        touching: the seat that can touch the dots and its hand; None: nothing can be touched.
     """
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE
     height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _BETWEEN + _MARGIN)
@@ -123,8 +123,8 @@ def draw_svg(state: State, looking: int | None) -> str:
         *_dots(state),
         *_trace(state),
         *(line for dot, tower in enumerate(state.board) if tower for line in _tower(state, dot)),
-        *(() if looking is None else _places(state)),
-        *(line for seat in (0, 1) for line in _card(state, seat, (width - _SIDE, height), can_touch=seat == looking)),
+        *(() if touching is None else _places(state)),
+        *(line for seat in (0, 1) for line in _card(state, seat, (width - _SIDE, height), can_touch=seat == touching)),
         *_footer(state, width - _SIDE, height),
     ]
     label = "Quincala Mixing: the board and the hands"
@@ -250,7 +250,7 @@ def _card(state: State, seat: int, corner: tuple[int, int], *, can_touch: bool) 
     left, height = corner
     top = 12 if seat == 1 else height - _CARD - 12
     is_next = state.ending is None and seat == state.seat
-    said = "out" if seat not in state.order else "to move" if is_next else ""
+    status = "out" if seat not in state.order else "to move" if is_next else ""
     content = [
         f'<rect x="12" y="40" width="14" height="14" rx="3" fill="{_FILLS[seat]}" stroke="currentColor"/>',
         f'<text x="33" y="52" font-size="14">{COLOURS[seat].capitalize()}</text>',
@@ -258,17 +258,17 @@ def _card(state: State, seat: int, corner: tuple[int, int], *, can_touch: bool) 
         *_progress(state, seat),
         *_hand(state, seat, can_touch=can_touch),
     ]
-    return card(seat, (left, top, _SIDE - 12, _CARD), said, (12, 27), content)
+    return card(seat, (left, top, _SIDE - 12, _CARD), status, (12, 27), content)
 
 
 def _progress(state: State, seat: int) -> Iterator[str]:
-    """Yield which sizes of a seat stand in mixed towers: framed boldly for those, faintly for the rest."""
-    count = mixed_counts(state.board)[seat]
+    """Yield the sizes of a seat, framed boldly if they stand in mixed towers, else faintly."""
+    count = count_mixed(state.board)[seat]
     yield f'<text x="12" y="98" font-size="13">mixed sizes: {count} of {state.sizes}</text>'
-    found = mixed(state.board) & OWN[seat]
+    in_mixed = find_mixed(state.board) & OWN[seat]
     for size in range(1, state.sizes + 1):
         x = 12 + (size - 1) * 29
-        is_there = found >> (seat * MAX_SIZES + size - 1) & 1
+        is_there = in_mixed >> (seat * MAX_SIZES + size - 1) & 1
         frame = 'fill-opacity=".2" stroke-width="2.5"' if is_there else 'fill="none" stroke-opacity=".25"'
         yield f'<rect x="{x}" y="105" width="25" height="24" rx="4" stroke="currentColor" {frame}/>'
         paint = 'font-weight="700"' if is_there else 'fill-opacity=".5"'
@@ -289,7 +289,7 @@ def _hand(state: State, seat: int, *, can_touch: bool) -> Iterator[str]:
 
 
 def _footer(state: State, left: int, height: int) -> Iterator[str]:
-    """Yield how far the game is, between the cards."""
+    """Yield the number of turns, between the cards."""
     texts = [f"{state.turns} of {state.max_turns} full turns over,", "each of one or more steps"]
     if state.ending is not None:
         texts.append("the game is over")

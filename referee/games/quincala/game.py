@@ -1,6 +1,6 @@
-"""Quincala Mixing: options, moves, views and positions as the world sees them. How a turn goes is in turns.py.
+"""Quincala Mixing: options, moves, views and positions. The course of a turn is in turns.py.
 
-A move of the rules may have so many legs that whole ones can't be listed. So a turn is played step by step, each step
+A move of the rules may have so many legs that whole moves can't be listed. So a turn is played part by part, each part
 a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be done:
 after the last piece if no leg is possible, and after a leg if no further one is. Nobody draws, nothing is hidden and
 there is no chance: `deliver` has nothing to do, and the shuffle is not used.
@@ -28,10 +28,10 @@ Seat = Literal[0, 1]
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     sizes: Literal[3, 4, 5] = 5
-    """How many sizes there are, 3 to 5; each player has as many towers at the start, of one piece of each size."""
+    """Number of sizes, 3 to 5; each player has as many towers at the start, of one piece of each size."""
     layout: Layout | None = None
     """The board; if there is none, the one that comes with the game, which is a reconstruction: the figures of the
     rules could not be found. On the command line, the path of a TOML file like referee/games/quincala/boards.toml."""
@@ -40,7 +40,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     until the other's begins, however many steps; a skipped turn counts."""
 
     def __post_init__(self) -> None:
-        """Refuse a layout that does not say where the towers stand.
+        """Refuse a layout that lacks the places of the towers.
 
         Raises:
             ValueError: it has no starting position for this number of sizes.
@@ -58,7 +58,7 @@ class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action",
     """Place one piece of the hand."""
 
     piece: PieceName
-    """Which, of either colour: `w` for White or `b` for Black, and its size from 1."""
+    """Piece of either colour: `w` for White or `b` for Black, and its size from 1."""
     dot: DotPair
     """`[row, column]` of an empty dot of the player's own placing areas; both count from 1, row 1 at White's edge."""
 
@@ -67,9 +67,9 @@ class Leg(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", t
     """Make one leg of the move."""
 
     start: DotPair
-    """`[row, column]` of the tower that is lifted; for a further leg, where the last one ended."""
+    """`[row, column]` of the tower that is lifted; for a further leg, the dot where the last one ended."""
     end: DotPair
-    """`[row, column]` of where it ends; both count from 1, row 1 at White's edge, column 1 on White's left."""
+    """`[row, column]` of the dot where it ends; both count from 1, row 1 at White's edge, column 1 on White's left."""
 
 
 class Stop(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="stop"):
@@ -83,20 +83,20 @@ class Pieces(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Pieces on one dot: `[row, column, pieces]`."""
 
     row: Coordinate
-    """From 1, at White's edge."""
+    """Row from 1, at White's edge."""
     column: Coordinate
-    """From 1, on White's left."""
+    """Column from 1, on White's left."""
     pieces: Annotated[tuple[PieceName, ...], Meta(min_length=1, max_length=5)]
     """The smallest first, each `w` for White or `b` for Black, and its size from 1."""
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What one seat may know: everything, as both do."""
+    """The view of one seat: everything, as nothing is hidden."""
 
     seat: Seat
     """The seat that this view is for: 0 plays White, 1 Black."""
     sizes: int
-    """How many sizes there are: 3, 4 or 5."""
+    """Number of sizes: 3, 4 or 5."""
     layout: tuple[str, ...]
     """A text for each row, row 1 first, at White's edge; its first character is column 1. `w`: a dot of White's placing
     areas, `b`: of Black's, `x`: of both, `.`: any other dot, a space: no dot."""
@@ -104,32 +104,33 @@ class View(Struct, frozen=True, kw_only=True):
     """`[row, column, pieces]` of every tower, its smallest piece first; rows count from 1 at White's edge, columns from
     1 on White's left."""
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]]
-    """By seat: the pieces that it has yet to place, of both colours."""
+    """Pieces by seat that it has yet to place, of both colours."""
     scores: tuple[int, int]
-    """By seat: of how many sizes, from 0, a piece of its own colour stands in a mixed tower. All of them win."""
+    """Number of sizes by seat, from 0, of which a piece of its own colour stands in a mixed tower. All sizes win."""
     order: tuple[Seat, ...]
     """The seats still in the game, the one to move first."""
     phase: Phase
-    """What is to be done: `place` a piece of the hand; `move`, that is, make the first leg; `continue`, that is, make a
-    further leg or stop; nothing, the game being `over`."""
+    """Task of the seat to move: `place` a piece of the hand; `move`, that is, make the first leg; `continue`, that is,
+    make a further leg or stop; nothing, the game being `over`."""
     steps: int
-    """How many moves (pieces placed, legs made) the turn has already had, from 0."""
+    """Number of moves (pieces placed, legs made) that the turn has already had, from 0."""
     path: tuple[DotPair, ...]
-    """`[row, column]` of where the first leg began and of where each leg ended. In phase `continue` it is that of the
-    turn that goes on, and a further leg starts on its last dot; before a turn's first step it is the last turn's."""
+    """`[row, column]` of the dot where the first leg began and of those where each leg ended. In phase `continue` it is
+    that of the turn that goes on, and a further leg starts on its last dot; before a turn's first step it is the last
+    turn's."""
     placed: tuple[DotPair, ...]
-    """`[row, column]` of where pieces were placed, in the same turn."""
+    """`[row, column]` of the dots where pieces were placed, in the same turn."""
     immune: tuple[Pieces, ...]
     """`[row, column, pieces]` that may not be knocked in this turn."""
     fresh: tuple[Pieces, ...]
     """`[row, column, pieces]` that have knocked the other colour in this turn, and will be immune in the next; what its
     own side knocks off the board is so no more."""
     turns: int
-    """How many turns of both players together are over, from 0, skipped ones too."""
+    """Number of turns of both players together that are over, from 0, skipped ones included."""
     max_turns: int
-    """With so many turns the game ends as a draw."""
+    """Number of turns with which the game ends as a draw."""
     skipped: bool
-    """Whether the turn just before this one was skipped, and this one has had no step yet."""
+    """True if the turn just before this one was skipped, and this one has had no move yet."""
 
 
 class Position(Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,15 +139,15 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     board: tuple[Pieces, ...]
     """The towers."""
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]] = ((), ())
-    """By seat."""
+    """Pieces by seat that it has yet to place."""
     to_move: Seat = 0
-    """Whose turn it is."""
+    """Seat whose turn it is."""
     immune: tuple[Pieces, ...] = ()
     """Pieces of the other seat's colour that may not be knocked in this turn."""
     turns: Annotated[int, Meta(ge=0, le=100_000)] = 0
-    """How many turns are over."""
+    """Number of turns that are over."""
     skipped: bool = False
-    """Whether the last of them was skipped."""
+    """True if the last of them was skipped."""
 
 
 class QuincalaGame(Game[State, View, Move]):
@@ -164,7 +165,7 @@ class QuincalaGame(Game[State, View, Move]):
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
         """Set up the layout's starting position; there is no chance in it."""
-        field = boards.field_of(options.board_layout.map)
+        field = boards.find_field(options.board_layout.map)
         start = options.board_layout.start[str(options.sizes)]  # type: ignore[index]  # a Literal is a str
         board = [0] * len(field.places)
         for seat, towers in enumerate((start.white, start.black)):
@@ -175,12 +176,12 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def restore(self, options: Options, position: Any) -> State:
-        """Return the state of a plain Position; who can do nothing in it is skipped."""
+        """Return the state of a plain Position; seats that can do nothing in it are skipped."""
         given = self.parse_position(position)
-        field = boards.field_of(options.board_layout.map)
+        field = boards.find_field(options.board_layout.map)
         _check_supply(given, options.sizes)
-        towers = _marks(field, given.board)
-        immune = _marks(field, given.immune)
+        towers = _read_marks(field, given.board)
+        immune = _read_marks(field, given.immune)
         for dot, marked in immune.items():
             if marked & ~(towers.get(dot, 0) & boards.OWN[1 - given.to_move]):
                 row, column = field.places[dot]
@@ -192,7 +193,7 @@ class QuincalaGame(Game[State, View, Move]):
                 sizes=options.sizes,
                 max_turns=options.max_turns,
                 board=tuple(towers.get(dot, 0) for dot in range(len(field.places))),
-                hands=_hands(given.hands),
+                hands=_read_hands(given.hands),
                 seat=given.to_move,
                 immune=immune,
                 turns=given.turns,
@@ -201,23 +202,23 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Return the state itself, the wording of the last play apart: a view shows all of it, the options too."""
-        field = boards.field_of(view.layout)
-        towers = _marks(field, view.board)
+        """Return the state itself, without the last play's description: a view shows everything, also the options."""
+        field = boards.find_field(view.layout)
+        towers = _read_marks(field, view.board)
         seat = view.order[0]
         return State(
             field=field,
             sizes=view.sizes,
             max_turns=view.max_turns,
             board=tuple(towers.get(dot, 0) for dot in range(len(field.places))),
-            hands=_hands(view.hands),
+            hands=_read_hands(view.hands),
             seat=seat,
             phase=view.phase,
             steps=view.steps,
             turns=view.turns,
             skips=int(view.skipped),
-            immune=_marks(field, view.immune),
-            fresh=_marks(field, view.fresh),
+            immune=_read_marks(field, view.immune),
+            fresh=_read_marks(field, view.fresh),
             path=tuple(field.number(*dot) for dot in view.path),
             placed=tuple(field.number(*dot) for dot in view.placed),
         )
@@ -231,11 +232,11 @@ class QuincalaGame(Game[State, View, Move]):
         return state.seat
 
     def is_same_turn(self, state: State) -> bool:
-        """Tell whether the turn has had a step already."""
+        """Return whether the turn has had a move already."""
         return state.steps > 0
 
     def view(self, state: State, seat: int) -> View:
-        """Return all there is: nothing is hidden."""
+        """Return everything: nothing is hidden."""
         field = state.field
         rest = tuple(other for other in state.order if other != state.seat)
         first = tuple(other for other in state.order if other == state.seat)
@@ -243,23 +244,23 @@ class QuincalaGame(Game[State, View, Move]):
             seat=seat,  # type: ignore[arg-type]  # the match asks for seats that there are
             sizes=state.sizes,
             layout=field.rows,
-            board=_shown(field, ((dot, tower) for dot, tower in enumerate(state.board) if tower)),
-            hands=(_named(state.hands[0]), _named(state.hands[1])),
-            scores=boards.mixed_counts(state.board),
+            board=_to_pieces(field, ((dot, tower) for dot, tower in enumerate(state.board) if tower)),
+            hands=(_to_names(state.hands[0]), _to_names(state.hands[1])),
+            scores=boards.count_mixed(state.board),
             order=first + rest,  # type: ignore[arg-type]  # seats are 0 and 1
             phase=state.phase,
             steps=state.steps,
             path=tuple(field.places[dot] for dot in state.path),
             placed=tuple(field.places[dot] for dot in state.placed),
-            immune=_shown(field, sorted(state.immune.items())),
-            fresh=_shown(field, sorted(state.fresh.items())),
+            immune=_to_pieces(field, sorted(state.immune.items())),
+            fresh=_to_pieces(field, sorted(state.fresh.items())),
             turns=state.turns,
             max_turns=state.max_turns,
             skipped=state.skips > 0,
         )
 
     def play(self, state: State, move: Move) -> State:
-        """Play one step of the turn; the turn ends by itself where nothing more can be done."""
+        """Play one part of the turn; the turn ends by itself where nothing more can be done."""
         if isinstance(move, Leg):
             return turns.leg(state, move.start, move.end)
         if isinstance(move, Place):
@@ -289,14 +290,14 @@ class QuincalaGame(Game[State, View, Move]):
         if winner is not None:
             levels = [tuple(seat for seat in state.order if seat == ranked) for ranked in (winner, 1 - winner)]
         ranking = tuple(level for level in levels if level)
-        return Outcome(ranking, boards.mixed_counts(state.board), state.order, rule)
+        return Outcome(ranking, boards.count_mixed(state.board), state.order, rule)
 
     def legal_moves(self, state: State) -> list[Move]:
-        """Return every legal step: each piece on each dot, each leg, and `stop` first where it is allowed."""
+        """Return every legal move: each piece on each dot, each leg, and `stop` first where it is allowed."""
         places = state.field.places
         if state.phase == "place":
             free = [places[dot] for dot in state.field.areas[state.seat] if not state.board[dot]]
-            return [Place(name, dot) for name in dict.fromkeys(_named(state.hands[state.seat])) for dot in free]
+            return [Place(name, dot) for name in dict.fromkeys(_to_names(state.hands[state.seat])) for dot in free]
         if state.phase == "continue":
             here = places[state.path[-1]]
             return [Stop(), *(Leg(here, places[end]) for end in turns.further_ends(state))]
@@ -308,7 +309,7 @@ class QuincalaGame(Game[State, View, Move]):
         full = boards.full_tower(0, state.sizes) | boards.full_tower(1, state.sizes)
         held = Counter(piece for hand in state.hands for piece in hand)
         for dot, tower in enumerate(state.board):
-            assert not tower or state.field.is_dot[dot], "a tower stands beside the playing area"
+            assert not tower or state.field.is_dot[dot], "a tower stands outside of the playing area"
             assert not tower & boards.same_sizes(tower), "two pieces of a size stand on one dot"
             assert not tower & ~full, "a piece of a size that is not played with"
             held.update(boards.pieces(tower))
@@ -335,23 +336,23 @@ class QuincalaGame(Game[State, View, Move]):
         return draw_svg(state, state.seat if chosen is not None else None)
 
 
-def _named(hand: Iterable[int]) -> tuple[str, ...]:
+def _to_names(hand: Iterable[int]) -> tuple[str, ...]:
     return tuple(boards.NAMES[piece] for piece in hand)
 
 
-def _hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
-    """Return hands by number, each in order."""
+def _read_hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
+    """Return hands as numbers of pieces, each in order."""
     white, black = (tuple(sorted(boards.PIECES[name] for name in hand)) for hand in hands)
     return white, black
 
 
-def _shown(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
-    """Return pieces on dots as views show them."""
+def _to_pieces(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
+    """Return pieces on dots in the form of a view."""
     return tuple(Pieces(*field.places[dot], boards.names(tower)) for dot, tower in marks)
 
 
-def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
-    """Return pieces on dots as the board has them; refuse no dot, a dot named twice, two pieces of a size on one."""
+def _read_marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
+    """Return pieces on dots in the form of a board; refuse no dot, a dot named twice, two pieces of a size on one."""
     marks: dict[int, int] = {}
     for spot in shown:
         dot, tower = field.number(spot.row, spot.column), boards.bits([boards.PIECES[name] for name in spot.pieces])

@@ -1,8 +1,9 @@
-"""How a turn of Quincala Mixing goes: placing, legs, whose turn is next, and the end.
+"""Turns of Quincala Mixing: placing, legs, whose turn is next, and the end.
 
-Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). What it leaves open: the aim's mixed towers may
-be several; moving is compulsory; who can do nothing is skipped, and a skipped turn counts as one, also for immunity; a
-piece that is knocked loses its immunity; a move ends with its 100th leg, or when no further leg is possible.
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Where it is silent, we have decided: the mixed
+towers of the aim may be several; moving is compulsory; a seat that can do nothing is skipped, and its turn counts, also
+for immunity; a piece that is knocked loses its immunity; a move ends with its 100th leg, or when no further leg is
+possible.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,11 +21,11 @@ MAX_LEGS = 100
 
 Phase = Literal["place", "move", "continue", "over"]
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
-"""By seat: its pieces in the order of their numbers."""
+"""Pieces by seat, in the order of their numbers."""
 
 
 class GameEnding(NamedTuple):
-    """Why the game is over, and who won it."""
+    """Rule by which the game is over, and the winner."""
 
     rule: str
     winner: int | None
@@ -39,9 +40,9 @@ class State(Struct, frozen=True, kw_only=True):
     board: Board
     hands: Hands = ((), ())
     seat: int = 0
-    """The seat whose turn it is."""
+    """Seat whose turn it is."""
     phase: Phase = "move"
-    """What that seat has to do: place, begin its move, go on with it or stop; or nothing any more."""
+    """Task of that seat: to place, to begin its move, to go on with it or stop; or nothing any more."""
     steps: int = 0
     """Plays in this turn so far."""
     turns: int = 0
@@ -49,13 +50,13 @@ class State(Struct, frozen=True, kw_only=True):
     skips: int = 0
     """Turns skipped in a row just before this one."""
     immune: Marks = {}
-    """What may not be knocked in this turn; no empty sets."""
+    """Pieces that may not be knocked in this turn; no empty sets."""
     fresh: Marks = {}
-    """What has knocked the other colour in this turn, where it now stands; no empty sets."""
+    """Pieces that have knocked the other colour in this turn, by the dot where they stand now; no empty sets."""
     path: tuple[int, ...] = ()
-    """Where the move's first leg began and each leg ended; of the last turn, until this one has a play."""
+    """Dots where the move's first leg began and each leg ended; those of the last turn, until this one has a play."""
     placed: tuple[int, ...] = ()
-    """Where pieces were placed, in the same turn."""
+    """Dots on which pieces were placed, in the same turn."""
     order: tuple[int, ...] = (0, 1)
     """Seats still in the game."""
     last: Mapping[str, Any] | None = None
@@ -63,7 +64,7 @@ class State(Struct, frozen=True, kw_only=True):
     ending: GameEnding | None = None
 
     def __hash__(self) -> int:
-        """Follow equality; what tells few states apart is left out."""
+        """Return a hash; fields in which few states differ are left out."""
         return hash((self.board, self.hands, self.seat, self.phase, self.steps, self.turns, self.path, self.ending))
 
 
@@ -71,7 +72,7 @@ def place(state: State, piece: int, row: int, column: int) -> State:
     """Return the state after one piece was placed.
 
     Raises:
-        IllegalMove: it is not the time for it, or the piece or the dot is not the player's to use.
+        IllegalMove: it is not the time for it, or the player may not use the piece or the dot.
     """
     where = f"row {row}, column {column}"
     hand, field = state.hands[state.seat], state.field
@@ -83,9 +84,9 @@ def place(state: State, piece: int, row: int, column: int) -> State:
     if dot not in field.areas[state.seat]:
         raise IllegalMove("quincala.place.area", f"{where} is not in {boards.COLOURS[state.seat]}'s placing areas")
     if state.board[dot]:
-        raise IllegalMove("quincala.place.empty", f"on {where} stand {_listed(state.board[dot])}")
+        raise IllegalMove("quincala.place.empty", f"on {where} stand {_list_names(state.board[dot])}")
     at = hand.index(piece)
-    after = _stepped(
+    after = _end_step(
         state,
         {"action": "place", "piece": boards.NAMES[piece], "dot": (row, column)},
         board=_with(state.board, {dot: 1 << piece}),
@@ -95,7 +96,7 @@ def place(state: State, piece: int, row: int, column: int) -> State:
     )
     if can_place(after):
         return after
-    return replace(after, phase="move") if can_move(after) else _turn_over(after)
+    return replace(after, phase="move") if can_move(after) else _end_turn(after)
 
 
 def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
@@ -104,27 +105,27 @@ def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
     Raises:
         IllegalMove: it is not the time for it, or the leg breaks a rule.
     """
-    origin, moving = _lifted(state, start)
+    origin, moving = _lift(state, start)
     target = _line_end(state, start, end, moving)
     tower = state.board[target]
-    gone = boards.knocked(tower, moving)
-    kept = gone & state.immune.get(target, 0)
-    if kept:
+    gone = boards.find_knocked(tower, moving)
+    guarded = gone & state.immune.get(target, 0)
+    if guarded:
         where = f"row {end[0]}, column {end[1]}"
-        raise IllegalMove("quincala.knock.immune", f"{_listed(kept)} on {where} may not be knocked in this turn")
+        raise IllegalMove("quincala.knock.immune", f"{_list_names(guarded)} on {where} may not be knocked in this turn")
     other = 1 - state.seat
     last = {"action": "leg", "start": start, "end": end, "moved": boards.names(moving), "knocked": boards.names(gone)}
-    after = _stepped(
+    after = _end_step(
         state,
         last,
         board=_with(state.board, {origin: state.board[origin] & ~moving, target: tower & ~gone | moving}),
         hands=_with(state.hands, {other: tuple(sorted((*state.hands[other], *boards.pieces(gone))))}),
-        fresh=_fresh(state, origin, target, moving, gone),
+        fresh=_mark_fresh(state, origin, target, moving, gone),
         path=(*state.path, target) if state.phase == "continue" else (origin, target),
         placed=state.placed if state.steps else (),
         phase="continue",
     )
-    return after if next_legs_exist(after) else _turn_over(after)
+    return after if next_legs_exist(after) else _end_turn(after)
 
 
 def stop(state: State) -> State:
@@ -135,50 +136,50 @@ def stop(state: State) -> State:
     """
     if state.phase != "continue":
         raise IllegalMove("quincala.leg.stop", "no leg has been made in this turn")
-    return _turn_over(_stepped(state, {"action": "stop"}))
+    return _end_turn(_end_step(state, {"action": "stop"}))
 
 
 def begin(state: State) -> State:
-    """Settle what the seat to move has to do, and skip who can do nothing."""
+    """Return the state with the task of the seat to move; seats that can do nothing are skipped."""
     while state.turns < state.max_turns:
         if can_place(state):
             return replace(state, phase="place")
         if can_move(state):
             return replace(state, phase="move")
         skipped = [*(state.last or {}).get("skipped", ()), state.seat]
-        state = _passed(replace(state, skips=state.skips + 1, last={**(state.last or {}), "skipped": skipped}))
+        state = _pass_turn(replace(state, skips=state.skips + 1, last={**(state.last or {}), "skipped": skipped}))
         if state.skips == 2:
-            return _ended(state, "quincala.end.skips", None)
-    return _ended(state, "quincala.end.cap", None)
+            return _end_game(state, "quincala.end.skips", None)
+    return _end_game(state, "quincala.end.cap", None)
 
 
 def can_place(state: State) -> bool:
-    """Tell whether the seat to move has a piece in hand and an empty dot for it."""
+    """Return whether the seat to move has a piece in hand and an empty dot for it."""
     board = state.board
     return bool(state.hands[state.seat]) and not all(board[dot] for dot in state.field.areas[state.seat])
 
 
 def can_move(state: State) -> bool:
-    """Tell whether the seat to move can make a first leg."""
+    """Return whether the seat to move can make a first leg."""
     return any(True for _ in boards.first_legs(state.field, state.board, state.immune, state.seat))
 
 
 def next_legs_exist(state: State) -> bool:
-    """Tell whether the move that goes on may have one more leg."""
+    """Return whether the move that goes on may have one more leg."""
     if len(state.path) > MAX_LEGS:
         return False
     return any(True for _ in further_ends(state))
 
 
 def further_ends(state: State) -> Iterator[int]:
-    """Return where the next leg of the move that goes on may end, one after the other."""
+    """Return an iterator over the dots where the next leg of the move may end."""
     here = state.path[-1]
     moving = boards.lifted_further(state.board[here], state.seat)
     return boards.ends(state.field, state.board, state.immune, here, moving)
 
 
-def _lifted(state: State, start: tuple[int, int]) -> tuple[int, int]:
-    """Return the dot where a leg starts, and what it lifts there; refuse one that may not start there, or not yet."""
+def _lift(state: State, start: tuple[int, int]) -> tuple[int, int]:
+    """Return the dot where a leg starts, and the pieces that it lifts; refuse a wrong dot, and a leg too early."""
     if state.phase == "place":
         count = len(state.hands[state.seat])
         raise IllegalMove("quincala.turn.order", f"{count} in hand, and there is an empty dot to place on")
@@ -193,7 +194,7 @@ def _lifted(state: State, start: tuple[int, int]) -> tuple[int, int]:
     tower = state.board[origin] if origin >= 0 else 0
     moving = boards.lifted_first(tower, state.seat)
     if not moving:
-        raise IllegalMove("quincala.leg.own", f"on {where} stand {_listed(tower)}")
+        raise IllegalMove("quincala.leg.own", f"on {where} stand {_list_names(tower)}")
     return origin, moving
 
 
@@ -212,13 +213,13 @@ def _line_end(state: State, start: tuple[int, int], end: tuple[int, int], moving
         if dot < 0:
             raise IllegalMove("quincala.leg.area", f"row {row}, column {column} is not in the playing area")
         if state.board[dot] and step < steps:
-            crossed = _listed(state.board[dot])
+            crossed = _list_names(state.board[dot])
             raise IllegalMove("quincala.leg.jump", f"on row {row}, column {column} stand {crossed}")
     return dot
 
 
-def _fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Marks:
-    """Return what is to be immune after a leg: it travels with its piece, and ends when the piece is knocked."""
+def _mark_fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Marks:
+    """Return the pieces that will be immune after a leg: a mark travels with its piece until that is knocked."""
     winners = boards.same_sizes(gone & OWN[1 - state.seat])
     if not (winners or state.fresh):
         return state.fresh
@@ -228,29 +229,29 @@ def _fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Ma
     return {dot: marked for dot, marked in changed.items() if marked}
 
 
-def _stepped(state: State, last: dict[str, Any], **changes: Any) -> State:
-    """Return the state after a play of the seat to move, its turn not yet over."""
+def _end_step(state: State, last: dict[str, Any], **changes: Any) -> State:
+    """Return the state after a play of the seat to move, with its turn not over yet."""
     last["seat"] = state.seat
     last["skipped"] = ()
     return replace(state, last=last, steps=state.steps + 1, skips=0, **changes)
 
 
-def _turn_over(state: State) -> State:
-    """Judge the aim, and begin the next turn if nobody has won."""
-    counts = boards.mixed_counts(state.board)
+def _end_turn(state: State) -> State:
+    """Check the aim, and begin the next turn if nobody has won."""
+    counts = boards.count_mixed(state.board)
     reached = [seat for seat, count in enumerate(counts) if count == state.sizes]
-    passed = _passed(state)
+    after = _pass_turn(state)
     if len(reached) == 2:
-        return _ended(passed, "quincala.end.both", passed.seat)
-    return _ended(passed, "quincala.end.aim", reached[0]) if reached else begin(passed)
+        return _end_game(after, "quincala.end.both", after.seat)
+    return _end_game(after, "quincala.end.aim", reached[0]) if reached else begin(after)
 
 
-def _passed(state: State) -> State:
-    """Hand the turn to the other seat."""
+def _pass_turn(state: State) -> State:
+    """Pass the turn to the other seat."""
     return replace(state, seat=1 - state.seat, turns=state.turns + 1, steps=0, immune=state.fresh, fresh={})
 
 
-def _ended(state: State, rule: str, winner: int | None) -> State:
+def _end_game(state: State, rule: str, winner: int | None) -> State:
     return replace(state, phase="over", ending=GameEnding(rule, winner))
 
 
@@ -261,5 +262,5 @@ def _with(values: tuple[Any, ...], changes: dict[int, Any]) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def _listed(tower: int) -> str:
+def _list_names(tower: int) -> str:
     return ", ".join(boards.names(tower)) or "no pieces"

@@ -28,12 +28,12 @@ Pair = tuple[Squares, Squares]
 Stone = Literal["A", "B"]
 """`A` for the stones of seat 0 and its partner, seat 2; `B` for those of seat 1 and its partner, seat 3."""
 STONES: tuple[Stone, Stone] = ("A", "B")
-"""By team."""
+"""Stones by team."""
 
 DOMINOES: tuple[Domino, ...] = tuple((low, high) for low in range(10) for high in range(low, 10))
 """The double-nine set; elsewhere a domino is its number in here."""
 NUMBERS = {ends: number for number, (low, high) in enumerate(DOMINOES) for ends in ((low, high), (high, low))}
-"""By domino, either way round."""
+"""Domino, either way round -> its number."""
 ALL_DOMINOES = tuple(range(len(DOMINOES)))
 SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
 BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}
@@ -41,7 +41,7 @@ BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for 
 ROW: Squares = (1 << SIZE) - 1
 """The topmost row."""
 _STEPS = (1, 10, 11, 9)
-"""To the next square of a row, a column, a diagonal downwards to the right, and one downwards to the left."""
+"""Distances in bits to the next square of a row, of a column, of a diagonal down to the right and to the left."""
 
 
 def _reach(domino: Domino) -> Squares:
@@ -56,45 +56,45 @@ def _reach(domino: Domino) -> Squares:
 
 
 REACH: tuple[Squares, ...] = tuple(map(_reach, DOMINOES))
-"""By domino: where it may add a stone; one with a blank may remove one there too."""
+"""Squares by domino, on which it may add a stone; a domino with a blank may also remove one there."""
 IS_WILD: tuple[bool, ...] = tuple(not low for low, _ in DOMINOES)
-"""By domino: whether it has a blank."""
+"""Flags by domino, true for one with a blank."""
 
 
-def by_bit(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T], ...], ...]:
-    """Return, by domino, (bit, what is made of the domino and the square) for each square that it names."""
+def map_reach(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T], ...], ...]:
+    """Return, by domino, a pair for each square that it names: the square's bit, and `make(domino, square)`."""
     return tuple(
         tuple((bit, make(domino, square)) for square, bit in BITS.items() if bit & reach)
         for domino, reach in zip(DOMINOES, REACH, strict=True)
     )
 
 
-def rows_of(stones: Pair) -> tuple[str, ...]:
+def write_rows(stones: Pair) -> tuple[str, ...]:
     """Return the board as nine strings: `.` for an empty square, else a stone."""
     first, second = stones
-    return tuple(_row_of(first >> shift & ROW, second >> shift & ROW) for shift in range(0, 10 * SIZE, 10))
+    return tuple(_write_row(first >> shift & ROW, second >> shift & ROW) for shift in range(0, 10 * SIZE, 10))
 
 
 @cache
-def _row_of(first: int, second: int) -> str:
+def _write_row(first: int, second: int) -> str:
     """Return one row of the board; there are 3 ** 9."""
     return "".join("A" if first >> at & 1 else "B" if second >> at & 1 else "." for at in range(SIZE))
 
 
-def stones_of(rows: Sequence[str]) -> Pair:
+def read_rows(rows: Sequence[str]) -> Pair:
     """Return the stones of a board that is given as nine strings."""
     signs = "".join(rows)
     first, second = (sum(bit for bit, sign in zip(BITS.values(), signs, strict=True) if sign == own) for own in STONES)
     return first, second
 
 
-def squares_of(squares: Squares) -> list[Square]:
+def list_squares(squares: Squares) -> list[Square]:
     """Return the squares of a set, row by row."""
     return [square for square, bit in BITS.items() if bit & squares]
 
 
 def survey(stones: Squares) -> tuple[Squares, int]:
-    """Return what lines the stones of one team form.
+    """Find the lines that the stones of one team form.
 
     Four in a row begin on each square of `fours`. A longer run has several such squares, one beside the other: so the
     lines of one direction are told apart by the gaps between them.
@@ -105,15 +105,15 @@ def survey(stones: Squares) -> tuple[Squares, int]:
 
     Source: Quincy, Object of the Game. A run of 8 or 9 is one line.
     """
-    found = count = 0
+    squares = count = 0
     for step in _STEPS:
         pairs = stones & stones >> step
         fours = pairs & pairs >> 2 * step
         if fours:
             count += _firsts(fours, step).bit_count()
             pairs = fours | fours << step
-            found |= pairs | pairs << 2 * step
-    return found, count
+            squares |= pairs | pairs << 2 * step
+    return squares, count
 
 
 def _firsts(fours: Squares, step: int) -> Squares:
@@ -122,13 +122,13 @@ def _firsts(fours: Squares, step: int) -> Squares:
 
 def lines(stones: Squares) -> list[list[Square]]:
     """Return the squares of every line, from its top or left end."""
-    found = []
+    all_lines = []
     for step in _STEPS:
         pairs = stones & stones >> step
         firsts = _firsts(pairs & pairs >> 2 * step, step)
         if firsts:
-            found += [squares_of(_run(stones, bit, step)) for bit in BITS.values() if bit & firsts]
-    return found
+            all_lines += [list_squares(_run(stones, bit, step)) for bit in BITS.values() if bit & firsts]
+    return all_lines
 
 
 def _run(stones: Squares, bit: Squares, step: int) -> Squares:

@@ -1,16 +1,16 @@
 """Quincy as text, in the markup of rich, and as SVG.
 
-In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
+In both, a stone has its team's letter as well as its colour, in SVG also a shape; stones of a line are marked.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 
 from ...text import counted
-from ..drawing import DARK, LIGHT, Symbols, card, document, held, place, square_name
+from ..drawing import DARK, LIGHT, Symbols, card, document, hand_group, place, square_name
 from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Square, lines, survey
 from .forms import PublicEvent, State
 
-_SAID = {
+_WORDS = {
     "add": "on row {}, column {}, by {}",
     "remove": "took row {}, column {}, by {}",
     "discard": "discarded {}",
@@ -19,7 +19,7 @@ _SAID = {
 
 def _last_move(log: Iterable[PublicEvent], seat: int | None = None) -> PublicEvent | None:
     """Return the last move of a seat, or of all; None if there was none."""
-    moves = (event for event in log if event.action in _SAID and seat in (None, event.seat))
+    moves = (event for event in log if event.action in _WORDS and seat in (None, event.seat))
     return max(enumerate(moves), default=(0, None), key=lambda pair: pair[0])[1]
 
 
@@ -27,11 +27,11 @@ def _in_words(event: PublicEvent | None) -> str:
     if event is None:
         return ""
     low, high = event.dominoes[0]
-    return _SAID[event.action].format(*(event.square or ()), f"{low}|{high}")
+    return _WORDS[event.action].format(*(event.square or ()), f"{low}|{high}")
 
 
 def _status(state: State) -> str:
-    """Return what there is to say about the whole table."""
+    """Return a line about the whole table."""
     if state.end is None:
         return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
     if state.winner is None:
@@ -47,7 +47,7 @@ def _line_count(state: State, seat: int) -> str:
 # --- text
 
 _MARKUP = ("white on blue", "black on gold3")
-"""By team."""
+"""Styles by team."""
 
 
 def draw_text(state: State, eyes: Collection[int] | None) -> str:
@@ -56,8 +56,8 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
     A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
 
     Args:
-        state: what to draw.
-        eyes: the seats whose hands are seen; None: all are.
+        state: the state to draw.
+        eyes: the seats whose hands are shown; None: all.
     """
     last = _last_move(state.log)
     marked = None if last is None else last.square
@@ -82,7 +82,7 @@ def _cell(state: State, square: Square, *, is_marked: bool) -> str:
 
 
 def _empty_sign(square: Square) -> str:
-    """Return what marks an empty square: the doubles line, and row and column 5."""
+    """Return the sign of an empty square, another one on the doubles line and in row and column 5."""
     row, column = square
     return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
 
@@ -109,7 +109,7 @@ _DOMINO = (33, 58)
 _HAND_WIDTH = 8
 """Dominoes in a row of a hand; only given positions have longer hands."""
 _TONES = ("#2457b8", "#ffd23f")
-"""By team: dark blue and light yellow, which differ for whoever looks."""
+"""Tones by team: dark blue and light yellow, which differ for the colour-blind, too."""
 _LETTERS = (LIGHT, DARK)
 _STRIPE = "#e8871a"
 _STATUS = 'font-size="18" fill="currentColor" text-anchor="middle"'
@@ -143,57 +143,57 @@ def _corner(square: Square) -> tuple[int, int]:
 
 def _bars(state: State) -> list[str]:
     """Return a bar below each line, from its first stone to its last."""
-    found = []
+    bars = []
     for own in state.stones:
         for line in lines(own):
             (x, y), (to_x, to_y) = _corner(line[0]), _corner(line[-1])
             half = _SIDE // 2
-            found.append(
+            bars.append(
                 f'<path d="M{x + half} {y + half}L{to_x + half} {to_y + half}" stroke="currentColor" stroke-width="14" '
                 'stroke-linecap="round"/>'
             )
-    return found
+    return bars
 
 
 def _stones(state: State) -> list[str]:
     """Return every stone, those of lines with a thick edge."""
-    found = []
-    for stone, own, kept in zip(STONES, state.stones, state.unbreakable, strict=True):
-        found += [
-            _SYMBOLS.use(f"{stone}-line" if BITS[square] & kept else stone, *_corner(square))
+    stones = []
+    for stone, own, fixed in zip(STONES, state.stones, state.unbreakable, strict=True):
+        stones += [
+            _SYMBOLS.use(f"{stone}-line" if BITS[square] & fixed else stone, *_corner(square))
             for square in SQUARES
             if BITS[square] & own
         ]
-    return found
+    return stones
 
 
 def _cards(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> tuple[list[str], int]:
-    """Return the seats' cards, one below the other, and where the last one ends."""
-    found: list[str] = []
+    """Return the seats' cards, one below the other, and the height at which the last one ends."""
+    cards: list[str] = []
     y = _MARGIN
     for seat, hand in enumerate(state.hands):
         height = 58 + _DOMINO[1] * max(1, -(-len(hand) // _HAND_WIDTH))
-        content = held(seat, eyes, _hand(hand, can_touch=can_touch)) or _face_down(len(hand))
-        found += _card(state, seat, y, height, content)
+        content = hand_group(seat, eyes, _hand(hand, can_touch=can_touch)) or _hidden_hand(len(hand))
+        cards += _card(state, seat, y, height, content)
         y += height + 7
-    return found, y
+    return cards, y
 
 
 def _card(state: State, seat: int, y: int, height: int, hand: Iterable[str]) -> list[str]:
     """Return one seat: its stone and label, its lines, its hand and its last move."""
-    said = "out" if seat not in state.order else "to move" if state.end is None and state.order[0] == seat else ""
+    status = "out" if seat not in state.order else "to move" if state.end is None and state.order[0] == seat else ""
     width = _CARD_WIDTH - 14
     content = [
         f'<use href="#quincy-{STONES[seat % 2]}" transform="translate(6 4) scale(.54)"/>',
         f'<text x="{width - 10}" y="{height - 8}" font-size="14" text-anchor="end">{_line_count(state, seat)}</text>',
     ]
-    if said == "out":
+    if status == "out":
         content.append('<text x="12" y="62" font-size="16">out</text>')
     content += hand
     move = _last_move(state.log, seat)
     weight = 'font-weight="700"' if move is not None and move is _last_move(state.log) else 'fill-opacity=".8"'
     content.append(f'<text x="12" y="{height - 8}" font-size="13" {weight}>{_in_words(move)}</text>')
-    return card(seat, (0, y, width, height), said, (40, 25), content)
+    return card(seat, (0, y, width, height), status, (40, 25), content)
 
 
 def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
             yield place("{}|{}".format(*DOMINOES[number]), (*corner, 26, 52))
 
 
-def _face_down(count: int) -> list[str]:
+def _hidden_hand(count: int) -> list[str]:
     """Return the dominoes of a hand that is not seen: how many there are is no secret."""
     return [_SYMBOLS.use("back", *_corner_in_hand(index)) for index in range(count)]
 
@@ -215,7 +215,7 @@ def _corner_in_hand(index: int) -> tuple[int, int]:
 
 
 def _domino(number: int, x: int, y: int) -> list[str]:
-    """Return one domino, upright: its body and what stands on its halves."""
+    """Return one domino, upright: its body and the numbers on its halves."""
     halves = (_SYMBOLS.use(f"end-{end}", x, y + half * 26) for half, end in enumerate(DOMINOES[number]) if end)
     return [_SYMBOLS.use("domino", x, y), *halves]
 
@@ -227,7 +227,7 @@ def _grid() -> list[str]:
     edges = "".join(
         f"M{first + at * _SIDE} {first}V{last}M{first} {first + at * _SIDE}H{last}" for at in range(SIZE + 1)
     )
-    found = [
+    parts = [
         (
             f'<path d="M{first} {middle}h{length}v{_SIDE}h-{length}ZM{middle} {first}h{_SIDE}v{length}h-{_SIDE}Z" '
             f'fill="{_STRIPE}" fill-opacity=".3"/>'
@@ -241,16 +241,16 @@ def _grid() -> list[str]:
     ]
     for number in range(1, SIZE + 1):
         at = _MARGIN + number * _SIDE - _SIDE // 2
-        found += (f'<text x="{at}" y="{y}">{number}</text>' for y in (first - 11, last + 24))
-        found += (f'<text x="{x}" y="{at + 6}">{number}</text>' for x in (first - 16, last + 16))
-    return [*found, "</g>"]
+        parts += (f'<text x="{at}" y="{y}">{number}</text>' for y in (first - 11, last + 24))
+        parts += (f'<text x="{x}" y="{at + 6}">{number}</text>' for x in (first - 16, last + 16))
+    return [*parts, "</g>"]
 
 
 _GRID = _grid()
 _PLACES = tuple(place(square_name(*square), (*_corner(square), _SIDE, _SIDE)) for square in SQUARES)
 _BOLD = 'font-size="20" font-weight="700" text-anchor="middle"'
 _OUTLINES = ('<circle cx="26" cy="26" r="20"', '<path d="M26 3L49 26L26 49L3 26Z"')
-"""By team, up to the attributes of paint: a disc and a diamond."""
+"""Outlines by team, up to the attributes of paint: a disc and a diamond."""
 _EDGES = {"": f'stroke="{DARK}"', "-line": 'stroke="currentColor" stroke-width="5"'}
 
 

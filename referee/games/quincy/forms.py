@@ -1,4 +1,4 @@
-"""What goes in and out of Quincy as plain values: options, moves, views, positions; and the state of a game.
+"""The structs of Quincy: options, moves, views and positions, as they are on the wire; and the state of a game.
 
 A square is `[row, column]`, both from 1 to 9: `[1, 1]` is the top left one, `[1, 9]` the top right one. A domino is
 `[end, end]`, 0 for a blank; it has no direction, so it may come in either way, and views have the smaller end first.
@@ -21,7 +21,7 @@ BoardForm = Annotated[tuple[Annotated[str, Meta(pattern=r"^[.AB]{9}$(?!\n)")], .
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set: nothing."""
+    """Options that an organiser may set: there are none."""
 
 
 class DominoMove(Struct, frozen=True, cache_hash=True, forbid_unknown_fields=True, tag_field="action"):
@@ -60,7 +60,7 @@ class PublicEvent(Struct, frozen=True):
     action: Literal["add", "remove", "discard", "skip", "expelled"]
     """One of the moves; or `skip`: the seat could do nothing; or `expelled`: it left, its hand face down."""
     dominoes: tuple[DominoForm, ...]
-    """What went face up: one domino for a move; for `skip` all the seat had, none of them playable; else none."""
+    """Dominoes that went face up: one for a move; for `skip` all that the seat had, none playable; else none."""
     square: SquareForm | None
     """`[row, column]`, both from 1, of where the stone was added or removed; null if there was none."""
 
@@ -75,7 +75,7 @@ class StoneLine(Struct, frozen=True):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What one seat may know."""
+    """The view of one seat: all that it may know."""
 
     seat: int
     """The seat that this view is for, 0 to 3, in turn order at the start."""
@@ -84,15 +84,15 @@ class View(Struct, frozen=True, kw_only=True):
     hand: list[DominoForm]
     """Its own dominoes, the newest last: `[end, end]` each, from 0, a blank, to 9, the smaller end first."""
     drew: list[DominoForm]
-    """What the seat drew after its last move, one domino or none: the end of the hand."""
+    """Dominoes that the seat drew after its last move, one or none: the end of the hand."""
     same_turn: bool
-    """Whether the seat to move has discarded in this turn and goes on with it."""
+    """True if the seat to move has discarded in this turn and goes on with it."""
     order: list[int]
     """The seats still in the game in the order of their turns, the one to move first."""
     hand_sizes: list[int]
-    """How many dominoes each seat has, by seat; 0 for an expelled one."""
+    """Number of dominoes by seat; 0 for an expelled one."""
     pile: int
-    """How many dominoes are left to draw, 0 to 45."""
+    """Number of dominoes left to draw, 0 to 45."""
     board: BoardForm
     """Nine strings, the top row first, each from column 1 on: `.` for an empty square, `A` or `B` for a stone.
 
@@ -104,33 +104,33 @@ class View(Struct, frozen=True, kw_only=True):
     """Every domino played or discarded, in that order. What is neither here nor in the own hand is in the other hands,
     in the pile, or lies face down since its player was expelled."""
     since: list[PublicEvent]
-    """What happened since this seat's last move, the oldest first; since the beginning if it has not moved yet."""
+    """Events since this seat's last move, the oldest first; since the beginning if it has not moved yet."""
 
 
 class Position(Struct, frozen=True, forbid_unknown_fields=True):
     """A position to start from; seat 0 is to move. Dominoes that are named nowhere lie face down, out of play."""
 
     board: BoardForm
-    """As in a view; no player has two lines yet."""
+    """Board in the form of a view's; no player has two lines yet."""
     hands: Annotated[list[list[DominoForm]], Meta(min_length=2, max_length=4)]
-    """By seat: 2 or 4 of them."""
+    """Hands by seat: 2 or 4 of them."""
     pile: list[DominoForm]
-    """What is left to draw, the next one first."""
+    """Dominoes left to draw, the next one first."""
     face_up: list[DominoForm] = []
-    """What was played before."""
+    """Dominoes that were played before."""
 
 
 class State(Struct, frozen=True):
     """One moment of a game. A domino is its number in board.py:DOMINOES."""
 
     stones: Pair
-    """By team."""
+    """Stones by team."""
     unbreakable: Pair
     """The stones of lines, by team."""
     pile: tuple[int, ...]
     """The next one first."""
     hands: tuple[tuple[int, ...], ...]
-    """By seat, the newest last; empty for an eliminated seat."""
+    """Hands by seat, the newest domino last; empty for an eliminated seat."""
     order: tuple[int, ...]
     """Seats still in the game, the one to move first."""
     face_up: tuple[int, ...]
@@ -138,11 +138,11 @@ class State(Struct, frozen=True):
     face_down: tuple[int, ...]
     """Out of play, seen by nobody."""
     drew: tuple[tuple[int, ...], ...]
-    """What each seat drew after its last move, by seat."""
+    """Dominoes that each seat drew after its last move, by seat."""
     log: tuple[PublicEvent, ...] = ()
     """All that everybody saw, the oldest first."""
     same_turn: bool = False
-    """Whether the seat to move has discarded in this turn."""
+    """True if the seat to move has discarded in this turn."""
     arriving: tuple[int, ...] | None = None
     """Drawn by the last play and not yet delivered; belongs to `mover`."""
     mover: int = -1

@@ -1,8 +1,8 @@
-"""Quincy: hands, turns, draws and ends. Squares and lines are in board.py, what goes in and out in forms.py.
+"""Quincy: hands, turns, draws and ends. Squares and lines are in board.py, moves and views in forms.py.
 
-Source: Quincy, M. Whitley. What it leaves open: a play that wins draws nothing; a player with no domino, or with
-unplayable ones alone when nothing is left to draw, is skipped, and these dominoes are discarded; what an eliminated
-player held lies face down; in a game of four its partner plays on alone.
+Source: Quincy, M. Whitley. Where it is silent, we have decided: a play that wins draws nothing; a player with no
+domino, or with only unplayable ones when nothing is left to draw, is skipped, and these dominoes are discarded; the
+hand of an eliminated player lies face down; in a game of four its partner plays on alone.
 """
 
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, replaced, rules_beside
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, replace_at, rules_beside
 from ..drawing import square_name
 from . import board as b
 from .board import Domino, Pair, Square, Squares
@@ -19,8 +19,8 @@ from .forms import Add, Discard, Move, Options, Position, PublicEvent, Remove, S
 
 HAND_SIZE = 5
 
-_ADDS = b.by_bit(Add)
-_REMOVES = b.by_bit(Remove)
+_ADDS = b.map_reach(Add)
+_REMOVES = b.map_reach(Remove)
 _DISCARDS = tuple(map(Discard, b.DOMINOES))
 """Every move there can be, made once: a list of legal moves is a selection."""
 
@@ -56,18 +56,18 @@ class QuincyGame(Game[State, View, Move]):
         named = [*pile, *face_up, *(domino for hand in hands for domino in hand)]
         if len(set(named)) != len(named):
             raise BadSetup("not a position of quincy: a domino is in two places")
-        stones = b.stones_of(given.board)
-        (kept, count), (other_kept, other_count) = map(b.survey, stones)
+        stones = b.read_rows(given.board)
+        (fixed, count), (other_fixed, other_count) = map(b.survey, stones)
         if max(count, other_count) >= b.LINES_TO_WIN:
             raise BadSetup("not a position of quincy: somebody has two lines already")
         rest = tuple(domino for domino in b.ALL_DOMINOES if domino not in named)
-        return _settled(
-            State(stones, (kept, other_kept), pile, hands, tuple(range(seats)), face_up, rest, ((),) * seats)
+        return _skip_seats(
+            State(stones, (fixed, other_fixed), pile, hands, tuple(range(seats)), face_up, rest, ((),) * seats)
         )
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show: to the other hands, the seat to move first, to the pile, and face down."""
-        stones = b.stones_of(view.board)
+        stones = b.read_rows(view.board)
         unbreakable = b.survey(stones[0])[0], b.survey(stones[1])[0]
         own, face_up = _numbers(view.hand), _numbers(view.face_up)
         unseen = shuffle([domino for domino in b.ALL_DOMINOES if domino not in own and domino not in face_up])
@@ -108,7 +108,7 @@ class QuincyGame(Game[State, View, Move]):
         return state.order[0]
 
     def is_same_turn(self, state: State) -> bool:
-        """Tell whether the seat to move has discarded in this turn."""
+        """Return whether the seat to move has discarded in this turn."""
         return state.same_turn
 
     def view(self, state: State, seat: int) -> View:
@@ -127,7 +127,7 @@ class QuincyGame(Game[State, View, Move]):
             order=list(state.order),
             hand_sizes=[len(hand) for hand in state.hands],
             pile=len(state.pile),
-            board=b.rows_of(state.stones),
+            board=b.write_rows(state.stones),
             lines=lines,
             face_up=_dominoes(state.face_up),
             since=list(state.log[last + 1 :]),
@@ -137,14 +137,14 @@ class QuincyGame(Game[State, View, Move]):
         """Play a move of the first seat of the turn order."""
         seat, domino = state.order[0], b.NUMBERS[move.domino]
         if domino not in state.hands[seat]:
-            raise IllegalMove("quincy.play.owned", f"{_said(domino)} is not in the hand")
+            raise IllegalMove("quincy.play.owned", f"{_show(domino)} is not in the hand")
         if isinstance(move, Add):
-            return _added(state, domino, move.square)
+            return _add(state, domino, move.square)
         if isinstance(move, Remove):
-            return _removed(state, domino, move.square)
+            return _remove(state, domino, move.square)
         if _is_playable(domino, *_open(state.stones, state.unbreakable, seat)):
-            raise IllegalMove("quincy.discard.unplayable", f"{_said(domino)} can be played")
-        return _moved(state, domino, "discard", None, state.stones)
+            raise IllegalMove("quincy.discard.unplayable", f"{_show(domino)} can be played")
+        return _end_play(state, domino, "discard", None, state.stones)
 
     def news(self, state: State) -> News:
         """Return the last play with the number of its team's lines, and what it draws (None if it wins)."""
@@ -155,12 +155,12 @@ class QuincyGame(Game[State, View, Move]):
         return News(public, None if state.arriving is None else tuple(_dominoes(state.arriving)))
 
     def deliver(self, state: State) -> State:
-        """Put the drawn domino at the end of the mover's hand; then skip whoever can do nothing."""
+        """Put the drawn domino at the end of the mover's hand; then skip seats that can do nothing."""
         drawn = state.arriving
         if drawn is None:
             return state
-        hands = replaced(state.hands, state.mover, state.hands[state.mover] + drawn)
-        return _settled(replace(state, hands=hands, drew=replaced(state.drew, state.mover, drawn), arriving=None))
+        hands = replace_at(state.hands, state.mover, state.hands[state.mover] + drawn)
+        return _skip_seats(replace(state, hands=hands, drew=replace_at(state.drew, state.mover, drawn), arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
         """Lay the seat's hand face down, and what is on the way to it; a team without a player loses.
@@ -172,11 +172,11 @@ class QuincyGame(Game[State, View, Move]):
         order = tuple(other for other in state.order if other != seat)
         teams = {other % 2 for other in order}
         ends = state.end is None and len(teams) == 1
-        return _settled(
+        return _skip_seats(
             replace(
                 state,
-                hands=replaced(state.hands, seat, ()),
-                drew=replaced(state.drew, seat, ()),
+                hands=replace_at(state.hands, seat, ()),
+                drew=replace_at(state.drew, seat, ()),
                 order=order,
                 face_down=state.face_down + lost,
                 log=(*state.log, PublicEvent(seat, "expelled", (), None)),
@@ -215,7 +215,7 @@ class QuincyGame(Game[State, View, Move]):
         return moves
 
     def check_invariants(self, state: State) -> None:
-        """Check order, stones and lines, that each domino is in one place, and that who is to move can do something."""
+        """Check order, stones and lines, that each domino is in one place, and that the seat to move can act."""
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.drew)
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert not state.stones[0] & state.stones[1]
@@ -245,38 +245,38 @@ class QuincyGame(Game[State, View, Move]):
         return draw_svg(state, eyes, can_touch=chosen is not None)
 
 
-def _added(state: State, domino: int, square: Square) -> State:
+def _add(state: State, domino: int, square: Square) -> State:
     """Source: Quincy, Game Mechanics."""
     bit, team = b.BITS[square], state.order[0] % 2
     if not bit & b.REACH[domino]:
         rule_id = "quincy.add.wild" if b.IS_WILD[domino] else "quincy.add.named"
-        raise IllegalMove(rule_id, f"{_said(domino)} does not reach row {square[0]}, column {square[1]}")
+        raise IllegalMove(rule_id, f"{_show(domino)} does not reach row {square[0]}, column {square[1]}")
     if bit & (state.stones[0] | state.stones[1]):
         raise IllegalMove("quincy.add.empty", f"row {square[0]}, column {square[1]} is not empty")
-    return _moved(state, domino, "add", square, replaced(state.stones, team, state.stones[team] | bit))
+    return _end_play(state, domino, "add", square, replace_at(state.stones, team, state.stones[team] | bit))
 
 
-def _removed(state: State, domino: int, square: Square) -> State:
+def _remove(state: State, domino: int, square: Square) -> State:
     """Source: Quincy, Game Mechanics, Blanks and the caveat below."""
     bit, other = b.BITS[square], 1 - state.order[0] % 2
     where = f"row {square[0]}, column {square[1]}"
     if not b.IS_WILD[domino]:
-        raise IllegalMove("quincy.remove.blank", f"{_said(domino)} has no blank")
+        raise IllegalMove("quincy.remove.blank", f"{_show(domino)} has no blank")
     if not bit & b.REACH[domino]:
-        raise IllegalMove("quincy.remove.wild", f"{_said(domino)} does not reach {where}")
+        raise IllegalMove("quincy.remove.wild", f"{_show(domino)} does not reach {where}")
     if not bit & state.stones[other]:
         raise IllegalMove("quincy.remove.opponent", f"no stone of the opponents on {where}")
     if bit & state.unbreakable[other]:
         raise IllegalMove("quincy.remove.unbreakable", f"the stone on {where} is part of a line")
-    return _moved(state, domino, "remove", square, replaced(state.stones, other, state.stones[other] ^ bit))
+    return _end_play(state, domino, "remove", square, replace_at(state.stones, other, state.stones[other] ^ bit))
 
 
-def _moved(state: State, domino: int, action: Any, square: Square | None, stones: Pair) -> State:
+def _end_play(state: State, domino: int, action: Any, square: Square | None, stones: Pair) -> State:
     """Return the state after a legal move: its domino lies face up; unless it wins, the next one is on its way."""
     seat, order, pile, unbreakable, end = state.order[0], state.order, state.pile, state.unbreakable, None
     if action == "add":
-        kept, count = b.survey(stones[seat % 2])
-        unbreakable = replaced(unbreakable, seat % 2, kept)
+        fixed, count = b.survey(stones[seat % 2])
+        unbreakable = replace_at(unbreakable, seat % 2, fixed)
         end = "quincy.end.lines" if count >= b.LINES_TO_WIN else None
     arriving = None if end else pile[:1]
     hand, at = state.hands[seat], state.hands[seat].index(domino)
@@ -284,11 +284,11 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
         stones,
         unbreakable,
         pile if end else pile[1:],
-        replaced(state.hands, seat, hand[:at] + hand[at + 1 :]),
+        replace_at(state.hands, seat, hand[:at] + hand[at + 1 :]),
         order if action == "discard" else (*order[1:], seat),
         (*state.face_up, domino),
         state.face_down,
-        replaced(state.drew, seat, ()),
+        replace_at(state.drew, seat, ()),
         (*state.log, PublicEvent(seat, action, (b.DOMINOES[domino],), square)),
         action == "discard",
         arriving,
@@ -298,8 +298,8 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
     )
 
 
-def _settled(state: State) -> State:
-    """Skip seats that can do nothing, whose dominoes are discarded; if that is everybody, the game is a draw.
+def _skip_seats(state: State) -> State:
+    """Skip seats that can do nothing and discard their dominoes; if no seat can, the game is a draw.
 
     Source: Quincy, Edge Cases, Unplayable domino and All dominoes exhausted.
     """
@@ -309,7 +309,7 @@ def _settled(state: State) -> State:
         seat, hand = state.order[0], state.hands[state.order[0]]
         state = replace(
             state,
-            hands=replaced(state.hands, seat, ()),
+            hands=replace_at(state.hands, seat, ()),
             order=(*state.order[1:], seat),
             face_up=state.face_up + hand,
             log=(*state.log, PublicEvent(seat, "skip", tuple(_dominoes(hand)), None)),
@@ -321,7 +321,7 @@ def _settled(state: State) -> State:
 
 
 def _can_act(state: State, seat: int) -> bool:
-    """Tell whether a seat can play, or discard and draw."""
+    """Return whether a seat can play, or discard and draw."""
     hand = state.hands[seat]
     if state.pile or not hand:
         return bool(hand)
@@ -330,13 +330,13 @@ def _can_act(state: State, seat: int) -> bool:
 
 
 def _open(stones: Pair, unbreakable: Pair, seat: int) -> Pair:
-    """Return the squares without a stone (and what is beyond the board), and those whose stones a seat may remove."""
+    """Return the squares without a stone (and all bits beyond the board), and those whose stones a seat may remove."""
     other = 1 - seat % 2
     return ~(stones[0] | stones[1]), stones[other] & ~unbreakable[other]
 
 
 def _is_playable(domino: int, empty: Squares, loose: Squares) -> bool:
-    """Tell whether a domino can add or remove a stone."""
+    """Return whether a domino can add or remove a stone."""
     return bool(b.REACH[domino] & (empty | loose if b.IS_WILD[domino] else empty))
 
 
@@ -348,5 +348,5 @@ def _dominoes(numbers: tuple[int, ...]) -> list[Domino]:
     return [b.DOMINOES[number] for number in numbers]
 
 
-def _said(domino: int) -> str:
+def _show(domino: int) -> str:
     return f"[{b.DOMINOES[domino][0]}, {b.DOMINOES[domino][1]}]"

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec.structs import fields, replace
 
-from ...games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome, Shuffle, ranked
+from ...games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome, Shuffle, rank_seats
 from ...match import events as e
 from ...match.commands import Result
 from ...match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, identify_foul
@@ -85,7 +85,7 @@ def _check_scores(record: Record) -> None:
     result = record.result.result
     out = {foul.seat for foul in result.fouls}
     levels = [level for level in result.ranking if out.isdisjoint(level)]
-    expected = ranked(result.scores, sorted(seat for level in levels for seat in level))
+    expected = rank_seats(result.scores, sorted(seat for level in levels for seat in level))
     if [sorted(level) for level in levels] != [*map(list, expected)]:
         verdict = f"ranking {show_json(result.ranking)}, scores {show_json(result.scores)}"
         raise RecordError(record.path, len(record.transitions) + 1, "a ranking by scores", verdict)

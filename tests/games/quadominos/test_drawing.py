@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from referee.games.quadominos.rounds import State
-from referee.games.quadominos.tiles import FACE_BY_NAME, relaid
+from referee.games.quadominos.tiles import FACE_BY_NAME, lay_all
 from referee.testing import check_drawing
 
 from ..q.test_drawing import SIGHTS, lab, linear, luminance, times
@@ -264,7 +264,7 @@ def test_text_reads_without_colours() -> None:
 @pytest.mark.parametrize("columns", [2, 11, 19, 20, 25])
 def test_the_text_fits_a_terminal_and_columns_do_not_touch(columns: int) -> None:
     """Up to 25 columns need no more than 80 characters, and no two numbers stand side by side."""
-    table = relaid({(0, -column): FACE_BY_NAME["0000"] for column in range(columns)})
+    table = lay_all({(0, -column): FACE_BY_NAME["0000"] for column in range(columns)})
     state = replace(state_of(["0001"], ["0002"], board=ZEROS), table=table)
     numbers, upper, lower, *_ = Text.from_markup(GAME.draw_text(state)).plain.splitlines()
     assert max(map(len, (numbers, upper, lower))) <= 80

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from referee import chance
 from referee.games.quadominos.forms import Move
 from referee.games.quadominos.rounds import State
-from referee.games.quadominos.tiles import BY_NAME, FACE_BY_NAME, TILE_OF, LaidTiles, relaid
+from referee.games.quadominos.tiles import BY_NAME, FACE_BY_NAME, TILE_OF, LaidTiles, lay_all
 
 from .states import GAME, ZEROS, dealt, state_of
 
@@ -155,11 +155,11 @@ BROKEN: tuple[tuple[str, Callable[[State], dict[str, Any]]], ...] = (
     ("twice", lambda state: {"well": state.hands[0]}),
     ("two turns", lambda state: {"order": (*state.order, state.order[0])}),
     ("more drawn", lambda state: {"drew": (99, *state.drew[1:])}),
-    ("two numbers", lambda state: {"table": relaid({**state.table.board, (0, 1): FACE_BY_NAME["0003"]})}),
+    ("two numbers", lambda state: {"table": lay_all({**state.table.board, (0, 1): FACE_BY_NAME["0003"]})}),
     ("places around", lambda state: {"table": LaidTiles(state.table.board, {})}),
     ("an empty hand", lambda state: {"hands": ((), *state.hands[1:])}),
     ("nothing is legal", lambda state: {"hands": ((BY_NAME["3333"],), *state.hands[1:])}),
-    ("who left", lambda state: {"order": state.order[:1]}),
+    ("a dropped seat", lambda state: {"order": state.order[:1]}),
 )
 
 

@@ -11,7 +11,7 @@ from referee.chance import Dealer
 from referee.games.base import BadSetup, MalformedMove
 from referee.games.quincala import board as quincala_board
 from referee.games.quincala import game as quincala
-from referee.games.quincala.board import RECONSTRUCTION, field_of
+from referee.games.quincala.board import RECONSTRUCTION, find_field
 from referee.games.quincala.game import Leg, Move, Options, Place, Stop
 
 from .positions import GAME, broken_rule, leg, place, played, position, towers
@@ -94,7 +94,7 @@ def test_the_board_is_called_a_reconstruction() -> None:
 
 def test_the_reconstruction_keeps_to_the_text() -> None:
     """40 dots in two placing areas for each player, apart from each other, and paths that none of them covers."""
-    field = field_of(RECONSTRUCTION.map)
+    field = find_field(RECONSTRUCTION.map)
     white, black = (set(area) for area in field.areas)
     assert (len(field.places), sum(field.is_dot), len(white), len(black)) == (121, 121, 40, 40)
     assert not white & black

@@ -108,7 +108,7 @@ def test_lines(_name: str, stones: list[Square], expected: int) -> None:
     kept, count = board.survey(squares)
     lines = board.lines(squares)
     assert expected == count == len(lines)
-    assert set(board.squares_of(kept)) == {square for line in lines for square in line}
+    assert set(board.list_squares(kept)) == {square for line in lines for square in line}
     assert all(set(line) <= set(stones) and len(line) >= 4 for line in lines)
 
 
