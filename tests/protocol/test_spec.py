@@ -14,6 +14,7 @@ import pytest
 
 from protocol import Code, ConnectionState, limits
 from protocol.client import COME_BACK_S, RETRY_S
+from protocol.connection import TRANSITIONS
 from protocol.decoding import decode
 from protocol.frames import FrameReader
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
@@ -33,6 +34,7 @@ from referee.testing.seats import plain
 
 from . import make_spec, make_vectors
 from .redone import redone
+from .situations import sender_of
 from .tables import NONCES, SEED
 from .worked_turns import shuffle_of_seed
 
@@ -70,6 +72,14 @@ def test_every_state_is_explained_by_the_table() -> None:
     """The table of states names each state."""
     states = section("The conversation")
     assert set(ConnectionState) == {state for state in ConnectionState if f"`{state}`" in states}
+
+
+def test_the_diagram_has_every_message_and_every_state() -> None:
+    """The picture of the states leaves nothing out that the table has."""
+    diagram = next(block for block in re.findall(r"```text\n(.*?)```", TEXT, re.DOTALL) if "[ greeted ]" in block)
+    arrows = {f"{trigger} >" if sender_of(trigger) == "player" else f"< {trigger}" for _, trigger in TRANSITIONS}
+    assert [arrow for arrow in arrows if arrow not in diagram] == []
+    assert [state for state in ConnectionState if state not in diagram] == []
 
 
 def test_every_section_is_listed() -> None:
