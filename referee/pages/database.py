@@ -4,6 +4,12 @@ The database is an export of the tournament's record, like every table of the re
 database had of this tournament, in one transaction, so several tournaments can share one and nobody sees half of one.
 """
 
+# The schema is flat on purpose: one row for each thing that happened, keyed by the line of the record that says so.
+# Views such as "points by round" are queries. An organiser who wants them faster adds an index; the export drops no
+# table, and deletes only rows of its own tournament.
+#
+# There is no migration either. The record is the truth, and writing the export again takes seconds.
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

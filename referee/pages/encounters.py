@@ -162,6 +162,11 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
         yield seats[opponent], seats[seat], 1 - score
 
 
+# Newton's method in one dimension: only the entrant's own strength moves, the opponents' are fixed. Fitting the whole
+# field again after every match would be exact, and take minutes for a season. A step is bounded, as the first results
+# of an entrant that has won everything would otherwise throw it far away.
+
+
 def _most_likely(
     start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating], weights: Mapping[int, float]
 ) -> tuple[float, float]:

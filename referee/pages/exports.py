@@ -4,6 +4,11 @@ docs/reference/exports.md says what stands in each. A text of a player's that a 
 gets an apostrophe before it.
 """
 
+# Foreign formats can't say everything, and each function below chooses what to lose. PGN has no result for a match that
+# both lost, so it says `*`, which rating programs skip. FIDE's report file knows two seats and half points only, so
+# larger matches and other scorings have none. standings.csv and its sisters lose nothing, and are meant for
+# spreadsheets: an apostrophe before `=` stops a player whose name is a formula.
+
 import csv
 import io
 from collections.abc import Iterable, Iterator

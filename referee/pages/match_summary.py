@@ -4,6 +4,9 @@ The format of the text is in docs/reference/exports.md. A move is one word witho
 has no short form stands there as JSON.
 """
 
+# A report of a season reads thousands of records. Each is read in a process of its own and summarised there, so that
+# what comes back, and stays in memory, is this summary and not the record.
+
 import json
 import re
 from collections.abc import Iterator, Sequence

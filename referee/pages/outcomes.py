@@ -4,6 +4,10 @@ Every page, terminal and export takes the sentence from here: `gus beat typo (ty
 `ann, then bob and cy, then dan (too late)`. Partners are named together. Points alone never decide who has won.
 """
 
+# Why words and not a table of places? A reader wants to know who won and why, and places need the game's points next to
+# them to mean anything. The points may contradict the places: a player with more points loses if its program crashes.
+# So the sentence says who beat whom and names the foul, and points come last.
+
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

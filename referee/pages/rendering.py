@@ -3,6 +3,13 @@
 The page's policy allows that one script and that one style and no address, in case an escape ever fails.
 """
 
+# Everything that players choose is hostile: names, moves, details of fouls, output. Three walls stand between it and a
+# reader. Jinja escapes each value (autoescape, and `_finalize` makes control characters visible). Data for scripts is
+# JSON in an element that no browser executes, and scripts write it with `textContent`. If both failed, the content
+# security policy would still allow exactly one script and one style, by hash, and no address to send anything to.
+#
+# `StrictUndefined`: a misspelt name in a template must fail in a test, not become an empty cell.
+
 import base64
 import hashlib
 from collections.abc import Sequence

@@ -1,5 +1,9 @@
 """Folds a record again into frames: one per deal, move, expulsion and fault, and the time of every answer."""
 
+# The page of a match is made by folding its record again, with the same fold that played it. A page can therefore show
+# nothing that the record does not imply, and a record that does not hold gets no page. It costs the time of an audit;
+# the alternative, notes taken while the match was played, would have to be trusted and kept.
+
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any

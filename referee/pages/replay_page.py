@@ -277,6 +277,10 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
+# Each board of a match differs from the one before in a few lines. Pooled, a page has each line once, and needs no
+# decompressor.
+
+
 def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | None]]:
     """Keep the lines of many texts once each.
 

@@ -5,6 +5,14 @@ OpenAPI, and make the table in docs/reference/exports.md. Anybody may see the ob
 has no seed, no program's place and no evidence of a foul, which could show a hand. Those are in the records.
 """
 
+# The file is an interface, so its structs are written out here although many fields repeat what other structs have. A
+# field that is added to `MatchEntry` must not reach every visitor of a site by accident: some of what the referee knows
+# would show a hand, or a path of the organiser's machine. What is safe to repeat derives from the struct that has it
+# already (`ReportedStanding`, `ReportedRating`), so that the two can't drift apart.
+#
+# A site reads the file back, as its tournaments are played by other processes. It is the only reader; a process that
+# has the tournament uses `Summary`.
+
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 

@@ -3,6 +3,10 @@
 What they take from Node.js stands in for them in `templates/verifier/stand_ins.js`.
 """
 
+# The verifier shares no code with the referee, and Node.js runs the very same files: a bug of the referee can't hide in
+# its own page. A browser has no `require`, so the modules are wrapped into one script, each in a function that runs
+# once. A bundler would do the same and need Node.js at build time; forty lines need nothing.
+
 from functools import cache
 from importlib import resources
 

@@ -216,6 +216,10 @@ def why(foul: Foul) -> str:
     return " ".join(filter(None, (broken(foul), foul.detail)))
 
 
+# The detail of a foul may name files of the organiser's machine: a traceback does. Reports are public, so only the last
+# part of a path is shown. It is a courtesy, not a wall: a program can print its own path in pieces.
+
+
 def placeless(text: str) -> str:
     """Return a text in which absolute paths are cut down to their last part."""
     return _PLACE.sub(lambda path: path[0].rpartition("/")[2], text)

@@ -6,6 +6,16 @@ place wins it, and a shared place is a draw. Two that both fouled have both lost
 ruling voided is only counted: it is a round that nobody played.
 """
 
+# Two more tables are needed next to the sums. `_met` counts encounters of entrants, for tie-breaks: who met whom, in
+# any number of seats. `_head_to_heads` counts matches of two programs, for Elo. They differ in two ways. A match that
+# both fouled is two losses in the first, and says nothing about strength in the second. And an entrant that changes its
+# program stays one opponent in the first, while the second has two programs; `~entrant` names the former one, a trick
+# that needs no further table and keeps entrants apart from programs, as it is never a valid index.
+#
+# Points are fractions, not floats: a third of a point three times is a point, and standings must not depend on the
+# order of additions. Comparing many fractions is slow, so `scale` turns them into integers of a common unit for
+# tie-breaks.
+
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -3,6 +3,13 @@
 The last pairings are kept whole. Of older ones only sums are kept, so that the memory of a long season stays bounded.
 """
 
+# Why two sets of books? A ruling may take back any recent result, and sums can't be subtracted safely: the latest
+# round, or the largest number of results, may have come from the very pairing that goes. So one set holds the pairings
+# that nobody can rule on any more, and is only ever added to; the other holds everything. A result that is taken back
+# costs a copy of the first set, and adding up the latest pairings again.
+#
+# The limit is a guess. A league of ten thousand pairings has been over for weeks before its first match falls out.
+
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass

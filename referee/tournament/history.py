@@ -1,5 +1,11 @@
 """A tournament folded from its events, with all that reports and exports need besides its state."""
 
+# The fold itself forgets what it doesn't need: it could not run a season otherwise. Pages need more: when a match was
+# open, which program played it, which result was taken back and why. `History` wraps the fold and takes notes of the
+# events that pass through. It decides nothing, so a note that is wrong or missing can't change a tournament.
+#
+# Times of day are notes as well. Nobody checks them in an audit, as only the referee's clock knows them.
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -185,7 +185,9 @@ class Tournament:
 
         Those that are being played are among them.
         """
-        order = () if self._format.is_over(self._state) else self._order  # what is due may be undecided then
+        # A format may be over with pairings still due, such as a sequential test that has decided: those that are being
+        # played may be finished, but none is begun.
+        order = () if self._format.is_over(self._state) else self._order
         fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
         return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
 

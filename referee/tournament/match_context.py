@@ -297,6 +297,8 @@ def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection
         playing: what is being played.
         taken_back: numbers of the pairings that a ruling has made due again.
     """
+    # Formats see to it that pairings which are due at one time share no entrant. A ruling doesn't: the match that it
+    # replays belongs to an earlier round, whose entrants are busy with a later one.
     if not taken_back:
         return True
     others = [other for other in playing if other.number != fixture.number]

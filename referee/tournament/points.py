@@ -3,6 +3,11 @@
 Points are exact fractions, so that sums do not depend on the order of the matches, and equal is equal.
 """
 
+# A bye and a void match are not results of a game, yet they need points; both are decided here and nowhere else. A bye
+# is a win by default, as in chess. That is the organiser's choice (`bye`), because a win for nothing is much in a small
+# field. In larger matches a win would be too much, as nobody wins all of them, so the default is the average of a
+# match.
+
 import math
 from collections import Counter
 from fractions import Fraction

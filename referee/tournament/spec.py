@@ -3,6 +3,10 @@
 How many tables there are, where records go and who may watch is not part of it: that may change while it goes on.
 """
 
+# The line between the spec and the rest: what two tournaments must share so that the same results give the same
+# standings. It is in the header of the record and can't change. The number of tables, the folder, the spectators'
+# policy may change from one run of the referee to the next, so they are events, or are not recorded at all.
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

@@ -126,6 +126,10 @@ def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> f
     return sum(weight * log(q1 / q0) for weight, q0, q1 in zip(weights, fitted0, fitted1, strict=True))
 
 
+# Halving and not Newton's method: the function is steep near both ends of the interval, where a step can leave it. A
+# hundred halvings take microseconds, and can't fail.
+
+
 def _fit(weights: Sequence[float], mean: float) -> list[float]:
     """Return the likeliest distribution among those with a mean.
 

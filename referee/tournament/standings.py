@@ -1,5 +1,8 @@
 """The entrants in order of points, then of tie-breaks; and the default tie-breaks."""
 
+# Tie-breaks are computed lazily, group by group: most entrants are told apart by points, and a direct encounter makes
+# sense only among those that are still tied. So a line has values only for the tie-breaks that were needed.
+
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 

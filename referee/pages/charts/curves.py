@@ -3,6 +3,10 @@
 Where each line, band and label goes is decided here; templates/report_charts.html draws them.
 """
 
+# SVG by hand, not by a library: a page must work without any file next to it, its text must scale and be read by a
+# screen reader, and its colours must follow the reader's theme. A curve needs a path and a label; the only hard part is
+# to place labels that don't overlap (`_spread`).
+
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -208,7 +212,9 @@ def _width(label: str) -> float:
 
 
 def _spread(wanted: Sequence[float], lowest: float) -> list[float]:
-    """Return places for labels as near as may be to where they are wanted, none over another and none too low."""
+    """Return places for labels as near as possible to the wanted ones, without overlaps and none too low."""
+    # Labels push each other apart, a pair at a time, as often as there are labels. What is still out of bounds is then
+    # moved in from the top and from the bottom.
     order = sorted(range(len(wanted)), key=lambda label: (wanted[label], label))
     places = [wanted[label] for label in order]
     for _ in order:

@@ -227,6 +227,11 @@ def better(groups: list[list[int]], met: Counts, reach: int) -> None:
         pass
 
 
+# Seats matter where the first player has an advantage. Within a round robin all groups are known beforehand, and
+# `seat_all` is exact. Elsewhere the next group is only known after results, so `seat_one` balances what it can, group
+# by group.
+
+
 def seat_one(members: Sequence[int], used: Counts) -> Group:
     """Seat one group so that everybody gets seats that it has had least: exchange two as long as that helps.
 

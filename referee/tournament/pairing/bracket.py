@@ -301,6 +301,11 @@ class State(EliminationState, frozen=True, kw_only=True):
         return tuple(tuple(groups[place]) for place in sorted(groups))
 
 
+# Seeding as in tennis: if the better seed always wins, the first two meet in the final, the first four in the
+# semi-finals, and so on. A draw by lot would be simpler, and would often put the two strongest programs into the first
+# round.
+
+
 def standard_order(size: int) -> list[int]:
     """Return seeds, from 0, as they stand in the first round: the first two of them can meet in the final only.
 

@@ -156,8 +156,12 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
 def _fill(state: State) -> State:
     """Return the state with as many pairings due as may be; those of an entrant that is single come in their order.
 
-    A walkover waits for all pairings before it: until then it may turn out that who is to have it was suspended before.
+    A walkover waits for all pairings before it: until then, the entrant that is to have it may turn out to have been
+    suspended before.
     """
+    # A window instead of all pairings: a gauntlet of two hundred entrants and a thousand cycles has four hundred
+    # thousand, and each event looks at those that are due. A single challenger that plays one match at a time needs
+    # only one.
     due, held, number = list(state.due), list[int](), state.next
     last = state.schedule.rounds * state.schedule.challengers
     busy = {seat for pairing in due for seat in pairing.seats} & state.single

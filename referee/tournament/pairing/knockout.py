@@ -17,9 +17,9 @@ from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
 #
 # The fold of a knockout with more than two seats: rounds of groups, the best of each go on.
 #
-# Each round begins with those that are left in the order of their slots; who goes on takes over the best slots of its
-# group, so the strongest seeds are kept apart as long as results allow. Groups are always full; who finds no room has a
-# bye, the best slots first.
+# Each round begins with the entrants that are left, in the order of their slots. Those that go on take over the best
+# slots of their group, so the strongest seeds are kept apart as long as results allow. Groups are always full; who
+# finds no room has a bye, the best slots first.
 
 
 class GroupsState(EliminationState, frozen=True, kw_only=True):
@@ -173,6 +173,9 @@ def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
     The aim is the next smaller number from which every round is full: the seats of the final, times seats / advance as
     often as it goes.
     """
+    # As in a knockout of two seats, only the first round is uneven. Few groups play, and all others have byes, so that
+    # the number of entrants becomes one from which all later rounds are full. Byes in every round would be the
+    # alternative; the best seeds could then reach the final without a game.
     if left == seats:
         return 1, 0
     aim = seats

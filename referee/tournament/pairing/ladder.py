@@ -328,6 +328,8 @@ def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fo
 
 def _fill(state: State) -> State:
     """Return the state with as many matches begun or waiting as may be."""
+    # Finished matches that wait for earlier ones take up room, too. If they did not, a fast table would run ahead of a
+    # slow match without bound, and choose all its matches without that result.
     begun = [*state.due, *(waiting.pairing for waiting in state.early)]
     busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn
     free = [entrant for entrant in state.order if entrant not in busy]

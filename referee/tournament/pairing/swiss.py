@@ -60,6 +60,15 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Time limit of that program for a round, in seconds."""
 
 
+# Why is a round of two seats paired outside of the fold? It takes seconds for a large field, and the fold runs in the
+# reactor's thread, which could read no message of a player for so long. So the fold stops with `to_pair`, a process
+# pairs the round, and the groups come back as an event. That has a second use: the record holds what was paired, so an
+# audit needs neither the same library nor the same version. It checks the groups by the rules.
+#
+# Lines and points here are the format's own. They count halves, 2 for a win and 1 for a draw, whatever the organiser's
+# scoring says: who meets whom must not depend on whether a win is worth three points.
+
+
 class State(Struct, frozen=True, kw_only=True):
     """A tournament after some results."""
 

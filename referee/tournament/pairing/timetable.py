@@ -207,6 +207,10 @@ class FixedFormat(PairingFormat[S]):
 # that all meet equally often counts for more than that many groups play at the same time. But nothing else does.
 
 
+# The search has a budget of exchanges and not of time: the same field has the same plan on every machine, and an audit
+# folds it again. Half a million of them take a few tenths of a second today.
+
+
 _CHUNK = 64
 """Number of groups that are balanced together; those of a longer plan come one chunk after the other."""
 _WORK = 500_000

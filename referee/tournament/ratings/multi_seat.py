@@ -228,6 +228,11 @@ def _expected_points(encounter: _Encounter, strengths: Vector) -> float:
 # --- The ratings
 
 
+# Equal rankings are counted, not kept one by one: a field of four entrants has at most 75 of them, so a season of a
+# hundred thousand matches costs no more than its first hundred. That works since the model ignores the order of
+# matches.
+
+
 class SkillBook:
     """Takes results one by one.
 
