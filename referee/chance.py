@@ -1,7 +1,4 @@
-"""Seeds, commitments, nonces and the shuffle.
-
-Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.md, "Chance", says how in words.
-"""
+"""Seeds, commitments, nonces and the shuffle."""
 
 import hashlib
 import struct
@@ -9,6 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import mod
 from typing import TypeVar
+
+# All chance comes from SHA-256. Python's `random` would be simpler, but nobody could check a deck in another language,
+# and it does not resist anybody who wants to predict it. protocol/SPEC.md, "Chance", has this file in words.
+#
+# One seed serves several purposes: seats, deck, the programs' own seeds. Each purpose hashes the seed with its name, so
+# that a player that is given one of these streams learns nothing of the others.
 
 T = TypeVar("T")
 

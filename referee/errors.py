@@ -1,19 +1,18 @@
-"""What can't be done, in two kinds: whoever asks for it has asked wrongly, or what is there does not allow it.
+"""Errors of the whole program, in two kinds: a request is wrong in itself, or the situation does not allow it."""
 
-Each module has errors of its own below these. Their texts say what is wrong, where, and what to do about it, so that
-whoever shows them, a command or a page, adds no words: cli/errors.py says what each kind means for a command.
-"""
+# Each module derives its own errors from these. A text says what is wrong, where, and what to do about it, so that a
+# command or a page can show it as it is. cli/errors.py maps the kinds to exit statuses.
 
 
 class RefereeError(Exception):
-    """Something that was asked for can't be done or does not hold; the text says why."""
+    """A request can't be carried out, or a check fails; the text says why."""
 
 
 class RemediableError(RefereeError):
-    """Something that doesn't do as it is, told in two parts for whoever shows them apart.
+    """Something must be changed first; problem and remedy are apart, for pages that show them apart.
 
     Args:
-        what: is wrong or missing, and where.
+        what: problem and its place.
         remedy: what to do about it.
     """
 
@@ -24,16 +23,16 @@ class RemediableError(RefereeError):
 
 
 class BadRequest(RefereeError):
-    """What was asked for is wrong in itself; the text says what to ask for instead."""
+    """A request is wrong in itself; the text says what to ask for instead."""
 
 
 class BadMove(RefereeError):
-    """A move that a game does not take."""
+    """A game does not accept a move."""
 
 
 class Interrupted(RefereeError):
-    """What was going on was stopped by whoever runs it; the text says what there is to go on from."""
+    """The user stopped what was running; the text says how to continue."""
 
 
 class DoesNotHold(RefereeError):
-    """What was checked is not what it should be; the text says where, what was expected, and what is there."""
+    """A check has failed; the text says where, what was expected, and what is there."""

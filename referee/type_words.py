@@ -108,13 +108,13 @@ def _words(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.UnionType):
         return " or ".join(_words(inner) for inner in kind.types if not isinstance(inner, inspect.NoneType))
     if isinstance(kind, inspect.LiteralType | inspect.EnumType):
-        return _one_of(kind.values if isinstance(kind, inspect.LiteralType) else [one.value for one in kind.cls])
+        return _join_values(kind.values if isinstance(kind, inspect.LiteralType) else [one.value for one in kind.cls])
     if isinstance(kind, inspect.IntType | inspect.FloatType):
         return _number(kind)
     return _NAMES.get(type(kind), "another kind of value")
 
 
-def _one_of(values: Any) -> str:
+def _join_values(values: Any) -> str:
     return " or ".join(msgspec.json.encode(value).decode() for value in values)
 
 

@@ -26,7 +26,7 @@ from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
 from ..observers.base import UNUSUAL_COMMANDS, unusual_events
 from ..plugins import find_game
-from ..record.audit.match import check_course
+from ..record.audit.match import check_consequences
 from ..record.audit.times import Presence, presences
 from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
@@ -97,7 +97,7 @@ def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
         raise RecordError(path, count - 1, "the seed of the job", "another one")
     presence = _presence(job, record, handout)
     _check_vacancies(job, record)
-    check_course(record, find_game)
+    check_consequences(record, find_game)
     return JudgedMatch(
         result=record.result.result,
         end=record.chain.end,

@@ -9,8 +9,8 @@ from pathlib import Path
 def everything_below(folder: Path) -> Iterator[Path]:
     """Yield what lies below a folder, by name: folders, what is in them, files; links are not followed.
 
-    What is removed meanwhile is left out. What can't be read is an error, lest something be told of all files while
-    some of them were never seen.
+    What is removed during the walk is left out. What can't be read is an error: an audit of "all files" must not skip
+    some of them silently.
 
     Args:
         folder: where to begin; it may be gone, too.

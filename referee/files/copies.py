@@ -1,6 +1,6 @@
 """Copies a folder that somebody else made: plain files, folders and links, and of their modes what makes programs run.
 
-What else there is stays behind: devices, pipes, sockets, and the bits that lend a file's owner to whoever runs it.
+Devices, pipes, sockets and set-user-id bits are not copied.
 """
 
 import os
@@ -41,7 +41,7 @@ def copy_tree(
         source: the folder, by path or descriptor.
         target: descriptor of the folder that takes it.
         left_out: tells what is not copied.
-        owner: user and group that the copy is to belong to; None: whoever copies.
+        owner: id of the user and group that own the copy; None for the current user.
         unless: what still has this mark is not copied.
         is_new: whether nothing is in the target yet, and nobody looks into it before all is there.
 
@@ -49,7 +49,7 @@ def copy_tree(
         BadTree: the source can't be read or is too much.
         OSError: the target can't take it.
     """
-    put = _put_new if is_new else _put
+    put = _create if is_new else _replace
     for node in walk(source, left_out=left_out):
         if unless.get(node.path) != _mark(node):
             with _above(target, node.path) as above:
@@ -88,11 +88,11 @@ def _mark(node: TreeNode) -> tuple[object, ...]:
 
 
 def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -> None:
-    """Let a folder have what was changed in a copy of it, each file at once and whole.
+    """Apply the changes of a folder's copy to the folder itself, each file at once and whole.
 
     Args:
         source: the copy.
-        target: the folder. What came into it meanwhile stays.
+        target: the folder. What was added to it since stays.
         before: marks of the copy when it was made.
         left_out: tells what is not carried over.
 
@@ -128,7 +128,7 @@ def _write(node: TreeNode, above: int, name: str) -> None:
         os.utime(descriptor, ns=(node.status.st_atime_ns, node.status.st_mtime_ns))
 
 
-def _put(node: TreeNode, above: int, owner: int | None) -> None:
+def _replace(node: TreeNode, above: int, owner: int | None) -> None:
     """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
     if node.is_folder:
@@ -142,11 +142,11 @@ def _put(node: TreeNode, above: int, owner: int | None) -> None:
             os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
         with suppress(FileNotFoundError):
             os.unlink(_PARTIAL, dir_fd=above)
-        _put_new(node, above, owner, _PARTIAL)
+        _create(node, above, owner, _PARTIAL)
         os.rename(_PARTIAL, node.name, src_dir_fd=above, dst_dir_fd=above)
 
 
-def _put_new(node: TreeNode, above: int, owner: int | None, name: str | None = None) -> None:
+def _create(node: TreeNode, above: int, owner: int | None, name: str | None = None) -> None:
     """Put one thing where nothing is, by another name if need be."""
     name = name or node.name
     if node.is_folder:
@@ -166,7 +166,7 @@ def _give(above: int, name: str, owner: int | None) -> None:
 
 
 def _drop(above: int, name: str) -> None:
-    """Remove what is no more; a folder that something came into meanwhile stays."""
+    """Remove what the copy no longer has; a folder that is not empty stays."""
     if not _is_folder(above, name):
         os.unlink(name, dir_fd=above)
         return

@@ -70,13 +70,13 @@ def _obstacle_of_elf(head: bytes) -> str | None:
         running = file.read(_MACHINE.stop)
     if running[: len(_ELF)] == _ELF and (running[_KIND], running[_MACHINE]) != (head[_KIND], head[_MACHINE]):
         return "it is built for another architecture than this machine's; build it here, or name a `build`"
-    loader = _loader_of(head)
+    loader = _find_loader(head)
     if loader is None or Path(loader).exists():
         return None
     return f"it needs the loader {loader}, which is not there; build it on this system, or link it statically"
 
 
-def _loader_of(head: bytes) -> str | None:
+def _find_loader(head: bytes) -> str | None:
     """Return what loads the libraries of a program of 64 bits; None if it needs none, or that is not known."""
     if head[_KIND] != b"\x02\x01":
         return None

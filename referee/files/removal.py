@@ -11,6 +11,9 @@ from pathlib import Path
 
 from .opened import FOLDER, open_descriptor
 
+# A program can leave folders nested so deep that no path reaches the bottom, and that recursion would run out of stack
+# or descriptors. What lies deep is therefore moved up into the outermost folder before that is emptied.
+
 _BATCH = 10_000
 
 
@@ -32,9 +35,6 @@ def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 def remove(path: Path) -> None:
     """Remove a folder with all that is in it, or what else is in its place; nothing happens if there is nothing.
-
-    What lies deep is moved up into the outermost folder before it is emptied, so that two descriptors are enough for
-    any depth, and no path gets long.
 
     Raises:
         OSError: something in it can't be removed.
@@ -81,7 +81,7 @@ def _is_folder(above: int, name: str) -> bool:
 
 
 def _unlock(above: int, name: str) -> None:
-    """Let a folder's owner do anything in it. By a descriptor: a path could be exchanged for a link meanwhile."""
+    """Give a folder's owner all rights, by its descriptor: a path could be exchanged for a link at any time."""
     with open_descriptor(name, FOLDER | os.O_NOFOLLOW | os.O_PATH, within=above) as descriptor:
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             with suppress(OSError):  # another user's, which may be open to this one all the same

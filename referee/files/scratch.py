@@ -1,8 +1,4 @@
-"""Private folders for a while. One that a killed process has left behind is removed by the next that needs one.
-
-That such a folder is this program's is proven by the file in it, that it is this user's by its owner, and that nobody
-uses it any more by the lock on the file: the kernel takes it off when its holder ends, however that ends.
-"""
+"""Private temporary folders. A folder that a killed process left behind is removed by the next that needs one."""
 
 import fcntl
 import os
@@ -16,6 +12,11 @@ from pathlib import Path
 from .opened import FOLDER, open_descriptor
 from .removal import remove, remove_within
 from .tree import MIB
+
+# To delete a stranger's folder by mistake would be much worse than to leave some rubbish. A folder is removed only if
+# it holds the mark of this program, belongs to this user, and nobody holds the lock on the mark. The kernel releases
+# that lock when its holder ends, in whatever way; a file with a process id would outlive its process, and ids are used
+# again.
 
 MARK = ".referee-scratch"
 _PREFIX = "referee-"
@@ -38,7 +39,7 @@ def scratch(purpose: str, top: str | None = None) -> Iterator[Path]:
     top = top or tempfile.gettempdir()
     with suppress(OSError):  # another one's rest is no reason to do nothing
         _remove_rests(top)
-    folder, lock = _made(purpose, top)
+    folder, lock = _make(purpose, top)
     try:
         yield folder
     finally:
@@ -48,7 +49,7 @@ def scratch(purpose: str, top: str | None = None) -> Iterator[Path]:
 
 
 def find_memory(size_bytes: int) -> str | None:
-    """Return where files of a program may lie in memory; None if there is no such place, or `TMPDIR` names another.
+    """Find a folder in memory for a program's files; None if there is none, or `TMPDIR` names another place.
 
     Args:
         size_bytes: how large they are together.
@@ -63,7 +64,7 @@ def find_memory(size_bytes: int) -> str | None:
     return _MEMORY if has_room and not system.f_flag & os.ST_NOEXEC and _is_safe(status) else None
 
 
-def _made(purpose: str, top: str) -> tuple[Path, int]:
+def _make(purpose: str, top: str) -> tuple[Path, int]:
     """Return a new folder, and the descriptor that locks it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-", dir=top))

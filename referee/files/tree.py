@@ -1,8 +1,4 @@
-"""Walks through folders that somebody else made: bounded in depth, number and bytes, and following no link.
-
-No path is trusted: every step is made from the descriptor of the folder above, so that a folder that changes meanwhile,
-or whose paths are longer than the kernel takes, leads nowhere else.
-"""
+"""Walks through folders that somebody else made: bounded in depth, number and bytes, and following no link."""
 
 import errno
 import os
@@ -14,6 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from .opened import FOLDER, open_descriptor
+
+# The folders walked here belong to players. During the walk, a player's program may rename folders, put links in their
+# place, or nest them deeper than a path can be long. A path would then name something else at each use: the file that
+# was checked is not the file that is read. So nothing is opened by a path from the top. Each name is opened relative to
+# the descriptor of the folder above, without following links: a descriptor can't be exchanged.
+#
+# The limits are for the disk and the processor of the organiser: a folder may claim any size, and a walk must end.
 
 MIB = 1 << 20
 MAX_LEVELS = 64
@@ -32,7 +35,7 @@ _MACHINE = {
 
 
 def is_of_the_machine(error: Exception) -> bool:
-    """Tell whether an error is this machine's trouble, whatever folder it came up in: a full disk, no descriptors."""
+    """Return whether an error is this machine's own trouble, such as a full disk, and not the folder's."""
     return isinstance(error, OSError) and error.errno in _MACHINE
 
 
@@ -143,13 +146,13 @@ def walk(
 
     Args:
         folder: path, or a descriptor, which is left open.
-        max_bytes: what is too much for all files together; None: whoever walks counts himself.
+        max_bytes: largest sum of the files' sizes; None if the caller counts.
         left_out: tells what is not to be yielded, counted and gone into.
 
     Raises:
-        BadTree: there is too much of it, or something can't be read; by its owner's rights alone, so that it is the
-            same for whoever walks.
-        OSError: the machine is in trouble, whatever folder it were.
+        BadTree: there is too much of it, or something can't be read. Only its owner's rights count, so that the verdict
+            is the same for every user, root included.
+        OSError: this machine is in trouble, and would be with any folder.
     """
     with nullcontext(folder) if isinstance(folder, int) else open_folder(folder) as top:
         yield from _Walk(max_bytes, left_out).below(top)
@@ -166,7 +169,7 @@ class _Walk:
 
     def below(self, folder: int, prefix: str = "", level: int = 1) -> Iterator[TreeNode]:
         """Yield what is below a folder."""
-        nodes = self._listed(folder, prefix)
+        nodes = self._list(folder, prefix)
         yield from nodes
         for node in nodes:
             if not node.is_folder:
@@ -176,7 +179,7 @@ class _Walk:
             with open_folder(node.name, folder) as inner:
                 yield from self.below(inner, f"{node.path}/", level + 1)
 
-    def _listed(self, folder: int, prefix: str) -> list[TreeNode]:
+    def _list(self, folder: int, prefix: str) -> list[TreeNode]:
         """Return what is in one folder, in order."""
         nodes = []
         with _readable(prefix or "the folder"), os.scandir(folder) as inner:
@@ -197,7 +200,7 @@ class _Walk:
         needed = stat.S_IRUSR | stat.S_IXUSR if node.is_folder else stat.S_IRUSR if node.is_file else 0
         if node.status.st_mode & needed != needed:
             mode = stat.S_IMODE(node.status.st_mode)
-            raise BadTree(f"{show_path(node.path)} can't be read: its mode is {mode:03o}; `chmod u+rwX` mends that")
+            raise BadTree(f"{show_path(node.path)} can't be read: its mode is {mode:03o}; `chmod u+rwX` fixes that")
 
 
 def show_path(path: str) -> str:

@@ -10,6 +10,10 @@ import msgspec
 
 from .opened import open_descriptor
 
+# A file that is overwritten in place is half old and half new for a moment, and for ever if the power fails then. So
+# the new content goes to a file without a name, onto the disk, and only then under the old name, in one step of the
+# kernel. The folder is synced, too: a name that is not on the disk can be lost together with the file.
+
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -17,7 +21,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
     """Write a file, have it on the disk, and then put it into its place.
 
     Until then it has no name, so that a process that is killed leaves nothing of it; where the file system has only
-    files with names, it stands beside its place as `.HEX.new`.
+    files with names, it lies next to its place as `.HEX.new`.
 
     Args:
         path: the file.
@@ -31,7 +35,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
     """
     partial = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
-        with os.fdopen(_begun(partial, mode), "wb") as file:
+        with os.fdopen(_begin(partial, mode), "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
@@ -56,7 +60,7 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
 
 
-def _begun(partial: Path, mode: int) -> int:
+def _begin(partial: Path, mode: int) -> int:
     """Return the descriptor of a new file, which has no name yet if that can be."""
     try:
         return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE, mode)
@@ -65,7 +69,7 @@ def _begun(partial: Path, mode: int) -> int:
 
 
 def _give_name(descriptor: int, partial: Path) -> None:
-    """Let a file stand beside its place, if it does not yet."""
+    """Give a file a name next to its place, if it has none yet."""
     if not os.fstat(descriptor).st_nlink:
         # Only with a descriptor does this follow the link that /proc has for the file.
         os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor)

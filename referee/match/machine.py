@@ -460,7 +460,7 @@ class Match:
 
     def _take_return(self, event: e.SeatReturned) -> None:
         """Take a seat back whose connection was lost; its clock went on while it was away."""
-        self._time.run_on(event)
+        self._time.charge_absence(event)
         self._take_back(event.seat)
 
     def _take_back(self, seat: int) -> None:

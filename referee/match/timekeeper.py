@@ -1,8 +1,4 @@
-"""Open requests and each seat's time: limits, banks with an increment, what was used.
-
-A bank, as a chess clock has it: what a seat's moves take goes off it, and for each turn that was in time the increment
-is added. Without a bank every turn has the same limit; with one, the smaller of the two counts.
-"""
+"""Open requests and each seat's time: limits, banks with an increment, the time used."""
 
 from enum import Enum
 
@@ -23,6 +19,22 @@ MAX_LOOKS = 64
 
 Standstill = tuple[float, float]
 """Begin and end, in milliseconds."""
+
+# A bank works like a chess clock: the time of a seat's moves goes off it, and each turn in time adds the increment. A
+# turn without a bank has the limit of a move; with one, the smaller of the two.
+#
+# A player is charged for the time from sending the request to the last byte of its answer, less `lag_ms`: the time in
+# which the referee was not listening. That is measured, so it can be taken off exactly. What cannot be measured is what
+# a stall does to others: a machine that stops the referee for half a second has probably stopped the players, too. So
+# an answer that is late by the clock is not judged if the referee stood still for longer than the margin of the setup.
+# It is taken; or if it is missing, the seat gets its limit once more.
+#
+# Twice at most: a referee that stands still all the time would otherwise never expel anybody, and a player that can
+# slow down the referee would have found a way to think for ever. (Stalls that a player caused by flooding the lobby
+# don't excuse it: the events say so, in `stormed_ms`.)
+#
+# Sums are rounded to microseconds after every operation, as instants are. Another implementation that adds the same
+# numbers in another order would differ in the last bits, and an audit in JavaScript compares exactly.
 
 MAX_EXTENSIONS = 2
 """Most new limits that one request gets because the referee stood still; its player had three limits then."""
@@ -159,7 +171,7 @@ class Timekeeper:
         self.requests[seat] = Request(old.answer, old.number, old.limit_ms, at_ms, old.extensions + 1)
 
     def restart(self, seat: int, last_ms: float, at_ms: float) -> None:
-        """Ask what is open again, after the referee died: with what was left for sure.
+        """Ask an open request again after the referee crashed, with the time that was surely left.
 
         Args:
             seat: whose request, if it has one.
@@ -169,8 +181,8 @@ class Timekeeper:
         if seat in self.requests:
             self._renew(seat, self.requests[seat].left_ms(last_ms), at_ms)
 
-    def run_on(self, event: e.SeatReturned) -> None:
-        """Ask what is open again, after the seat was away: the time since counts as used, but for the referee's own."""
+    def charge_absence(self, event: e.SeatReturned) -> None:
+        """Ask an open request again after its seat was away, and charge the absence less the referee's delays."""
         request = self.requests.get(event.seat)
         if request is None:
             return

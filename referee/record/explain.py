@@ -137,14 +137,14 @@ def explain(
             continue
         event = line.fields["event"]
         if event.get("seat") == seat:
-            conversation.append(_heard(number, event, limit_ms))
-            expected = _expected(conversation, event, limit_ms)
+            conversation.append(_describe_event(number, event, limit_ms))
+            expected = _describe_request(conversation, event, limit_ms)
             limit_ms = None
-        for said in _said(number, line, seat):
+        for said in _list_said(number, line, seat):
             conversation.append(said)
             limit_ms = limit_ms if said.content.get("limit_ms") is None else said.content["limit_ms"]
             if said.command == "expel-seat":
-                verdict = _verdict(said, rules, expected)
+                verdict = _explain_foul(said, rules, expected)
     result = next(line.fields["result"] for line in lines if line.fields["kind"] == "result")
     return Explanation(
         match=setup["match"],
@@ -160,7 +160,7 @@ def explain(
     )
 
 
-def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
+def _list_said(number: int, line: PlainLine, seat: int) -> list[Said]:
     said = []
     for index, command in enumerate(line.fields["commands"]):
         if command["command"] not in _SAID or command.get("seat") != seat:
@@ -173,7 +173,7 @@ def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
     return said
 
 
-def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
+def _describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
     timing = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
     content = {key: value for key, value in event.items() if key not in timing}
     heard = Heard(line=number, at_ms=event["at_ms"], event=event["event"], content=content)
@@ -187,7 +187,9 @@ def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
     return heard
 
 
-def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit_ms: float | None) -> str | None:
+def _describe_request(
+    conversation: Sequence[Said | Heard], event: dict[str, Any], limit_ms: float | None
+) -> str | None:
     """Return what a seat had to do when something happened to it: the answer to the last request, if one was open."""
     if limit_ms is None:
         return None
@@ -202,21 +204,21 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     return f"{answer}, within {limit_ms / 1000:g} s"
 
 
-def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> ExplainedFoul:
+def _explain_foul(said: Said, rules: Mapping[str, Rule], expected: str | None) -> ExplainedFoul:
     foul = msgspec.convert(said.content["foul"], Foul)
     rule = rules.get(foul.rule or "")
-    evidence = _evidence(foul.evidence, foul.code) if foul.evidence else None
+    evidence = decode_evidence(foul.evidence, foul.code) if foul.evidence else None
     return ExplainedFoul(line=said.line, foul=foul, rule=rule, evidence=evidence, expected=None if rule else expected)
 
 
-def _evidence(text: str, code: str | None) -> Evidence:
+def decode_evidence(text: str, code: str | None) -> Evidence:
     """Decode offending bytes, given in hex, which may begin with a frame's length or without it."""
     data = bytes.fromhex(text)
     announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""
-    if code in _NO_JSON and (value := _json(data) or _json(data[PREFIX_BYTES:])) is not None:
+    if code in _NO_JSON and (value := _decode_json(data) or _decode_json(data[PREFIX_BYTES:])) is not None:
         return Evidence(hex=text, decoded=value, problem="JSON, where msgpack is due")
-    if code in _NO_JSON and (words := _words(data)):
+    if code in _NO_JSON and (words := _decode_text(data)):
         return Evidence(hex=text, decoded=words, problem="text, where msgpack is due")
     is_prefixed = code == _OVERSIZE or data[:1] == b"\0"
     if len(data) >= PREFIX_BYTES and is_prefixed and announced > len(data) - PREFIX_BYTES:
@@ -234,7 +236,7 @@ def _evidence(text: str, code: str | None) -> Evidence:
     return Evidence(hex=text, decoded=None, problem=problem)
 
 
-def _words(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     """Return the text that bytes are, as a program prints it; empty if they are none."""
     try:
         text = data.decode()
@@ -243,7 +245,7 @@ def _words(data: bytes) -> str:
     return text if len(text) > 1 and all(sign.isprintable() or sign.isspace() for sign in text) else ""
 
 
-def _json(data: bytes) -> Any:
+def _decode_json(data: bytes) -> Any:
     """Return an object or a list that bytes are in JSON; None if they are none."""
     try:
         value = msgspec.json.decode(data)

@@ -25,7 +25,7 @@ def record_names(folder: Path) -> frozenset[str]:
     entries = _entries(folder)
     records = {entry.name for entry in entries if _is_record(entry)}
     stems = {name.removesuffix(_ENDING) for name in records}
-    return frozenset(records | {entry.name for entry in entries if _stem_of_printed(entry.name) in stems})
+    return frozenset(records | {entry.name for entry in entries if _find_stem(entry.name) in stems})
 
 
 def holds_records_alone(folder: Path) -> bool:
@@ -34,7 +34,7 @@ def holds_records_alone(folder: Path) -> bool:
     return bool(records) and all(entry.name in records or entry.name.startswith(".") for entry in _entries(folder))
 
 
-def _stem_of_printed(name: str) -> str | None:
+def _find_stem(name: str) -> str | None:
     """Return what the record is called whose program printed a file; None if none did."""
     stem, printed, _ = name.partition(_PRINTED)
     return stem if printed else None
@@ -86,34 +86,34 @@ def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
 
 
 def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
-    """Return the end of what a program printed; None if nothing is kept beside the record.
+    """Read the end of what a program printed; None if there is no such file next to the record.
 
     Args:
         record: the file of the match.
         seat: the program's.
         name: the player's, as the record has it: one that leads to another folder has printed nothing.
     """
-    output = _kept(record, seat, name)
+    output = _find_output(record, seat, name)
     if output is None:
         return None
     path, text = output
-    return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
+    return Printed(path=str(path), lines=tuple(map(_show_line, text.rstrip().split("\n")[-LAST_LINES:])))
 
 
 def read_output(record: Path, seat: int, name: str) -> str | None:
-    """Return all that is kept of what a program printed, what is not printable as visible escapes; None if nothing is.
+    """Read all that is kept of a program's output, with visible escapes; None if nothing is kept.
 
     Args:
         record: the file of the match.
         seat: the program's.
-        name: the player's, as in `last_printed`.
+        name: the player's, as in `read_last_output`.
     """
-    output = _kept(record, seat, name)
+    output = _find_output(record, seat, name)
     return None if output is None else printable_lines(output[1].replace("\r\n", "\n").expandtabs(4))
 
 
-def _kept(record: Path, seat: int, name: str) -> tuple[Path, str] | None:
-    """Return the file with what a program printed, and its text; None if there is none beside the record."""
+def _find_output(record: Path, seat: int, name: str) -> tuple[Path, str] | None:
+    """Find the file with what a program printed, and read it; None if there is none next to the record."""
     path = output_path(record.parent, record.name.removesuffix(".jsonl"), seat, name)
     if path.parent != record.parent or "\0" in name:
         return None
@@ -124,9 +124,9 @@ def _kept(record: Path, seat: int, name: str) -> tuple[Path, str] | None:
             file.seek(max(path.stat().st_size - _READ_BYTES, 0))
             return path, file.read(_READ_BYTES).decode(errors="backslashreplace")
     except OSError:
-        return None  # not for the reader's eyes, or moved away meanwhile
+        return None  # not readable for this user, or moved away since
 
 
-def _shown(line: str) -> str:
+def _show_line(line: str) -> str:
     shown = visible(line.rstrip("\r").expandtabs(4))
     return shown if len(shown) <= LINE_CHARS else f"{shown[: LINE_CHARS - 3]}..."

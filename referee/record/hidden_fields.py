@@ -1,13 +1,4 @@
-"""Hides fields of a line behind salted hashes, so that a line can be shown without them and its hash stays the same.
-
-A line on the disk is its core, the JSON whose hash goes into the chain, and behind it, as the last key `open`, the
-values that the core holds hashes of:
-
-    {"n": 7, ..., "event": {..., "move": {"hidden": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
-
-To redact a record is to leave out entries of `open`; nothing else changes. Where the value is the digest of a view, a
-redacted record holds the view itself as a third element, so that its seat can read it.
-"""
+"""Hides fields of a line behind salted hashes, so that a line can be shown without them and its hash stays the same."""
 
 import hashlib
 import re
@@ -16,6 +7,18 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
+
+# A player may ask how its own match went, and must not see the hand of its opponent, whom it may meet again. Giving it
+# a record with fields cut out would break the chain, and with it the proof that the rest is what was sealed. So a field
+# is hidden behind its hash from the beginning. A line on the disk is its *core*, the JSON whose hash goes into the
+# chain, and after it, under the last key `open`, the values that the core holds hashes of:
+#
+#     {"n": 7, ..., "event": {..., "move": {"hidden": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
+#
+# To redact a record is to leave out entries of `open`. Nothing else changes, so chain and seal still hold. A view
+# stands in a line as its digest only; a redacted record adds the view as a third element, so that its seat can read it.
+#
+# Without a salt, a hash would hide nothing: there are few moves, and they can all be tried.
 
 SALT_BYTES = 16
 """Length of a salt. Nobody can try them all, though the hidden values are few (a hand of Q is six of 36 kinds)."""

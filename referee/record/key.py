@@ -30,6 +30,14 @@ from ..errors import BadRequest
 from ..files.small import read_small
 from ..files.whole import write_whole
 
+# One Ed25519 key does all that needs a secret, so that an organiser has one file to guard. From it, HKDF derives a key
+# for each other purpose: to lock the seed of a running match, to make the tokens that players come back with, and to
+# make the seeds of a tournament. None of them reveals another, and none is stored: with the file alone, everything can
+# be resumed.
+#
+# The seed has to be in the record before the match, or a crashed match could not go on; but nobody may read it there.
+# So it is encrypted, bound to the commitment of its match: a seed that is copied to another header does not open.
+
 RECORD_PURPOSE = "referee record 1"
 MANIFEST_PURPOSE = "referee manifest 1"
 _NONCE_BYTES = 12
@@ -50,17 +58,17 @@ class Sealer:
     """
 
     can_sign = True
-    """False: whoever has the key seals what is written here."""
+    """False for a worker without the key: the process that has the key seals its records."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
         self.public = key.public_key().public_bytes_raw().hex()
         """The public key: 32 bytes in hex."""
-        self._cipher = ChaCha20Poly1305(self._derived(_LOCK_INFO))
-        self._token_key = self._derived(_TOKEN_INFO)
-        self._secret_key = self._derived(_SECRET_INFO)
+        self._cipher = ChaCha20Poly1305(self._derive(_LOCK_INFO))
+        self._token_key = self._derive(_TOKEN_INFO)
+        self._secret_key = self._derive(_SECRET_INFO)
 
-    def _derived(self, info: bytes) -> bytes:
+    def _derive(self, info: bytes) -> bytes:
         return HKDF(SHA256(), 32, None, info).derive(self._key.private_bytes_raw())
 
     @classmethod
@@ -92,7 +100,7 @@ class Sealer:
             seat: whose.
 
         Returns:
-            64 hex digits; whoever takes up the match with this key can derive them again.
+            64 hex digits. A referee that resumes the match with this key derives the same.
         """
         return hmac.digest(self._token_key, f"{match} {commitment} {seat}".encode(), "sha256").hex()
 
@@ -103,7 +111,7 @@ class Sealer:
             salt: the tournament's, chosen at random; another one gives another secret.
 
         Returns:
-            32 bytes; whoever takes up the tournament with this key can derive them again.
+            32 bytes. A referee that resumes the tournament with this key derives the same.
         """
         return hmac.digest(self._secret_key, salt.encode(), "sha256")
 

@@ -112,12 +112,12 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
         chain = read_chain(there[name])
         if chain.head != entry.head:
             raise RecordError(there[name], None, f"the head that the manifest lists, {entry.head}", chain.head)
-        match = _name_in(chain)
+        match = _find_name(chain)
         if match != entry.match:
             raise RecordError(folder / NAME, None, f"the name of {name}, {match}", entry.match)
 
 
-def _name_in(chain: Chain) -> object:
+def _find_name(chain: Chain) -> object:
     """Return the name of the match or the tournament that a record is of; None if it tells none."""
     fields = chain.lines[0].fields if chain.lines else {}
     spec = fields.get("setup", fields.get("spec"))

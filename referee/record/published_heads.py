@@ -1,6 +1,6 @@
 """The heads of running records that were published: a file of JSON lines, which anybody may keep a copy of.
 
-Who keeps one can tell later that a record was changed, cut off or written anew; the hash says of which line it is.
+Anybody who keeps a copy can show later that a record was changed, cut off or written again.
 """
 
 from collections.abc import Iterable
@@ -16,21 +16,21 @@ from ..errors import BadRequest
 from ..files.small import read_small
 
 MAX_FILE_BYTES = 1 << 30
-"""Some million lines of records; it is to be held in memory, and whoever audits has it from anywhere."""
+"""Largest file of heads, some million lines: an auditor holds it in memory, and may have it from anywhere."""
 
 _MAX_LINE_BYTES = 4096
-"""Names are short; so much is looked at of what a referee that died left of its last line."""
+"""Number of trailing bytes to search for a line that a crashed referee did not finish; names are short."""
 
 
 class BadHeads(BadRequest):
-    """A file that is none of published heads; the text says where and why."""
+    """A file is not one of published heads; the text says where and why."""
 
 
 class PublishedHead(Struct, frozen=True, kw_only=True):
-    """That a record had a line."""
+    """The head of a record at one line: proof that it had this line then."""
 
     at: str
-    """The time of day in UTC; for people, nothing follows from it."""
+    """Time of day in UTC, for people; no check uses it."""
     record: str
     """Name of its match or tournament."""
     line: Count
@@ -70,7 +70,7 @@ def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
 
 
 def read_heads(path: Path) -> list[PublishedHead]:
-    """Read published heads; a last line that is not whole was being written when its referee died, and is left out.
+    """Read published heads. A last line that is not whole is left out: its referee crashed while writing it.
 
     Raises:
         BadHeads: a line is none of published heads, or the file is too long or can't be read.

@@ -108,7 +108,7 @@ class Chain:
 
     @cached_property
     def lines(self) -> tuple[PlainLine, ...]:
-        """The lines; one that was written anew is read when somebody asks."""
+        """The lines; a record that was proven by its bytes is parsed only when somebody asks for them."""
         return self.read()
 
     @property
@@ -144,9 +144,9 @@ class Record:
     header: Header
     transitions: tuple[Transition, ...]
     result: ResultLine | None
-    """None if its referee died before the end."""
+    """None if its referee crashed before the end."""
     seal: SealLine | None
-    """None if its referee died before the end."""
+    """None if its referee crashed before the end."""
     chain: Chain
 
     @property
@@ -178,7 +178,7 @@ def read_chain(path: Path) -> Chain:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     with open_file(path) as file:
-        return _chained(path, file)
+        return _read_chain(path, file)
 
 
 @contextmanager
@@ -238,7 +238,7 @@ def read_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
         number += 1
 
 
-def _chained(path: Path, file: BinaryIO) -> Chain:
+def _read_chain(path: Path, file: BinaryIO) -> Chain:
     lines: list[PlainLine] = []
     prev, size_bytes, rest, digest = FIRST_PREV, 0, b"", hashlib.sha256()
     for number, data in enumerate(read_lines(path, file)):
@@ -284,7 +284,7 @@ def read_record(path: Path) -> Record:
         IsRedacted: something is hidden in it.
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
-    return _record_of(read_chain(path))
+    return _make_record(read_chain(path))
 
 
 def parse_record(data: bytes, path: Path) -> Record:
@@ -298,20 +298,20 @@ def parse_record(data: bytes, path: Path) -> Record:
         IsRedacted: something is hidden in it.
         RecordError: a line is not what it should be; the first such line is named.
     """
-    return _record_of(_chained(path, BytesIO(data)))
+    return _make_record(_read_chain(path, BytesIO(data)))
 
 
-def _record_of(chain: Chain) -> Record:
+def _make_record(chain: Chain) -> Record:
     path = chain.path
-    others = _typed_lines(chain)
+    others = _parse_lines(chain)
     header = others.pop(0) if others else None
     if not isinstance(header, Header):
-        raise RecordError(path, 0, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
-    seal, result = _popped(others, SealLine), _popped(others, ResultLine)
+        raise RecordError(path, 0, "a header", "none" if header is None else f"a line of kind {_name_kind(header)}")
+    seal, result = _pop_last(others, SealLine), _pop_last(others, ResultLine)
     transitions: list[Transition] = []
     for number, line in enumerate(others, 1):
         if not isinstance(line, Transition):
-            raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
+            raise RecordError(path, number, "an event with its commands", f"a line of kind {_name_kind(line)}")
         check_seats(path, number, line, len(header.setup.names))
         transitions.append(line)
     if seal is not None and result is None:
@@ -323,7 +323,7 @@ def _record_of(chain: Chain) -> Record:
 
 
 def check_seats(path: Path, number: int, transition: Transition, seats: int) -> None:
-    """Check that a step speaks of seats that there are: whoever reads a record looks their names up.
+    """Check that a transition names only seats that exist, since readers look up their names.
 
     Raises:
         RecordError: it speaks of another one.
@@ -335,7 +335,7 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
             raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")
 
 
-def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:
+def _pop_last(lines: list[AnyLine], kind: type[T]) -> T | None:
     """Take the last line away if it is of a kind."""
     if lines and isinstance(lines[-1], kind):
         return cast("T", lines.pop())
@@ -379,7 +379,7 @@ def is_sealed(key: str, seal: SealLine) -> bool:
     return is_signed(key, RECORD_PURPOSE, seal.prev, seal.signature)
 
 
-def _typed_lines(chain: Chain) -> list[AnyLine]:
+def _parse_lines(chain: Chain) -> list[AnyLine]:
     hidden = next((number for number, line in enumerate(chain.lines) if line.is_redacted), None)
     if hidden is not None:  # looked for first: a redacted record may have lines before it in which all is shown
         raise IsRedacted(chain.path, hidden)
@@ -392,7 +392,7 @@ def _typed_lines(chain: Chain) -> list[AnyLine]:
     return lines
 
 
-def _kind(line: AnyLine) -> str:
+def _name_kind(line: AnyLine) -> str:
     return str(type(line).__struct_config__.tag)
 
 

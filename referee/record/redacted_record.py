@@ -68,11 +68,11 @@ def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = 
         commands = match.handle(record.transitions[number - 1].event) if is_step else ()
         fields = record.chain.lines[number].fields
         mine = {field.path for field in hidden_fields(fields) if field.seat == seat}
-        lines.append(_redacted(data, commands, mine))
+        lines.append(_redact_line(data, commands, mine))
     return lines
 
 
-def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str]) -> bytes:
+def _redact_line(data: bytes, commands: tuple[Command, ...], mine: Collection[str]) -> bytes:
     core = msgspec.json.decode(data)
     opened = core.pop(OPEN, {})
     entries = {path: entry for path, entry in opened.items() if path in mine}
@@ -111,15 +111,15 @@ def check_redacted_record(
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
-    record = parse_shown(chain, header)  # behind this, what is hidden can be looked for
-    seat = _seat_of(chain, header)
+    record = parse_visible(chain, header)  # behind this, what is hidden can be looked for
+    seat = _find_seat(chain, header)
     check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
     check_evidence(record, find_wire, seat)
     return RedactedRecord(header, seat, chain, record)
 
 
-def _seat_of(chain: Chain, header: Header) -> int:
+def _find_seat(chain: Chain, header: Header) -> int:
     """Return the seat whose fields, and no others, every line shows in their order, with its views.
 
     To hide more would be to hide what a line is about.
@@ -144,7 +144,7 @@ _KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
 _COMMANDS: dict[str, type[Command]] = {kind.__struct_config__.tag: kind for kind in _KINDS}
 
 
-def parse_shown(chain: Chain, header: Header) -> Record:
+def parse_visible(chain: Chain, header: Header) -> Record:
     """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
 
     Args:
@@ -158,7 +158,7 @@ def parse_shown(chain: Chain, header: Header) -> Record:
     transitions, result, seats = [], None, len(header.setup.names)
     for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 1):
         try:
-            entry = _typed(line, kind)
+            entry = _parse_line(line, kind)
         except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
             raise RecordError(chain.path, number, f"a line of kind {kind}", str(error) or "too deep a line") from None
         if isinstance(entry, Transition):
@@ -174,17 +174,17 @@ def parse_shown(chain: Chain, header: Header) -> Record:
     return Record(chain.path, header, tuple(transitions), result, seal, chain)
 
 
-def _typed(line: PlainLine, kind: str) -> Transition | ResultLine:
+def _parse_line(line: PlainLine, kind: str) -> Transition | ResultLine:
     """Refuse a line of another kind, or without the form of that, or that hides what everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
         raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
     entry: Transition | ResultLine
     if kind == "step":
-        filled = {**fields, "event": _filled(fields.get("event"))}
+        filled = {**fields, "event": _fill(fields.get("event"))}
         entry = msgspec.json.decode(encode_plain(filled), type=Transition)
     else:
-        filled = {**_filled(fields), "result": _result_filled(fields.get("result"))}
+        filled = {**_fill(fields), "result": _fill_result(fields.get("result"))}
         entry = msgspec.convert(filled, ResultLine)
     check_form(filled, entry)
     for command in entry.commands if isinstance(entry, Transition) else ():
@@ -207,12 +207,12 @@ def _check_command(command: dict[str, Any]) -> None:
     form = _COMMANDS.get(kind) if isinstance(kind, str) else None
     if form is None:
         raise BadLine(f"command {show_json(kind, 40)}")
-    filled = _filled(command)
+    filled = _fill(command)
     if isinstance(command.get("draws"), dict):
         filled["draws"] = []
     if form is ResumeSeat and "view" in filled:
         filled["view"] = None  # msgspec reads no bytes that may be null; as a hidden field, it is looked at later
-    for name, fill in (("foul", _filled), ("result", _result_filled)):
+    for name, fill in (("foul", _fill), ("result", _fill_result)):
         if name in command:
             filled[name] = fill(command[name])
     data = msgspec.json.encode(filled)
@@ -223,12 +223,12 @@ def _check_command(command: dict[str, Any]) -> None:
         raise BadLine("evidence that is not in hex")
 
 
-def _result_filled(result: Any) -> Any:
+def _fill_result(result: Any) -> Any:
     fouls = result.get("fouls") if isinstance(result, dict) else None
-    return {**result, "fouls": [*map(_filled, fouls)]} if isinstance(fouls, list) else result
+    return {**result, "fouls": [*map(_fill, fouls)]} if isinstance(fouls, list) else result
 
 
-def _filled(holder: Any) -> Any:
+def _fill(holder: Any) -> Any:
     """Return an object with some text in place of each field that is hidden; anything else as it is."""
     if not isinstance(holder, dict):
         return holder

@@ -15,6 +15,13 @@ from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_record
 from .tournament_record import read_entry
 from .writer import RecordWriter, wait_until_free
 
+# To resume is to fold the record, to cut off a torn line, and to go on writing. Nothing has to be reconstructed: all
+# that a match is follows from its events. Only two things are not in the events: the seed, which the header has,
+# encrypted for this key; and the connections, which are gone: every player has to come back with its token.
+#
+# A crash can fall between the last event and the result, or between the result and the seal. Both are completed here,
+# since nothing is left to decide.
+
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
@@ -84,7 +91,7 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
 
 
 TORN = ".torn"
-"""Ending of what is left of a record whose referee died before its first line was written."""
+"""Ending of a file in which a crashed referee did not get to write a whole first line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,11 @@ from ..text import show_json
 from ..tournament.match_context import MatchContext
 from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
+# A line has one form only. Its keys come in a fixed order, numbers are written in one way, null keys that can be left
+# out are left out; bytes that say the same otherwise are refused. JSON allows much more, and that would matter: a hash
+# is over bytes, so two verifiers that normalise differently would disagree, and a key that stands twice would show one
+# reader one value and the next reader the other.
+
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
 FIRST_PREV = "0" * 64

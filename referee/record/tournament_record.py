@@ -191,7 +191,7 @@ def read_tournament(path: Path) -> TournamentRecord:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     chain = read_chain(path)
-    lines = [_typed(path, number, line) for number, line in enumerate(chain.lines)]
+    lines = [_parse_line(path, number, line) for number, line in enumerate(chain.lines)]
     header = lines.pop(0) if lines else None
     if not isinstance(header, TournamentHeader):
         raise RecordError(path, 0, "the header of a tournament", "none")
@@ -206,7 +206,7 @@ def read_tournament(path: Path) -> TournamentRecord:
     return TournamentRecord(header=header, transitions=tuple(transitions), chain=chain)
 
 
-def _typed(path: Path, number: int, line: PlainLine) -> Line:
+def _parse_line(path: Path, number: int, line: PlainLine) -> Line:
     kind = line.fields.get("kind")
     form = _TYPES.get(kind) if isinstance(kind, str) else None
     if form is None or line.opened or line.is_redacted:
@@ -275,7 +275,7 @@ def refold(
 
 
 class TournamentWriter(ChainWriter):
-    """The record of one running tournament; whoever writes it syncs every line to the disk.
+    """The record of one running tournament. Its caller syncs every line to the disk.
 
     Args:
         path: the file; its folder is made, an existing file is never overwritten.

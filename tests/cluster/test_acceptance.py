@@ -281,7 +281,7 @@ def test_an_audit_that_fails_is_a_false_record(honest: bytes, monkeypatch: pytes
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("by hostile bytes")
 
-    monkeypatch.setattr(followed_match, "check_course", fails)
+    monkeypatch.setattr(followed_match, "check_consequences", fails)
     error = refused(honest)
     assert "ZeroDivisionError: by hostile bytes" in str(error)
     assert isinstance(error.__cause__, ZeroDivisionError)

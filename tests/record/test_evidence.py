@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.record.explain import _evidence
+from referee.record.explain import decode_evidence
 
 MESSAGE = msgspec.msgpack.encode({"ack": 1})
 
@@ -24,6 +24,6 @@ MESSAGE = msgspec.msgpack.encode({"ack": 1})
 )
 def test_what_bytes_say(data: bytes, code: str, decoded: Any, problem: str) -> None:
     """A message, with its length or without, JSON or text is shown as such; of anything else, that it is none."""
-    found = _evidence(data.hex(), code)
+    found = decode_evidence(data.hex(), code)
     assert found.decoded == decoded
     assert (found.problem or "")[: len(problem) or None] == problem

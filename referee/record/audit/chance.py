@@ -1,7 +1,4 @@
-"""Checks a record without the code that ran its match: ranking, seating and shuffle, each computed anew.
-
-Nothing is folded here: two ways to the same verdict find what one alone would repeat.
-"""
+"""Checks the chance in a record without the code that ran its match: commitments, nonces, seating and the deal."""
 
 import hashlib
 import itertools
@@ -16,6 +13,10 @@ from ...games.base import Game
 from ...match import events as e
 from ...text import show_json
 from ..reader import Record, RecordError
+
+# The shuffle is written here a second time, from protocol/SPEC.md alone and in another way than in chance.py: the fold
+# draws numbers from a stream one by one, this draws all places first. An error in one of them shows as a difference.
+# Sharing the code would make this check worthless, however much shorter it would be.
 
 T = TypeVar("T")
 _BLOCKS = 16

@@ -18,6 +18,14 @@ from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
 from ..schema import CommandForm, Transition
 
+# A foul of the wire is the one kind of expulsion that an outsider can judge without any rule of a game: the bytes are
+# in the record, all of them. So they are decoded once more, and must be the breach that was stated; and for an answer
+# that was late or illegal, they must be that answer. Bytes of a deadline must be the beginning of a message: had they
+# been a whole one, the seat had answered.
+#
+# Some fouls leave no bytes: a connection that broke, a program that ended, a player that nobody saw. For these the word
+# of the referee is all there is.
+
 
 class Wire(Interface):
     """Reads bytes as the wire of a match's players has them."""
@@ -68,8 +76,8 @@ class OwnWire:
         if code == Code.TRUNCATED:
             return code if data and self.is_unfinished(data) else "no unfinished frame"
         if code in (Code.OVERSIZE, Code.EMPTY, Code.FLOOD):
-            return _announced(data, is_asked=asked is not None)
-        return _said(data, asked, match)
+            return _judge_prefix(data, is_asked=asked is not None)
+        return _judge_body(data, asked, match)
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
         """Tell whether bytes are an answer, as Wire has it."""
@@ -78,7 +86,7 @@ class OwnWire:
         except RemoteProtocolError:
             return False
         return len(data) <= MAX_FRAME_FROM_PLAYER_BYTES and same(
-            msgspec.to_builtins(message), msgspec.to_builtins(_message_of(event, match))
+            msgspec.to_builtins(message), msgspec.to_builtins(_make_message(event, match))
         )
 
     def is_unfinished(self, data: bytes) -> bool:
@@ -88,7 +96,7 @@ class OwnWire:
         return is_allowed and len(data) < PREFIX_BYTES + max(length, 1)
 
 
-def _said(data: bytes, asked: str | None, match: str) -> str:
+def _judge_body(data: bytes, asked: str | None, match: str) -> str:
     """Return which breach the body of a frame is, or which answer."""
     if not 0 < len(data) <= MAX_FRAME_FROM_PLAYER_BYTES:
         return f"{len(data)} bytes"
@@ -103,7 +111,7 @@ def _said(data: bytes, asked: str | None, match: str) -> str:
     return f"a {asked} that was asked for"
 
 
-def _announced(data: bytes, *, is_asked: bool) -> str:
+def _judge_prefix(data: bytes, *, is_asked: bool) -> str:
     """Return which breach the prefix of a frame is."""
     if len(data) < PREFIX_BYTES:
         return "no whole prefix"
@@ -116,7 +124,7 @@ def _announced(data: bytes, *, is_asked: bool) -> str:
     return str(Code.FLOOD) if is_flood else f"a frame of {length} bytes"
 
 
-def _message_of(event: e.Answer, match: str) -> Message:
+def _make_message(event: e.Answer, match: str) -> Message:
     match event:
         case e.MoveReceived():
             return Move(match=match, turn=event.turn, move=event.move)
@@ -164,7 +172,7 @@ def check_dialect(record: Record, wire: Wire) -> None:
 def _can_happen(
     transition: Transition, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
 ) -> bool:
-    """Judge one line, and take note of what each seat is asked then."""
+    """Judge one line, and note what each seat is asked in it."""
     event, before = transition.event, dict(asked)
     asked.update(
         {command.seat: command.command for command in commands if command.seat is not None and command.limit_ms}
@@ -195,7 +203,7 @@ _SHOWN_CHARS = 80
 
 
 class _Evidence:
-    """What each seat was asked, as the lines tell it, and the evidence that is held against it."""
+    """Requests of each seat, as the lines show them, and the evidence held against it."""
 
     def __init__(self, record: Record, wire: Wire, shown: int | None) -> None:
         self._path = record.path
@@ -313,7 +321,7 @@ def _find_misfit(event: e.ProgramExited) -> str:
 
 
 def no_dialects(name: str) -> Wire:
-    """Refuse a dialect: for matches whose players speak the referee's own wire.
+    """Refuse every dialect; for matches whose players speak the referee's own wire.
 
     Raises:
         LookupError: always.

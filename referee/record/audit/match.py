@@ -97,7 +97,7 @@ def audit(
     check_key(record.path, 0, record.header.key, keys)
     check_header(record, is_fixed=record.header.seed is not None)
     if match is None:
-        check_course(record, find_game, find_wire)
+        check_consequences(record, find_game, find_wire)
     else:
         _check_without_fold(record, match, find_wire)
     if is_strict and record.seal is None:
@@ -106,7 +106,7 @@ def audit(
     return record
 
 
-def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_dialects) -> Match | None:
+def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire = no_dialects) -> Match | None:
     """Check that everything in a record follows from its header, its events and its seed.
 
     Args:

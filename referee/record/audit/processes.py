@@ -15,6 +15,14 @@ from ..reader import RecordError
 from ..tournament_record import TournamentRecord
 from .times import ROUNDING_MS, Presence
 
+# One record can be consistent and still be invented. Matches that one process played are harder to invent apart from
+# each other: they share its clock, and its standstills. So a stall that excuses a favourite in one match must be in all
+# the others that ran then, and a match that was played in secret before has no place on the clock of the run that
+# opened it.
+#
+# Programs that stay for several matches could remember a deal. Their starts are numbered, and no start may play the
+# same deal twice, two matches at once, or more matches than the tournament allows.
+
 _ROUNDING_MS = 0.01
 """Tolerance for the sum of an instant and a clock's reading, both rounded to a microsecond, with some room."""
 
@@ -75,7 +83,7 @@ class _Runs:
     def _check(self, name: str) -> None:
         """Check that a match ran in processes of the runs since it was opened, in their order, and after what was over.
 
-        Which of the runs it ran in it need not tell: the first one may have died before it began, and the last one may
+        It need not have run in each of them: the first run may have crashed before the match began, and the last may
         have found it over.
         """
         opened, over_ms = self._opened.pop(name, (self._run, self._over_ms))

@@ -23,6 +23,14 @@ from .evidence import same
 from .match import check_ranking
 from .times import check_book
 
+# A redacted record hides what only other seats may know: their moves, hands, and messages. It cannot be folded without
+# them. Still it shows much: instants, turns, whom the referee asked, every play as all seats were sent it, every foul's
+# cause. These must agree with each other, and that is checked here; what is hidden allows no conclusion in either way.
+#
+# Once the seed is known, the match can be played again from it: every play that was announced must be legal, and what
+# the record's own seat saw and drew must follow. The hidden bytes of an expelled seat are not needed for that, since
+# nothing but its expulsion followed from them.
+
 _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
 """Fields of a foul that everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
@@ -49,7 +57,7 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
     _check_turns(record)
     _check_fouls(record)
     _check_own_words(record)
-    _check_told(record, game)
+    _check_news_of_all(record, game)
     check_nonces(record)
     check_book(record)
     check_ranking(record)
@@ -75,7 +83,7 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
     shuffle = check_chance(dataclasses.replace(record, result=replace(record.result, seed=seed)))
     if setup.position is None and shuffle is not None:
         restore_position(game, game.parse_options(setup.options), setup)  # as a match does when it begins
-        check_course(record, seat, game, shuffle)
+        check_replay(record, seat, game, shuffle)
 
 
 def _check_scores(record: Record) -> None:
@@ -103,7 +111,7 @@ def _check_instants(record: Record) -> None:
             raise RecordError(record.path, number, f"nothing of seat {event.seat}, which is out", type(event).__name__)
         if isinstance(event, _TIMED) and not _are_in_order(event):
             raise RecordError(record.path, number, "instants in order, and lags within them", show_json(event, 200))
-        out |= {foul.seat for foul in _expulsions(transition)}
+        out |= {foul.seat for foul in _list_expulsions(transition)}
 
 
 def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
@@ -135,9 +143,11 @@ def _check_fouls(record: Record) -> None:
     """Check each foul against what its seat did, and the result's against those, and against the last command's."""
     fouls = []
     for number, transition in enumerate(record.transitions, 1):
-        for foul in _expulsions(transition):
+        for foul in _list_expulsions(transition):
             if not _is_that_of(foul, transition.event):
-                raise RecordError(record.path, number, f"a foul of {type(transition.event).__name__}", _shown(foul))
+                raise RecordError(
+                    record.path, number, f"a foul of {type(transition.event).__name__}", _describe_foul(foul)
+                )
             fouls.append(_public(foul))
         _check_shown_bytes(record, number, transition)
     assert record.result is not None, "a redacted record has one"
@@ -161,7 +171,7 @@ def _check_fouls(record: Record) -> None:
 
 
 def _check_own_words(record: Record) -> None:
-    """Check that what is shown of a seat's own foul is the same in its event, its expulsion and the result."""
+    """Check that a seat's own foul is described alike in its event, its expulsion and the result."""
     assert record.result is not None, "a redacted record has one"
     shown: dict[tuple[int, str], str] = {}
     for number, transition in enumerate(record.transitions, 1):
@@ -177,7 +187,7 @@ def _check_own_words(record: Record) -> None:
 def _check_words(
     record: Record, number: int, foul: dict[str, Any], shown: dict[tuple[int, str], str], event: e.Event | None
 ) -> None:
-    """Compare what one foul shows with what was shown of it before, or else with its event."""
+    """Compare the words of a foul with those shown of it before, or else with its event."""
     for name in OF_FOULS:
         key, text = (foul["seat"], name), foul[name]
         if not isinstance(text, str):
@@ -188,8 +198,8 @@ def _check_words(
             raise RecordError(record.path, number, f"the {name} of that foul, {expected[:80]}", text[:80])
 
 
-def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
-    """Check what all seats were told alike: their teams, every play and expulsion, and how the match ended."""
+def _check_news_of_all(record: Record, game: Game[Any, Any, Any]) -> None:
+    """Check what every seat was sent alike: the teams, every play and expulsion, and how the match ended."""
     assert record.result is not None, "a redacted record has one"
     setup, result = record.header.setup, record.result.result
     seats = len(setup.names)
@@ -199,7 +209,7 @@ def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
         raise RecordError(record.path, 0, f"a setup of {game.name}", str(error)) from None
     fouls, is_over = list[Foul](), False
     for number, transition in enumerate(record.transitions, 1):
-        fouls += _expulsions(transition)
+        fouls += _list_expulsions(transition)
         played: list[Any] = []
         for command in transition.commands:
             kind = command["command"]
@@ -210,13 +220,13 @@ def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
             if kind in ("end-seat", "close-match") and not is_over:
                 is_over = True
                 _check_reason(record, game, default_outcome(setup, teams, _present(seats, fouls)))
-        if not _expulsions_after(record, number):
+        if not _has_later_expulsion(record, number):
             for command in (own for own in transition.commands if own["command"] == "end-seat"):
                 _check_end(record, number, command, result)
 
 
 def _check_news(record: Record, number: int, what: dict[str, Any], played: list[Any], fouls: list[Foul]) -> None:
-    """Check that a seat was told of the same play as the others, or of an expulsion that there was."""
+    """Check that a seat was sent the same play as the others, or an expulsion that happened."""
     if what.get("kind") == "expelled":
         causes = [{"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)} for foul in fouls]
         if not any(same(cause, what) for cause in causes):
@@ -229,7 +239,7 @@ def _check_news(record: Record, number: int, what: dict[str, Any], played: list[
 
 
 def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | None) -> None:
-    """Check why the match is said to have ended against who was left then, and against the game's rules."""
+    """Check the stated reason of the end against the seats that were left, and against the game's rules."""
     assert record.result is not None, "a redacted record has one"
     result = record.result.result
     if result.void is not None:
@@ -243,14 +253,14 @@ def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | 
 
 
 def _check_end(record: Record, number: int, command: dict[str, Any], result: Result) -> None:
-    """Check the end that a seat was told, if nobody was expelled from then on."""
+    """Check the end that a seat was sent, if nobody was expelled from then on."""
     wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
     is_void_later = result.void is not None and number < len(record.transitions)
     if wrong and not is_void_later:
         raise RecordError(record.path, number, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
 
 
-def _expulsions_after(record: Record, number: int) -> bool:
+def _has_later_expulsion(record: Record, number: int) -> bool:
     return any(
         form.command == "expel-seat" for transition in record.transitions[number - 1 :] for form in transition.forms
     )
@@ -271,7 +281,7 @@ def _check_shown_bytes(record: Record, number: int, transition: Transition) -> N
             raise RecordError(record.path, number, f"the evidence of its event, {offence[:80]}", evidence[:80])
 
 
-def _expulsions(transition: Transition) -> list[Foul]:
+def _list_expulsions(transition: Transition) -> list[Foul]:
     """Return the fouls of a transition, with nothing in place of what is hidden."""
     expulsions = [command for command in transition.commands if command["command"] == "expel-seat"]
     return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in expulsions]
@@ -295,7 +305,7 @@ def _public(foul: Foul) -> tuple[Any, ...]:
     return tuple(getattr(foul, name) for name in _PUBLIC)
 
 
-def _shown(foul: Foul) -> str:
+def _describe_foul(foul: Foul) -> str:
     return f"{foul.cause} of seat {foul.seat} at {foul.at_ms} ms, rule {foul.rule}, code {foul.code}"
 
 
@@ -307,8 +317,8 @@ _BY_OUTCOME = ("winners", "ranking", "scores", "reason")
 """Fields of a result that the game decides."""
 
 
-class _Course:
-    """A game as far as the lines have told it.
+class _Replay:
+    """A game as far as the lines have shown it.
 
     Args:
         record: the redacted record, of a match that was dealt from its seed.
@@ -382,13 +392,13 @@ class _Course:
         self._demand(number, "of a move its rule and code", broken, foul and (foul["rule"], foul["code"]))
 
     def _play(self, number: int, event: e.Event, told: list[dict[str, Any]]) -> None:
-        """Make the play that seats were told of, and compare what its own seat drew."""
+        """Make the play that seats were sent, and compare what the record's own seat drew."""
         mover = self._to_move(number)
         what = {key: value for key, value in told[0]["what"].items() if key != "kind"}
         moves = self._moves(what)
         if mover == self._seat and isinstance(event, e.MoveReceived):
-            moves = self._parsed(event.move)
-        self._state = self._played(number, moves, what)
+            moves = self._parse(event.move)
+        self._state = self._try_moves(number, moves, what)
         for command in told:
             self._demand(number, "the same told to all", told[0]["what"], command["what"])
             if command["seat"] == self._seat:
@@ -398,8 +408,8 @@ class _Course:
         if all(command["ack"] is None for command in told):
             self._deliver()
 
-    def _played(self, number: int, moves: Iterator[Any], what: dict[str, Any]) -> Any:
-        """Return the state after that move of which this would be told."""
+    def _try_moves(self, number: int, moves: Iterator[Any], what: dict[str, Any]) -> Any:
+        """Return the state after the move that would be announced like this."""
         for move in moves:
             try:
                 state = self._game.play(self._state, move)
@@ -410,14 +420,14 @@ class _Course:
         raise RecordError(self._path, number, "a play that the rules allow then", show_json(what, 200))
 
     def _moves(self, what: dict[str, Any]) -> Iterator[Any]:
-        """Yield the moves that what was told of a play can mean: those of its form, and all that can be listed."""
+        """Yield the moves that an announced play can mean: those of its form, and all that can be listed."""
         for form in get_args(self._game.move_type) or (self._game.move_type,):
             config = form.__struct_config__
             named = {field.encode_name: what[field.encode_name] for field in fields(form) if field.encode_name in what}
-            yield from self._parsed({**({config.tag_field: config.tag} if config.tag_field else {}), **named})
+            yield from self._parse({**({config.tag_field: config.tag} if config.tag_field else {}), **named})
         yield from self._game.legal_moves(self._state)
 
-    def _parsed(self, raw: Any) -> Iterator[Any]:
+    def _parse(self, raw: Any) -> Iterator[Any]:
         try:
             yield self._game.parse_move(raw)
         except MalformedMove:
@@ -457,7 +467,7 @@ class _Course:
             raise RecordError(self._path, number, f"{what} {show_json(expected, 200)}", show_json(shown, 200))
 
 
-def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
+def check_replay(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
     """Check what a redacted record shows of its match from the deal on: views, draws, plays, its own moves, the result.
 
     Args:
@@ -469,15 +479,15 @@ def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
     Raises:
         RecordError: the first line that shows something else than what follows from the seed.
     """
-    course = _Course(record, seat, game, shuffle)
+    replay = _Replay(record, seat, game, shuffle)
     for number, transition in enumerate(record.transitions, 1):
-        course.take(number, transition)
+        replay.take(number, transition)
     assert record.result is not None, "a redacted record has one"
     result = record.result.result
     if result.void is not None:
         return
     out = {foul.seat for foul in result.fouls}
-    derived = make_result(course.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
+    derived = make_result(replay.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
     for name in _BY_OUTCOME:
         expected, stated = getattr(derived, name), getattr(result, name)
         if expected != stated:

@@ -14,6 +14,16 @@ from ...text import show_json
 from ..reader import Record, RecordError
 from ..schema import CommandForm, Transition
 
+# The fold judges lateness by what events say: when a request was sent, when the answer was complete, how long the
+# referee did not listen. This file asks whether they can be true. A referee that wants to spare a late player would
+# state a lag that never was; one that wants to get rid of a player would deny one that was. So lags are not free
+# figures: a line reports the standstills of the referee's loop as spans of time, and every lag must fit into them, and
+# every standstill that a record reports must be credited to whom it concerns.
+#
+# Bounds, not equations: the loop notices a standstill only when a beat comes late, so that up to UNNOTICED_MS at each
+# end remain unseen; and instants are rounded. Each bound takes the reading that is best for the referee, since an
+# honest record must never be refused.
+
 PROMPT_MS = 100.0
 """So long after the line that asks a request may be sent. In between, the referee judges, writes and sends what came
 before, in at most nine turns of its loop, of which each is a standstill if it takes longer than UNNOTICED_MS. The rest
@@ -43,10 +53,10 @@ class Presence(Struct, frozen=True):
 
 
 class Excuses:
-    """What of a match's time its referee's standstills account for.
+    """Time of a match that the standstills of its referee account for.
 
     Args:
-        found: when which process ran the match.
+        presences: times in which a process ran the match.
     """
 
     def __init__(self, presences: Iterable[Presence]) -> None:
@@ -54,7 +64,7 @@ class Excuses:
         self._ends = [over_ms for _, over_ms in self._all]
 
     def all_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return how much of a time may be said to have been the referee's own."""
+        """Return the most milliseconds of a span that can be the referee's own."""
         found_ms, reached_ms = ROUNDING_MS, begin_ms
         for begun_ms, over_ms in self._within(begin_ms, end_ms):
             until_ms = min(over_ms + UNNOTICED_MS, end_ms)
@@ -63,12 +73,12 @@ class Excuses:
         return found_ms
 
     def longest_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return how long the longest standstill within a time may be said to have been."""
+        """Return the most milliseconds that the longest standstill within a span can have lasted."""
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in self._within(begin_ms, end_ms))
         return max((*parts, 0.0)) + ROUNDING_MS
 
     def least_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return how long the longest standstill within a time was at least, of those that the referee remembers.
+        """Return the least milliseconds that the longest remembered standstill within a span lasted.
 
         One that had just begun at the end had not been noticed then.
         """
@@ -81,12 +91,12 @@ class Excuses:
         return max((*parts, 0.0)) - ROUNDING_MS
 
     def sent_by_ms(self, asked_ms: float, end_ms: float, disk_ms: float) -> float:
-        """Return by when what was asked was sent at the latest, as far as that was before an end.
+        """Return the latest instant at which a request can have been sent, but not after the end of the span.
 
         Args:
-            asked_ms: when it was asked.
-            end_ms: of the time that is looked at.
-            disk_ms: so long it may have waited for the disk.
+            asked_ms: instant of the line that asked.
+            end_ms: end of the span.
+            disk_ms: longest wait for the disk.
         """
         by_ms, reached_ms = asked_ms + PROMPT_MS + disk_ms + ROUNDING_MS, asked_ms
         for begun_ms, over_ms in self._within(asked_ms, end_ms):
@@ -104,7 +114,7 @@ class Excuses:
 
 
 def presences(record: Record) -> list[Presence]:
-    """Return when which process ran a match, and what it tells of its standstills.
+    """List the times in which a process ran a match, with the standstills that the record reports.
 
     Raises:
         RecordError: one is told of that is over before the line before it or after its own, begins before the last one
@@ -131,7 +141,7 @@ def presences(record: Record) -> list[Presence]:
 
 
 class _Told:
-    """The standstills of one presence, and who was heard in it.
+    """The standstills of one presence, and the seats that answered in it.
 
     Args:
         begin_ms: when it began.
@@ -143,7 +153,7 @@ class _Told:
         self.heard: set[int] = set()
 
     def takes(self, standstill: Standstill) -> bool:
-        """Add one, unless it contradicts the last one; that may go on."""
+        """Add a standstill, or extend the last one that goes on; return False if it contradicts the last one."""
         begin_ms, end_ms = standstill
         if self.all and begin_ms == self.all[-1][0] and end_ms >= self.reached_ms:
             self.all.pop()
@@ -197,7 +207,7 @@ class _Book:
         self.fouls: list[Any] = []
 
     def take(self, number: int, transition: Transition) -> None:
-        """Book one line.
+        """Check one line and add its time.
 
         Raises:
             RecordError: the time used and the verdict contradict each other, or an answer came before its request.
@@ -214,7 +224,7 @@ class _Book:
             extended = {command.seat for command in commands if command.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
-            self._run_on(number, event, transition.standstills)
+            self._charge_absence(number, event, transition.standstills)
         elif isinstance(event, e.SeatEvent):
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
@@ -247,7 +257,7 @@ class _Book:
     def _check_move(self, number: int, command: CommandForm, seat: int, limit_ms: float, old: _Asked | None) -> None:
         """Check the limit of a move against the time that its seat has left.
 
-        What had passed of an old request when the referee died, the lines do not tell.
+        The lines do not say how much of an old request had passed when the referee crashed.
         """
         told_ms = command.bank_ms
         if old is not None:
@@ -273,13 +283,13 @@ class _Book:
             self._bank_ms[self._mover] = round(left_ms + self._setup.time.increment_ms, 3)
 
     def _check_lags(self, number: int, event: Any, since_ms: float, granted_ms: float = 0.0) -> None:
-        """Check what is said of the referee's own time against the standstills that it tells of.
+        """Check the referee's stated delays against the standstills that it reports.
 
         Args:
             number: of the line.
             event: an answer, a passed deadline or a return.
             since_ms: when the request was sent.
-            granted_ms: what else may have been taken off.
+            granted_ms: further time that may have been taken off.
         """
         if event.lag_ms == event.stalled_ms == 0:  # as of nearly every answer
             return
@@ -289,23 +299,23 @@ class _Book:
             what = f"standstills of {event.lag_ms} ms, the longest of {event.stalled_ms} ms"
             raise RecordError(self._path, number, what, f"{lag_ms:.3f} ms, {stalled_ms:.3f} ms")
 
-    def _run_on(self, number: int, event: e.SeatReturned, standstills: Sequence[Standstill]) -> None:
-        """Charge what passed while a seat was away."""
+    def _charge_absence(self, number: int, event: e.SeatReturned, standstills: Sequence[Standstill]) -> None:
+        """Charge the time that passed while a seat was away."""
         asked = self._asked.get(event.seat)
         since_ms = event.at_ms if asked is None else asked.at_ms
         self._check_lags(number, event, since_ms, self._disk_ms and self._disk_ms + PROMPT_MS)
         if asked is not None:
-            self._check_all_told(number, event, asked, standstills)
+            self._check_completeness(number, event, asked, standstills)
         if asked is not None and not self._is_unsure(event.stalled_ms, asked):
             passed_ms = asked.limit_ms - self._left_ms(event, asked)
             self.used_ms[event.seat] += passed_ms
             if asked.is_move:
                 self._charge(event.seat, passed_ms)
 
-    def _check_all_told(
+    def _check_completeness(
         self, number: int, event: e.SeatReturned, asked: _Asked, standstills: Sequence[Standstill]
     ) -> None:
-        """Check that who returns is told of no less than the record tells since the request was surely sent."""
+        """Check that a returning seat is credited with every standstill since its request was surely sent."""
         sent_ms = self._excuses.sent_by_ms(asked.at_ms, event.at_ms, self._disk_ms)
         least_ms = self._excuses.least_ms(sent_ms, event.at_ms)
         if least_ms > max(event.stalled_ms, event.stormed_ms):
@@ -323,7 +333,7 @@ class _Book:
 
     @staticmethod
     def _left_ms(event: e.SeatReturned, asked: _Asked) -> float:
-        """Return what is left of a limit when its seat comes back."""
+        """Return the milliseconds left of a limit when its seat comes back."""
         left_ms = asked.limit_ms - (event.at_ms - asked.at_ms - event.lag_ms)
         return round(min(max(left_ms, 0.0), asked.limit_ms), 3)
 
@@ -361,7 +371,7 @@ class _Book:
             raise RecordError(self._path, number, what, "one" if is_extended else "none")
 
     def _check_late(self, number: int, event: e.Answer | e.DeadlinePassed, asked: _Asked) -> None:
-        """Check that who is late was judged at once, and is excused if the record tells of a standstill for that."""
+        """Check that a late seat was judged at once, and is excused if the record reports a long enough standstill."""
         passed_ms = self._excuses.all_ms(event.sent_ms, event.at_ms)
         latest_ms = event.sent_ms + asked.limit_ms + LOOKING_MS + PROMPT_MS + passed_ms
         if event.at_ms > latest_ms:

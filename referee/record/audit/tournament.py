@@ -121,7 +121,7 @@ class AuditedTournament:
     Args:
         record: of the tournament.
         history: after all its events.
-        taken_on_trust: rounds that were not paired anew.
+        taken_on_trust: rounds that were not paired again.
         events: what was noted of its events.
     """
 
@@ -290,7 +290,7 @@ def audit_tournament(
         path: the record.
         find_format: a format's name -> the format.
         find_game: a game's name -> its rules.
-        pair: pairs rounds anew; where another program, or another version of it, had paired it, only what the rules
+        pair: pairs rounds again; where another program, or another version of it, had paired it, only what the rules
             demand is checked.
         keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
         is_strict: whether a record that does not end with a seal is refused.
@@ -324,7 +324,7 @@ def audit_tournament(
 
 
 class _Rounds:
-    """The rounds of a tournament that are to be paired anew.
+    """The rounds of a tournament that are to be paired again.
 
     Args:
         path: of the record.

@@ -34,7 +34,7 @@ def with_runs(record: TournamentRecord, *names: str) -> TournamentRecord:
     place = next(index for index, step in enumerate(steps) if isinstance(step.event, e.MatchClosed))
     runs = [e.TournamentResumed(at=steps[0].event.at, referee="0.0", processes=(name,)) for name in names]
     steps[place:place] = [replace(steps[place], event=event) for event in runs]
-    return replace(record, steps=tuple(steps))
+    return replace(record, transitions=tuple(steps))
 
 
 def begun_by(record: TournamentRecord, *processes: str) -> TournamentRecord:
@@ -44,7 +44,7 @@ def begun_by(record: TournamentRecord, *processes: str) -> TournamentRecord:
         is_first = isinstance(step.event, e.Begun)
         return replace(step, event=replace(step.event, processes=processes)) if is_first else step
 
-    return replace(record, steps=tuple(map(_named, record.transitions)))
+    return replace(record, transitions=tuple(map(_named, record.transitions)))
 
 
 def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, ...]:
@@ -55,7 +55,7 @@ def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, 
 def open_still(record: TournamentRecord, name: str) -> TournamentRecord:
     """Leave out that a match was closed."""
     steps = (s for s in record.transitions if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
-    return replace(record, steps=tuple(steps))
+    return replace(record, transitions=tuple(steps))
 
 
 def test_an_honest_tournament_holds(played: Played) -> None:
@@ -139,7 +139,7 @@ def with_hosts(record: TournamentRecord, *processes: str) -> TournamentRecord:
     last = record.transitions[-1]
     calibration = Calibration(tables=1, wall_ms=10.0, processor_ms=9.0)
     came = (e.HostCame(at=last.event.at, host="h", process=name, calibration=calibration) for name in processes)
-    return replace(record, steps=(*record.transitions, *(replace(last, event=event) for event in came)))
+    return replace(record, transitions=(*record.transitions, *(replace(last, event=event) for event in came)))
 
 
 @pytest.mark.forges
