@@ -8,6 +8,8 @@ import pytest
 from tests.docs.manual import ROOT, blocks, pages
 
 MAX_LINES = 250
+MOST_WORDS = 35
+"""Of a sentence, or of a row of a table."""
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`((?:referee|protocol|sample_players|tests|docs|examples)/[\w./-]*)`")
 _NAMES_IN = re.compile(r"`((?:referee|protocol)/[\w./-]+\.py)`: (`\w+`(?:, `\w+`)*)")
@@ -35,6 +37,15 @@ def test_named_paths_exist(page: Path) -> None:
     assert [path for path in _PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("page", ["architecture.md", "where-to-change.md", "what-a-turn-costs.md"])
+def test_named_modules_exist(page: str) -> None:
+    """A file that a page for developers names without its folder is somewhere in the repository."""
+    folders = (ROOT / name for name in ("referee", "protocol", "sample_players", "tests"))
+    known = {path.name for folder in folders for path in folder.rglob("*.*")}
+    text = (ROOT / "docs/develop" / page).read_text()
+    assert [name for name in re.findall(r"`([\w-]+\.(?:py|js|css|html))`", text) if name not in known] == []
+
+
 @BY_NAME
 def test_named_functions_and_constants_exist(page: Path) -> None:
     """Where a page names something in a module, the module has it."""
@@ -47,6 +58,17 @@ def test_named_functions_and_constants_exist(page: Path) -> None:
 def source(path: str) -> str:
     """Return the source of a module; nothing if it is not there, which another test complains of."""
     return (ROOT / path).read_text() if (ROOT / path).exists() else ""
+
+
+@BY_NAME
+def test_sentences_are_short(page: Path) -> None:
+    """Nobody has to read a sentence of the manual twice: none has more than 35 words, and none an odd word."""
+    if not page.is_relative_to(ROOT / "docs"):
+        pytest.skip("only pages of docs/ are held to it")
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z`*\[])|\n\s*\n|\n[-|#]", text)
+    assert [" ".join(sentence.split()) for sentence in sentences if len(sentence.split()) > MOST_WORDS] == []
+    assert re.findall(r"\b(?:whoever|meanwhile|mend|beside|thereby|hence|therein)\b", text, re.IGNORECASE) == []
 
 
 def test_code_is_marked_as_such() -> None:
