@@ -1,8 +1,7 @@
-"""What an author may do with its own versions and matches; pages and programs both ask here.
+"""What an author may do with its own versions and matches; pages and programs both ask here."""
 
-Nobody learns anything of another author: what belongs to somebody else is refused with the same bytes as what does not
-exist at all (NotYours).
-"""
+# Nobody learns anything of another author: what belongs to somebody else is refused with the same bytes as what does
+# not exist at all (NotYours).
 
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""What everybody may know of a contest's tournaments at the moment: what pages, events and the API are made of."""
+"""The public state of a contest: the first page, its events and the API are all made from these structs."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class SignUp(StrEnum):
-    """Who may become an author without being let in by an organiser."""
+    """Rule by which visitors become authors without an organiser's help."""
 
     OPEN = "open"
     INVITATION = "invitation"
@@ -16,18 +16,18 @@ class SignUp(StrEnum):
 
 
 class OpenMatch(Struct, frozen=True, kw_only=True):
-    """A match that is played now."""
+    """A match that is played at the moment."""
 
     match: str
     names: Sequence[str]
     """Names of the players, by seat."""
     round: int
     opened: str
-    """Time of day, ISO 8601 in UTC."""
+    """Time of its beginning, ISO 8601 in UTC."""
 
 
 class Leader(Struct, frozen=True, kw_only=True):
-    """An entrant among the first."""
+    """One of the first entrants of the standings."""
 
     place: int
     name: str
@@ -37,7 +37,7 @@ class Leader(Struct, frozen=True, kw_only=True):
 
 
 class LastResult(Struct, frozen=True, kw_only=True):
-    """What came of a match that is over."""
+    """The result of a match that is over."""
 
     match: str
     result: str
@@ -47,58 +47,59 @@ class LastResult(Struct, frozen=True, kw_only=True):
 
 
 class ComingMatch(Struct, frozen=True, kw_only=True):
-    """A match that may be played, and is not yet."""
+    """A match that waits to be played."""
 
     round: int
     table: str
-    """Where in the format it belongs, if that is worth a word."""
+    """Place in the format, such as a bracket's final; empty where there is nothing to say."""
     names: Sequence[str]
     """Names of the players, by seat."""
 
 
 class Coming(Struct, frozen=True, kw_only=True):
-    """What comes next in a tournament."""
+    """The next matches of a tournament."""
 
     matches: Sequence[ComingMatch]
-    """The first of them."""
+    """First of the waiting matches."""
     left_out: int
+    """Number of waiting matches that are not listed."""
     why: str
-    """When they begin, or why none does, in a sentence."""
+    """Sentence that says when they begin, or why none does."""
     at: str | None
-    """Time of day at which it begins, or goes on, ISO 8601 in UTC; None: it does not wait for one."""
+    """Time at which it begins or goes on, ISO 8601 in UTC; None if it waits for no time."""
 
 
 class TournamentCard(Struct, frozen=True, kw_only=True):
-    """A tournament in short."""
+    """A tournament in brief."""
 
     name: str
-    """Also its part of addresses."""
+    """Name, which is also its part of addresses."""
     game: str
     format: str
     entrants: int
     state: str
     """State in words, such as `is played`."""
     start: str | None
-    """Time of day, ISO 8601 in UTC; None: at once."""
+    """Time of the start, ISO 8601 in UTC; None: at once."""
     played: int
-    """Matches."""
+    """Number of matches that are over."""
     open_matches: Sequence[OpenMatch]
     coming: Coming | None
-    """None: nothing more comes."""
+    """Next matches; None if no more will come."""
     leaders: Sequence[Leader]
-    """After the matches that the report has; nobody before the first of them."""
+    """First entrants after the matches in the report; empty before the first match."""
     last: Sequence[LastResult]
-    """The latest first."""
+    """Latest results, the latest first."""
     reported: int | None
-    """Matches that its report has; None: there is none yet."""
+    """Number of matches in the report; None if there is no report yet."""
     head: str | None
     """Hash of the last line but the seal of the tournament's record, from which the report was made."""
     verifier: str | None
-    """Address of what verifies that record, seen from the first page; None: nothing does, as while it is played."""
+    """Address, from the site's first page, of the page that verifies that record; None while it is played."""
 
 
 class ContestCard(Struct, frozen=True, kw_only=True):
-    """A contest in short."""
+    """A contest in brief."""
 
     title: str
     sign_up: SignUp

@@ -1,7 +1,10 @@
-"""Server-sent events: whoever can't take them in time gets the newest state instead.
+"""Server-sent events. A page that can't read them in time gets the newest state instead of a backlog."""
 
-EventStreams tells the same to all who look on. PersonStreams tells each person that something of its own has changed.
-"""
+# EventStreams sends the same events to all open pages. PersonStreams sends each signed-in person a sign that something
+# on its pages has changed; the page then asks for it.
+#
+# Every event holds a complete state, or can be replaced by one, so none has to be queued for a slow reader. Memory
+# stays bounded by the number of streams, however many events there are.
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -13,22 +16,22 @@ from ..net.links.addresses import find_origin
 from ..net.links.origin_limits import OriginLimiter
 
 PACE_S = 0.5
-"""Between two events, where many look on."""
+"""Least seconds between two events."""
 ALIVE_S = 15.0
-"""Between two signs of life: proxies cut what is silent for a minute."""
+"""Seconds between two signs of life: proxies cut a stream that is silent for a minute."""
 LONGEST_S = 600.0
-"""After that those who are signed in are cut, and come back by themselves: who is not any more does not get in."""
+"""Seconds after which streams of signed-in people are cut. Browsers reconnect, and are checked again."""
 MOST_OF_ADDRESS, MOST = 256, 4096
-"""Streams: a class room behind one address, and so many files as a process may have open by far."""
+"""Most streams of one address (a class room) and of all, far below the number of files that a process may open."""
 MOST_BYTES_A_SECOND = 50_000_000
 """Most bytes a second to all streams together; above that, events are sent less often than every PACE_S."""
 LOOK_S = 0.5
-"""Between two looks at what there is to be told to those who are signed in."""
+"""Seconds between two looks whether something of a signed-in person has changed."""
 _ALIVE = b": alive\n\n"
 
 
 class _Stream:
-    """One who looks on, paused while its connection takes no more; a push producer of Twisted's."""
+    """One open page, paused while its connection accepts no more; one of Twisted's push producers."""
 
     def __init__(self, request: Any, whole: Callable[[], bytes], gone: Callable[["_Stream"], None]) -> None:
         self._request = request
@@ -41,46 +44,46 @@ class _Stream:
         request.notifyFinish().addBoth(lambda _: gone(self))
 
     def send(self, event: bytes) -> None:
-        """Send an event; if the connection takes no more, how everything stands follows once it does."""
+        """Send an event; if the connection accepts no more, the complete state follows once it does."""
         if self._is_paused:
             self._has_missed = True
         else:
             self._request.write(event)
 
-    def is_stuck(self) -> bool:
-        """Tell whether nothing could be sent since it was asked last; send a sign of life otherwise."""
+    def check_alive(self) -> bool:
+        """Send a sign of life; return false if nothing could be sent now, nor at the last check."""
         was_alive, self._was_alive = self._was_alive, not self._is_paused
         if not self._is_paused:
             self._request.write(_ALIVE)
-        return self._is_paused and not was_alive
+        return was_alive or not self._is_paused
 
     def pauseProducing(self) -> None:
-        """Wait; called by Twisted."""
+        """Stop sending; called by Twisted."""
         self._is_paused = True
 
     def resumeProducing(self) -> None:
-        """Go on; called by Twisted."""
+        """Send again; called by Twisted."""
         self._is_paused = False
         if self._has_missed:
             self._has_missed = False
             self._request.write(self._whole())
 
     def stopProducing(self) -> None:
-        """Do nothing; its request tells that it is over. Called by Twisted."""
+        """Do nothing, because the request reports the end as well; called by Twisted."""
 
     def cut(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
         self._request.transport.abortConnection()
 
 
 class EventStreams:
-    """All who look on.
+    """All open pages that show the same.
 
     Args:
         clock: the reactor, or a test's clock.
-        snapshot: returns how everything stands, as JSON.
-        news: returns what has changed since it was asked last, as JSON, for who knows the rest; None: all is told.
-        pace_s: between two events, at least, in seconds.
+        snapshot: returns the complete state, as JSON.
+        news: returns the changes since its last call, as JSON; None: every event is a complete state.
+        pace_s: least seconds between two events.
     """
 
     def __init__(
@@ -95,7 +98,7 @@ class EventStreams:
         self._snapshot = snapshot
         self._news = news or snapshot
         self._whole_event = b""
-        """The last one made, until something changes: for all who come or wake up meanwhile."""
+        """Event with the complete state, until something changes: for pages that open or resume."""
         self._least_s = self._pace_s = pace_s
         self._streams: set[_Stream] = set()
         self._limiter: OriginLimiter[_Stream] = OriginLimiter(MOST_OF_ADDRESS, MOST)
@@ -104,48 +107,48 @@ class EventStreams:
         self._alive.clock = clock
 
     def __len__(self) -> int:
-        """Return how many look on."""
+        """Return the number of open pages."""
         return len(self._streams)
 
     def add(self, request: Any) -> None:
-        """Let somebody look on, beginning with what is now; who is one too many of its address makes way."""
-        stream = _Stream(request, self._whole, self._remove)
+        """Add a page, and send it the complete state; with too many of its address, cut the oldest."""
+        stream = _Stream(request, self._make_whole, self._remove)
         self._streams.add(stream)
         if not self._alive.running:
             self._alive.start(ALIVE_S, now=False)
         oldest = self._limiter.add(stream, find_origin(str(request.getClientAddress().host)))
         if oldest is not None:
             oldest.cut()
-        stream.send(self._whole())
+        stream.send(self._make_whole())
 
     def notify(self) -> None:
-        """Tell everybody soon: what changes until then is told at once."""
+        """Send an event soon: further changes until then are part of it."""
         self._whole_event = b""
         if self._due is None and self._streams:
-            self._due = self._clock.callLater(self._pace_s, self._tell)
+            self._due = self._clock.callLater(self._pace_s, self._send_event)
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Cut all pages."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
         for stream in list(self._streams):
             stream.cut()
 
-    def _tell(self) -> None:
+    def _send_event(self) -> None:
         self._due = None
         event = _event(self._news())
         self._pace_s = max(self._least_s, len(event) * len(self._streams) / MOST_BYTES_A_SECOND)
         for stream in list(self._streams):
             stream.send(event)
 
-    def _whole(self) -> bytes:
+    def _make_whole(self) -> bytes:
         self._whole_event = self._whole_event or _event(self._snapshot())
         return self._whole_event
 
     def _look(self) -> None:
         for stream in list(self._streams):
-            if stream.is_stuck():
+            if not stream.check_alive():
                 stream.cut()
 
     def _remove(self, stream: _Stream) -> None:
@@ -160,26 +163,26 @@ def _event(data: bytes) -> bytes:
 
 
 class PersonStreams:
-    """Those who are signed in and look on.
+    """The open pages of signed-in people.
 
     Args:
         clock: the reactor, or a test's clock.
-        stamp: returns what is another whenever something has changed that somebody is shown.
+        stamp: person -> a value that differs whenever something on the person's pages has changed.
     """
 
     def __init__(self, clock: Any, stamp: Callable[[Any], Any]) -> None:
         self._clock = clock
         self._stamp = stamp
         self._streams: dict[Hashable, EventStreams] = {}
-        self._told: dict[Hashable, Any] = {}
+        self._stamps: dict[Hashable, Any] = {}
         self._since = 0.0
         self._look = LoopingCall(self._check_stamps)
         self._look.clock = clock
 
     def add(self, person: Hashable, request: Any) -> None:
-        """Let somebody look on."""
+        """Add a page of a person."""
         if person not in self._streams:
-            self._told[person] = self._stamp(person)
+            self._stamps[person] = self._stamp(person)
             self._streams[person] = EventStreams(self._clock, lambda: msgspec.json.encode(self._stamp(person)))
         self._streams[person].add(request)
         if not self._look.running:
@@ -187,13 +190,13 @@ class PersonStreams:
             self._look.start(LOOK_S, now=False)
 
     def close(self, person: Hashable) -> None:
-        """Tell somebody nothing any more: nobody knows which window has signed out."""
+        """Cut all pages of a person who has signed out in one of them."""
         streams = self._streams.pop(person, None)
         if streams is not None:
             streams.close()
 
     def close_all(self) -> None:
-        """Tell nobody anything any more."""
+        """Cut all pages."""
         for person in list(self._streams):
             self.close(person)
         if self._look.running:
@@ -206,6 +209,6 @@ class PersonStreams:
         for person, streams in list(self._streams.items()):
             if not len(streams):
                 self.close(person)
-            elif self._told[person] != (now := self._stamp(person)):
-                self._told[person] = now
+            elif self._stamps[person] != (now := self._stamp(person)):
+                self._stamps[person] = now
                 streams.notify()

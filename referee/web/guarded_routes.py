@@ -1,11 +1,10 @@
-"""Addresses for signed-in people and their programs: who asks, and how much they may send, is known before any work.
+"""Addresses for signed-in people and their programs: who asks, and how much they may send, is known before any work."""
 
-Two kinds of clients are told apart, so that a page on another site can't act in somebody's name:
-
-- A browser is recognised by its session cookie, which is SameSite=strict; each of its forms carries a token as well.
-- A program sends its token with every request. Cookies don't count there, and bodies must be declared as JSON, a type
-  that a foreign page can't make a browser send without asking this server first.
-"""
+# Two kinds of clients are told apart, so that a page on another site can't act in somebody's name:
+#
+# - A browser is recognised by its session cookie, which is SameSite=strict; each of its forms carries a token as well.
+# - A program sends its token with every request. Cookies don't count there, and bodies must be declared as JSON, a type
+#   that a foreign page can't make a browser send without asking this server first.
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress

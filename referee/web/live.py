@@ -1,8 +1,7 @@
-"""The tables of a contest as spectators see them while they are played, and who looks on at them.
+"""The tables of a contest as spectators see them while matches are played."""
 
-What comes in is public already (observers/spectating.py); here it gets names and words, and comes out late if the
-contest wants that.
-"""
+# Only public facts arrive here, because observers/spectating.py has removed the others in the process of the
+# tournament. This module adds names and words, and delays everything if the contest wants that.
 
 import zlib
 from collections.abc import Callable, Sequence
@@ -33,11 +32,11 @@ _CAUSES = {
     Cause.CRASHED: "crashed",
     Cause.REFUSED_TO_START: "did not start",
 }
-"""All that the other players are told of it; rule, bytes and detail stand in the record, once the match is over."""
+"""Cause of an expulsion -> words. Rule, bytes and detail follow in the record, once the match is over."""
 
 
 class LiveLine(Struct, frozen=True, kw_only=True):
-    """A move or an expulsion, in words."""
+    """A move or an expulsion in words."""
 
     turn: int
     seat: int | None
@@ -46,7 +45,7 @@ class LiveLine(Struct, frozen=True, kw_only=True):
 
 
 class LiveTable(OpenMatch, frozen=True, kw_only=True):
-    """A table, with the match that is played there, or that was played there last."""
+    """A table with the match that is, or was last, played there."""
 
     tournament: str
     table: int
@@ -55,13 +54,13 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
     result: str | None = None
     """Result in words, and the points; None while the match goes on."""
     expelled: Sequence[int] = ()
-    """Seats."""
+    """Seats that were expelled."""
     lines: Sequence[LiveLine] = ()
-    """The latest, the oldest first."""
+    """Latest events, the oldest first."""
     asked: Sequence[int] = ()
-    """The seats that are asked for a move."""
+    """Seats that are asked for a move."""
     asked_at: float | None = None
-    """Since when, in seconds of the Unix epoch."""
+    """Time of that request, in seconds of the Unix epoch."""
     limit_ms: float | None = None
     bank_ms: Sequence[float | None] = ()
     used_ms: Sequence[float] | None = None
@@ -74,11 +73,11 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
     symbols: str | None = None
     """Beginning of the board's drawing, from `<defs>` on, which hardly ever changes; None in an event: unchanged."""
     board: str | None = None
-    """The rest of it, as SVG; None: it is not shown."""
+    """Rest of the drawing, as SVG; None: no board is shown."""
 
 
 class LiveState(Struct, frozen=True, kw_only=True):
-    """How tables stand."""
+    """The state of tables."""
 
     spectators: str
     """Setting `spectators` of contest.toml."""
@@ -92,8 +91,8 @@ class LiveTables:
 
     Args:
         clock: the reactor, or a test's clock.
-        spectators: what spectators see, as in contest.toml.
-        delay_s: how much later they see it.
+        spectators: setting `spectators` of contest.toml.
+        delay_s: seconds by which spectators see everything later.
     """
 
     def __init__(self, clock: Clock, spectators: str, delay_s: float = 0.0) -> None:
@@ -102,7 +101,7 @@ class LiveTables:
         self._delay_s = delay_s
         self._tables: dict[tuple[str, int], LiveTable] = {}
         self._changed: set[tuple[str, int]] = set()
-        """Since the last event."""
+        """Tables that have changed since the last event."""
         self._is_relaid = False
         """True if a table was added or removed since the last event."""
         self._symbols: dict[tuple[str, int], str | None] = {}
@@ -111,30 +110,30 @@ class LiveTables:
 
     @property
     def state(self) -> LiveState:
-        """How all tables stand."""
+        """State of all tables."""
         return self._state([self._tables[key] for key in sorted(self._tables)], is_whole=True)
 
     def whole(self) -> bytes:
-        """Return that as JSON."""
+        """Return the state of all tables as JSON."""
         return msgspec.json.encode(self.state)
 
     def open_match(self, table: LiveTable) -> None:
-        """Lay a table for another match."""
+        """Show a match that has begun at a table."""
         self._soon(self._place, table)
 
     def show_match(self, tournament: str, seen: SeenTable) -> None:
-        """Show how a match stands."""
-        if self._delay_s:  # what waits for minutes waits packed: drawings become an eighth
+        """Show the new state of a match."""
+        if self._delay_s:  # states wait for minutes, so they wait compressed: drawings shrink to an eighth
             self._soon(self._unpack, tournament, zlib.compress(msgspec.json.encode(seen), 1))
         else:
             self._show(tournament, seen)
 
     def close_match(self, tournament: str, match: str, result: str) -> None:
-        """Show that a match is over, and how it ended."""
+        """Show the result of a match that is over."""
         self._soon(self._close, tournament, match, result)
 
     def clear_tournament(self, tournament: str) -> None:
-        """Take the tables of a tournament away: nothing is played there any more."""
+        """Remove the tables of a tournament whose process has ended."""
         self._soon(self._clear, tournament)
 
     def _soon(self, act: Callable[..., None], *args: Any) -> None:
@@ -174,7 +173,7 @@ class LiveTables:
         self.streams.notify()
 
     def _news(self) -> bytes:
-        """Return what has changed since it was asked last, as JSON."""
+        """Return the tables that have changed since the last call, as JSON."""
         keys, self._changed = sorted(self._changed & self._tables.keys()), set()
         if self._is_relaid:
             self._is_relaid = False
@@ -182,7 +181,7 @@ class LiveTables:
         return msgspec.json.encode(self._state([self._brief(key) for key in keys], is_whole=False))
 
     def _brief(self, key: tuple[str, int]) -> LiveTable:
-        """Return a table without the symbols that everybody has already."""
+        """Return a table without the symbols that every open page has already."""
         table = self._tables[key]
         is_known = self._symbols.get(key) == table.symbols
         self._symbols[key] = table.symbols
@@ -212,7 +211,7 @@ def _update(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
 
 
 def _split_drawing(svg: str) -> tuple[str, str]:
-    """Return the definitions of a drawing, and the rest of it."""
+    """Return the definitions of a drawing, and its rest."""
     before, begin, rest = svg.partition("<defs>")
     symbols, end, after = rest.partition("</defs>")
     return begin + symbols + end, before + after
@@ -224,7 +223,7 @@ def _line(news: ToldNews) -> LiveLine:
     if is_expulsion:
         text = f"is expelled: {_CAUSES[Cause(what['cause'])]}"
     else:
-        parts = what.get("events") or [what]  # a play of several parts tells them one by one
+        parts = what.get("events") or [what]  # a move of several parts lists them one by one
         text = ", ".join(map(_words, parts))
     return LiveLine(turn=news.turn, seat=seat if isinstance(seat, int) else None, text=text, is_expulsion=is_expulsion)
 

@@ -1,4 +1,4 @@
-"""The pages of a running referee for monitors: `/metrics` for Prometheus and `/health` for a watchdog."""
+"""Two addresses of a running referee for monitors: `/metrics` for Prometheus and `/health` for a watchdog."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from twisted.web.resource import Resource
 from .visitors import NO_BODY, Visitors
 
 _HERE: Any = IPv4Address("TCP", "127.0.0.1", 0)
-"""Stands for both ends of a Unix socket, which has neither a host nor a port: WSGI asks for them."""
+"""Stand-in for both ends of a Unix socket, which has neither host nor port; WSGI requires them."""
 
 
 class _Metrics(Resource):
-    """The numbers, as Prometheus reads them."""
+    """The metrics in the format of Prometheus."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Twisted has no types
@@ -24,12 +24,12 @@ class _Metrics(Resource):
         """Answer a request; called by Twisted."""
         if not hasattr(request.getHost(), "port"):
             request.client = request.host = _HERE
-        request.requestHeaders.removeHeader(b"accept")  # a version in it that is none would end in a traceback
+        request.requestHeaders.removeHeader(b"accept")  # an invalid version in it would raise an exception
         return self._pages.render(request)
 
 
 class _Health(Resource):
-    """Says that the loop runs: one that stands still says nothing."""
+    """Answers as long as the event loop runs; a loop that hangs gives no answer."""
 
     def render_GET(self, request: Any) -> bytes:
         """Answer a request; called by Twisted."""
@@ -38,11 +38,11 @@ class _Health(Resource):
 
 
 def monitor_site(registry: CollectorRegistry, reactor: Any) -> Visitors:
-    """Return what answers monitors, held to what visitors of a contest's site are held to: a factory of Twisted's.
+    """Return the site for monitors, with the limits for visitors of a contest, as a factory of Twisted's.
 
     Args:
-        registry: the numbers.
-        reactor: Twisted's.
+        registry: metrics to show.
+        reactor: Twisted's reactor.
     """
     pages: Any = Resource()
     health: Any = _Health()  # type: ignore[no-untyped-call]  # Twisted has no types

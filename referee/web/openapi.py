@@ -1,4 +1,4 @@
-"""Describes what the site answers to programs, as OpenAPI made from the types of the answers."""
+"""Describes the addresses for programs, as OpenAPI that is made from the types of the answers."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -31,17 +31,17 @@ _PEM = "application/x-pem-file"
 
 
 class RecordLine(Struct, frozen=True, kw_only=True):
-    """A line of a record; by its kind it has more, which the manual's page on the lines of records tells."""
+    """A line of a record. Further fields depend on its kind; see the manual's page on the lines of records."""
 
     n: int
     """Number of the line, from 0."""
     prev: str
-    """Hash of the line before."""
+    """Hash of the previous line."""
     kind: Literal["header", "step", "result", "seal"]
 
 
 class ApiRefusal(Struct, frozen=True, kw_only=True):
-    """Why there is no other answer."""
+    """The answer to a request that is refused."""
 
     error: str
     remedy: str
@@ -49,20 +49,20 @@ class ApiRefusal(Struct, frozen=True, kw_only=True):
 
 
 class _Operation(NamedTuple):
-    """What is answered at a path."""
+    """One method of one address."""
 
     method: str
     path: str
     summary: str
     answer: Any
-    """Its type; of lines, that of each."""
+    """Type of the answer, or of each of its lines."""
     media_type: str = JSON
     role: str | None = None
     """Role whose token the address accepts; None: no token is needed."""
     query: Mapping[str, str] = {}
     """Field of the query -> its meaning."""
     asks: Any = None
-    """Type of the body that it takes as JSON; None: it takes none, or another one."""
+    """Type of the JSON body; None if there is none, or another one."""
 
 
 _ORGANISERS = tuple(
@@ -130,7 +130,7 @@ def openapi() -> bytes:
     description = {
         "openapi": "3.1.0",
         "info": {"title": "A contest of referee", "version": __version__},
-        "servers": [{"url": ".."}],  # as the address of this description sees it: below whatever path the site is
+        "servers": [{"url": ".."}],  # relative to this description: the site may be below any path
         "paths": paths,
         "components": {
             "schemas": described["$defs"],
@@ -147,7 +147,10 @@ def _describe(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
         "summary": op.summary,
         "parameters": [
             *({"name": name, "in": "path", "required": True, "schema": text} for name in names),
-            *({"name": name, "in": "query", "description": told, "schema": text} for name, told in op.query.items()),
+            *(
+                {"name": name, "in": "query", "description": meaning, "schema": text}
+                for name, meaning in op.query.items()
+            ),
         ],
         "responses": {
             "2XX": {

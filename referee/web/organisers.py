@@ -1,4 +1,4 @@
-"""What organisers see and do: on pages, and the same for their programs, with the same rights and in the same log."""
+"""What organisers see and do, on pages and by programs, with the same rights and in the same log."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,20 +25,20 @@ START_API, PAUSE_API, RULE_API = f"{TOURNAMENT_API}/start", f"{TOURNAMENT_API}/p
 HOME = "/organiser"
 _TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"
 _NEWEST = 20
-"""Actions on the first page."""
+"""Most actions that the first page shows."""
 FindMatches = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
-"""Returns the newest matches of a tournament, each with names by seat."""
+"""Name of a tournament -> its newest matches, each with the names by seat."""
 
 
 class OrganiserState(Struct, frozen=True, kw_only=True):
-    """How a contest stands, for its organiser."""
+    """The state of a contest, for its organiser."""
 
     tournaments: Sequence[TournamentLine]
     machine: Machine
 
 
 class ProcessList(Struct, frozen=True, kw_only=True):
-    """What plays matches."""
+    """The processes and hosts that play matches."""
 
     processes: Sequence[ProcessLine]
 
@@ -50,27 +50,27 @@ class AuthorList(Struct, frozen=True, kw_only=True):
 
 
 class Log(Struct, frozen=True, kw_only=True):
-    """What was done."""
+    """The actions of organisers."""
 
     actions: Sequence[LoggedAction]
-    """The last first."""
+    """Actions, the latest first."""
 
 
 class RulingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something that an organiser decides about a tournament."""
+    """A ruling of an organiser in a tournament."""
 
     kind: str
     """`withdraw`, `disqualify`, `reinstate`; `replay`, `void`, `award`; `stop`."""
     subject: str = ""
-    """The entrant or the match that it is about; of `stop`, empty."""
+    """Entrant or match that the ruling is about; empty for `stop`."""
     to: str = ""
-    """The entrant that a match is awarded to."""
+    """Entrant that a match is awarded to."""
     reason: str
-    """For everybody to read."""
+    """Reason, which everybody can read."""
 
 
 class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Somebody who is let in."""
+    """A person who becomes an author."""
 
     name: str
     renew: bool = False
@@ -78,26 +78,26 @@ class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An author who is let in no more."""
+    """An author whose token becomes invalid."""
 
     name: str
 
 
 class OrganiserApi:
-    """Answers organisers' programs."""
+    """Answers the programs of organisers."""
 
     def __init__(self, service: Organising) -> None:
         self._service = service
 
     def register(self, routes: ApiRoutes) -> None:
         """Register the addresses."""
-        for path, tell in (
+        for path, answer in (
             (API, self._contest),
             (AUTHORS_API, self._authors),
             (HOSTS_API, self._hosts),
             (LOG_API, self._log),
         ):
-            routes.answers("GET", path, ORGANISER, tell)
+            routes.answers("GET", path, ORGANISER, answer)
         for path, act in (
             (START_API, partial(self._change, self._service.start)),
             (PAUSE_API, partial(self._change, self._service.pause)),
@@ -126,15 +126,15 @@ class OrganiserApi:
         return await self._contest()
 
     async def _rule(self, person: Person, request: Any, name: str) -> OrganiserState:
-        asked = read_request(request, RulingRequest)
-        about = asked.kind, asked.subject, asked.to, asked.reason
+        ruling = read_request(request, RulingRequest)
+        about = ruling.kind, ruling.subject, ruling.to, ruling.reason
         await deferToThread(self._service.rule, person.name, name, *about)
         return await self._contest()
 
     async def _add_author(self, person: Person, request: Any) -> NewAuthor:
-        asked = read_request(request, AuthorRequest)
-        token = await deferToThread(self._service.add_author, person.name, asked.name, may_renew=asked.renew)
-        return NewAuthor(name=asked.name, token=token)
+        author = read_request(request, AuthorRequest)
+        token = await deferToThread(self._service.add_author, person.name, author.name, may_renew=author.renew)
+        return NewAuthor(name=author.name, token=token)
 
     async def _shut_out(self, person: Person, request: Any) -> AuthorList:
         await deferToThread(self._service.shut_out, person.name, read_request(request, ShutOutRequest).name)
@@ -142,7 +142,7 @@ class OrganiserApi:
 
 
 class OrganiserPages:
-    """Lets organisers see how things stand, and decide."""
+    """The pages on which organisers see the state of their contest, and decide."""
 
     def __init__(self, service: Organising, matches: FindMatches) -> None:
         self._service = service
@@ -173,7 +173,7 @@ class OrganiserPages:
         ):
             routes.does(SiteRole.ORGANISER, path, do)
 
-    def _home(self, visit: Visit, told: str = "") -> bytes:
+    def _home(self, visit: Visit, problem: str = "") -> bytes:
         service = self._service
         return visit.page(
             "organiser/home",
@@ -182,19 +182,19 @@ class OrganiserPages:
             processes=service.processes(),
             queue=len(service.queue()),
             actions=service.actions()[:_NEWEST],
-            told=told,
+            problem=problem,
         )
 
-    def _tournament(self, visit: Visit, name: str, told: str = "") -> bytes:
+    def _tournament(self, visit: Visit, name: str, problem: str = "") -> bytes:
         shown = next((line for line in self._service.tournaments() if line.name == name), None)
         if shown is None:
             return self._home(visit.set_code(HTTPStatus.NOT_FOUND), "There is no such tournament.")
         form, matches = visit.form.fields, self._matches(name)
-        return visit.page("organiser/tournament", shown=shown, form=form, matches=matches, told=told)
+        return visit.page("organiser/tournament", shown=shown, form=form, matches=matches, problem=problem)
 
-    async def _authors(self, visit: Visit, told: str = "", token: str = "") -> bytes:
+    async def _authors(self, visit: Visit, problem: str = "", token: str = "") -> bytes:
         authors = await deferToThread(self._service.authors)
-        return visit.page("organiser/authors", authors=authors, form=visit.form.fields, told=told, token=token)
+        return visit.page("organiser/authors", authors=authors, form=visit.form.fields, problem=problem, token=token)
 
     async def _archive(self, visit: Visit) -> bytes:
         request = visit.request
@@ -205,7 +205,7 @@ class OrganiserPages:
         return b""
 
     async def _change(self, act: Callable[..., object], visit: Visit, name: str, *about: str) -> bytes:
-        """Do something with a tournament, now or later; show it again with the reason if that is refused."""
+        """Act on a tournament; if that is refused, show its page again with the reason."""
         try:
             await maybeDeferred(act, visit.person.name, name, *about)
         except RefereeError as error:
@@ -215,7 +215,7 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
         to = to if kind == "award" else ""
-        rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the rest comes
+        rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the arguments follow
         return await self._change(rule, visit, name, kind, subject, to, reason)
 
     async def _add_author(self, visit: Visit) -> bytes:

@@ -1,4 +1,7 @@
-"""Which files of a tournament everybody may have: its report, and records that are over; and how they are searched."""
+"""The rule which files of a tournament are public, and the search in them."""
+
+# The site and the archive of a contest share this rule, so neither gives away what the other one hides. Nothing is
+# public unless a line here says so.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,55 +16,55 @@ from ..pages.verifying import PAGE, verifying_link
 _REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
-"""They tell of all matches, also of those whose deal is still to be played from other seats."""
+"""Files that list all matches, even those whose deal other players are still to receive; public at the end only."""
 _MOST_OF_PATH = 200
-"""Bytes of a path in a tournament's folder; the system refuses to look for a file with a name of 256."""
+"""Most bytes of a path in a tournament's folder; the system fails on names of more than 255."""
 HEADS = "heads"
-"""Address of the heads of a tournament's records, those of running matches, too."""
+"""Address of the heads of a tournament's records, running matches included."""
 T = TypeVar("T")
 MOST = 50
-"""Entrants, and matches, that are shown."""
+"""Most entrants, and most matches, that a search shows."""
 MOST_CHARACTERS = 100
 """Most characters of a query; a name has at most twenty."""
 
 
 def heads_path(folder: Path) -> Path:
-    """Return the file with the heads of a tournament's records, which lies beside the folder of the records."""
+    """Return the file with the heads of a tournament's records, next to the folder of the records."""
     return folder.with_name(f"{folder.name}.heads")
 
 
 def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
-    """Return a file of a tournament that everybody may have; None if there is none, or not for everybody.
+    """Return a public file of a tournament; None if it does not exist or is not public.
 
     Args:
-        folder: of the tournament's records.
-        path: seen from there, as an address names it.
-        is_over: whether the tournament is.
+        folder: folder of the tournament's records.
+        path: path in that folder, as an address names it.
+        is_over: true if the tournament is over.
     """
     if len(path.encode()) > _MOST_OF_PATH:
         return None
-    found, may_have = folder / path, path == HEADS
+    file, is_public = folder / path, path == HEADS
     if path == HEADS:
-        found = heads_path(folder)
+        file = heads_path(folder)
     elif record := _RECORD.fullmatch(path):
-        may_have = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
+        is_public = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
     else:
-        may_have = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)
-    return found if may_have and ".." not in path and found.is_file() and not found.is_symlink() else None
+        is_public = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)
+    return file if is_public and ".." not in path and file.is_file() and not file.is_symlink() else None
 
 
 def has_replay(folder: Path, match: str) -> bool:
-    """Tell whether everybody may see the replay of a match."""
+    """Tell whether the replay of a match is public."""
     return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
 
 
 def find_verifier(folder: Path, head: str, *, is_over: bool) -> str:
-    """Return the address of what verifies a tournament's record, seen from its folder; empty if nothing does.
+    """Return the address, in the tournament's folder, of the page that verifies its record; empty if there is none.
 
     Args:
-        folder: of the tournament's records.
-        head: of its record.
-        is_over: whether the tournament is; its record is for nobody before.
+        folder: folder of the tournament's records.
+        head: head of the tournament's record.
+        is_over: true if the tournament is over; its record is not public before.
     """
     is_there = is_over and find_public_file(folder, f"replays/{PAGE}", is_over=True) is not None
     return f"replays/{verifying_link(f'{folder.name}.jsonl', head)}" if is_there else ""
@@ -88,20 +91,20 @@ class FoundMatch(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What a search found."""
+    """The result of a search."""
 
     entrants: Sequence[FoundEntrant]
     matches: Sequence[FoundMatch]
     is_all: bool
     """True if the search found nothing beyond these."""
     heads: Mapping[str, str]
-    """Tournament -> head of its record, up to which it was searched; those in which something was found."""
+    """Tournament with a result -> head of its record, up to which it was searched."""
     verifiers: Mapping[str, str]
-    """Those that are over -> address of what verifies that record, seen from the first page."""
+    """Tournament that is over -> address of the page that verifies its record, from the site's first page."""
 
 
 class Searched(Struct, frozen=True, kw_only=True):
-    """A tournament as its report tells it."""
+    """The names in a tournament's report, for the search."""
 
     name: str
     folder: Path
@@ -110,27 +113,27 @@ class Searched(Struct, frozen=True, kw_only=True):
     is_over: bool
     """True if the tournament was over when the report was made."""
     entrants: Sequence[tuple[str, str]]
-    """Name, and the name of its page."""
+    """Name of each entrant, and name of its page."""
     matches: Sequence[tuple[str, Sequence[str]]]
-    """Match, and names by seat."""
+    """Name of each match, and names of its players by seat."""
 
     @property
     def verifier(self) -> str:
-        """Address of what verifies that record, seen from the first page; empty if nothing does."""
+        """Address, from the site's first page, of the page that verifies that record; empty if there is none."""
         verifier = find_verifier(self.folder, self.head, is_over=self.is_over)
         return verifier and _address(self, verifier)
 
     def has(self, path: str) -> bool:
-        """Tell whether everybody may have a file."""
+        """Tell whether a file is public."""
         return find_public_file(self.folder, path, is_over=False) is not None
 
 
 def search(query: str, tournaments: Iterable[Searched]) -> Found:
-    """Return the entrants and matches in whose names all words of a query stand; a match has those of its players, too.
+    """Return the entrants and matches whose names contain all words of a query; a match includes its players' names.
 
     Args:
-        query: words, in any case; without one nothing is found.
-        tournaments: of the contest.
+        query: words in any case; an empty query has no results.
+        tournaments: tournaments of the contest.
     """
     words = query[:MOST_CHARACTERS].casefold().split()
     searched = tournaments if words else ()
@@ -141,19 +144,19 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
         entrants += _first(_entrants(words, tournament), len(entrants))
         matches += _first(_matches(words, tournament), len(matches))
     is_all = max(len(entrants), len(matches)) <= MOST
-    found = {entrant.tournament for entrant in entrants} | {match.tournament for match in matches}
+    with_results = {entrant.tournament for entrant in entrants} | {match.tournament for match in matches}
     return Found(
         entrants=entrants[:MOST],
         matches=matches[:MOST],
         is_all=is_all,
-        heads={name: head for name, head in heads.items() if name in found},
-        verifiers={name: verifier for name, verifier in verifiers.items() if name in found and verifier},
+        heads={name: head for name, head in heads.items() if name in with_results},
+        verifiers={name: verifier for name, verifier in verifiers.items() if name in with_results and verifier},
     )
 
 
-def _first(found: Iterator[T], count: int) -> Iterator[T]:
-    """Yield what there is room for, and one more, which tells that there is more."""
-    return islice(found, max(MOST + 1 - count, 0))
+def _first(results: Iterator[T], count: int) -> Iterator[T]:
+    """Yield as many results as there is room for, and one more, as a sign that there are others."""
+    return islice(results, max(MOST + 1 - count, 0))
 
 
 def _entrants(words: Sequence[str], tournament: Searched) -> Iterator[FoundEntrant]:

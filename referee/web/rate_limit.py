@@ -1,5 +1,8 @@
 """Rate limits: how often each author, or address, may ask, and how long it has to wait."""
 
+# A limit is a leaky bucket. To count the requests of each minute would be simpler, but would let twice the limit
+# through around the edge of two minutes, and then shut a client out for the rest of one.
+
 from collections.abc import Callable
 from math import ceil
 
@@ -13,20 +16,20 @@ _TOLERANCE = 1e-9
 
 
 class TooOften(RemediableError):
-    """Something that somebody may do again only after a while."""
+    """A request that may be repeated only after a while."""
 
 
 class RateLimit:
-    """How often each author, or address, may ask: so often at once, and as often again in the course of a period.
+    """Lets each client ask so often at once, and as often again in the course of a period.
 
-    Somebody who asked too often waits only until there is room for one more request, not until the period is over: many
-    may share an address, and one of them must not shut the others out.
+    A client that asked too often waits until there is room for one more request, not until the period is over: many
+    people may share an address, and one of them must not shut the others out.
 
     Args:
-        what: is counted, in words.
-        most: so often within a period.
-        now: monotonic seconds.
-        period_s: its length: a minute or an hour.
+        what: name of what is counted, for the error message.
+        most: limit within a period.
+        now: returns monotonic seconds.
+        period_s: length of the period in seconds: a minute or an hour.
     """
 
     def __init__(self, what: str, most: float, now: Callable[[], float], period_s: float = MINUTE_S) -> None:
@@ -38,14 +41,14 @@ class RateLimit:
         """Client -> level, and the time of that level; the client that asked last is at the end."""
 
     def count(self, who: str, cost: float = 1.0) -> None:
-        """Count that somebody asks.
+        """Count a request.
 
         Args:
-            who: asks.
-            cost: how much of the limit that takes; 0: look only whether the limit is reached.
+            who: client that asks.
+            cost: share of the limit that the request takes; 0: only check that the limit is not reached.
 
         Raises:
-            TooOften: it was not counted; the text says how long there is to wait.
+            TooOften: the limit is reached; the text says how long to wait. The request was not counted.
         """
         excess = self._level(who) + cost - self._most
         if excess > _TOLERANCE:
@@ -54,7 +57,7 @@ class RateLimit:
         self.charge(who, cost)
 
     def charge(self, who: str, cost: float) -> None:
-        """Count what somebody has cost already, however much that is."""
+        """Count a cost that has already been paid, whatever the limit; a negative cost takes a request back."""
         level = self._level(who) + cost
         self._levels.pop(who, None)
         self._levels[who] = level, self._now()

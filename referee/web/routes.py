@@ -1,4 +1,6 @@
-"""The addresses of the contest's site, and what stands behind each."""
+"""The public addresses of a contest's site, and the function behind each."""
+
+# Addresses for people who sign in: members.py puts them together.
 
 import os
 import time
@@ -51,39 +53,39 @@ _MATCHES = 100
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
-    """What the site shows."""
+    """Everything that the site shows to everybody."""
 
     title: str
     about: str
     """Description of the contest, in Markdown."""
     card: Callable[[], ContestCard]
     folders: Mapping[str, Path]
-    """Tournament -> folder of its records."""
+    """Name of a tournament -> folder of its records."""
     is_over: Callable[[str], bool]
     public_key: bytes
     """Public key that verifies the records, as a PEM file."""
     streams: EventStreams
     live: LiveTables
     report: Callable[[str], TournamentReport | None]
-    """Returns the report of a tournament; None if there is none."""
+    """Name of a tournament -> its report; None if there is none yet."""
     search: Callable[[str], Found]
 
 
 def make_site(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
-    """Return what answers visitors.
+    """Return the site, as a factory of Twisted's.
 
     Args:
-        content: what they are shown.
-        members: those who may sign in.
-        reactor: Twisted's.
-        is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
+        content: what everybody is shown.
+        members: services for people who may sign in.
+        reactor: Twisted's reactor.
+        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
     """
     resource = make_app(content, members).resource()
     return Visitors(resource, reactor, members.body_limits.find, is_behind_proxy=is_behind_proxy)
 
 
 def make_app(content: SiteContent, members: Members) -> Klein:
-    """Return all addresses of the site."""
+    """Return a Klein application with all addresses of the site."""
     made = _Made(
         content, members.workshop, RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now)
     )
@@ -93,13 +95,13 @@ def make_app(content: SiteContent, members: Members) -> Klein:
 
 
 def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
-    """Tell whether everybody may see the replay of a match."""
+    """Tell whether the replay of a match is public."""
     folder = folders.get(tournament)
     return folder is not None and has_replay(folder, match)
 
 
 def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence[str]]]:
-    """Return the matches of a tournament that are open, and the last that have ended, with names by seat."""
+    """Return the open matches of a tournament, and the last that have ended, with the names by seat."""
     report = content.report(name)
     ended = () if report is None else report.entries[: -_MATCHES - 1 : -1]
     cards = (card for card in content.card().tournaments if card.name == name)
@@ -108,17 +110,17 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
 
 
 class _Made(Struct, frozen=True):
-    """What is made for who asks, in the workshop: boards of turns, searches."""
+    """Makes answers for one visitor in the workshop: boards of turns, searches, reports as JSON."""
 
     content: SiteContent
     workshop: Workshop
     limit: RateLimit
 
     async def search(self, request: Any) -> tuple[str, Found]:
-        """Return what is looked for, and what was found.
+        """Return the query of a request, and its results.
 
         Raises:
-            TooOften: such pages are asked for from this address.
+            TooOften: the address asks for such pages too often.
         """
         query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
         return query, await self._make(request, self.content.search, query)
@@ -127,13 +129,13 @@ class _Made(Struct, frozen=True):
         """Send the page of a match with the board of a turn.
 
         Raises:
-            TooOften: such pages are asked for from this address.
+            TooOften: the address asks for such pages too often.
         """
         head, file, size = await self._make(request, _begin_replay, path, turn)
         return send_head_and_file(request, head, file, size)
 
     async def send_report(self, request: Any, report: TournamentReport) -> Any:
-        """Send all that a report tells, as JSON."""
+        """Send a report as JSON."""
         key = (report.spec.name, report.head, report.state)
         body = await self.workshop.make(request, find_address(request), msgspec.json.encode, report, key=key)
         return send_pieces(request, JSON, body)
@@ -145,7 +147,7 @@ class _Made(Struct, frozen=True):
 
 def _public(content: SiteContent, made: _Made) -> Klein:
     app = Klein()
-    app.url_map.merge_slashes = False  # an address with two slashes is another one, and no visitor is sent anywhere
+    app.url_map.merge_slashes = False  # else an address with two slashes is redirected to an absolute one
     _add_live(app, content.title, content.live)
     _add_search(app, content.title, made)
     _add_report(app, content.report, made)
@@ -198,21 +200,21 @@ def _add_refusals(app: Klein) -> None:
 
 
 def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
-    """Send a file of a tournament, or the page of a match with a turn's board.
+    """Send a public file of a tournament, or the page of a match with a turn's board.
 
     Raises:
-        TooOften: such pages are asked for from this address.
+        TooOften: the address asks for such pages too often.
     """
     folder = content.folders.get(name)
-    found = None if folder is None else find_public_file(folder, path, is_over=content.is_over(name))
-    if folder is None or found is None:
+    file = None if folder is None else find_public_file(folder, path, is_over=content.is_over(name))
+    if file is None:
         return refuse(request, HTTPStatus.NOT_FOUND)
     turn = read_turn(request) if path.startswith("replays/") else None
-    return send_file(request, found) if turn is None else made.send_replay(request, found, turn)
+    return send_file(request, file) if turn is None else made.send_replay(request, file, turn)
 
 
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
-    """Return the first part of a match's page, with the board of a turn; its file from there, and its length."""
+    """Return the first part of a match's page with the board of a turn, the file with the rest, and its length."""
     file = path.open("rb")
     head, rest = split_page(file.read())
     head = head_at_turn(head, rest, turn)
@@ -250,6 +252,6 @@ def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made
     def _report(request: Any, name: str) -> Any:
         report = find(name)
         if report is None:
-            remedy = "/api/contest names the tournaments, and tells how many matches each report has"
+            remedy = "/api/contest lists the tournaments, and how many matches each report has"
             return send_reply(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
         return made.send_report(request, report)

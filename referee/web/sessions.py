@@ -1,20 +1,19 @@
-"""Who is signed in: tokens, sessions that outlive the server, and the tokens of forms. No sockets.
+"""Who is signed in: tokens, sessions that outlive the server, and the tokens of forms. No sockets."""
 
-What is stored, and what an attacker gains from each piece:
-
-- A *token* is 256 random bits that the organiser hands to one person. The server stores its SHA-256 alone. Salt or a
-  slow hash would add nothing: nobody guesses 256 bits, and equal tokens do not occur.
-- A *session* begins when a browser shows a token. It is named by a cookie of 256 new random bits; the server stores the
-  SHA-256 of the cookie. Whoever reads the file of sessions learns who is signed in, but can't act for anybody.
-- A *form token* is an HMAC of the cookie under the server's secret, so it needs no storage. Whoever reads the secret
-  still needs a cookie to use it. The secret is kept with the sessions, because a page that was opened before a restart
-  should still be able to submit its form.
-
-A stolen cookie is worth at most LONGEST_S, and nothing once its owner signs out or the organiser renews the token: each
-use of a session compares the hash of the token that began it with the file of tokens, which is read again whenever it
-changes. A wrong token costs a visitor one of WRONG_OF_ADDRESS tries a minute. That limit slows down noise rather than
-guessing, and a right token always gets in, because a whole class may sit behind one address.
-"""
+# What is stored, and what an attacker gains from each piece:
+#
+# - A *token* is 256 random bits that the organiser hands to one person. The server stores its SHA-256 alone. Salt or a
+#   slow hash would add nothing: nobody guesses 256 bits, and equal tokens do not occur.
+# - A *session* begins when a browser shows a token. It is named by a cookie of 256 new random bits; the server stores
+#   the SHA-256 of the cookie. Whoever reads the file of sessions learns who is signed in, but can't act for anybody.
+# - A *form token* is an HMAC of the cookie under the server's secret, so it needs no storage. Whoever reads the secret
+#   still needs a cookie to use it. The secret is kept with the sessions, because a page that was opened before a
+#   restart should still be able to submit its form.
+#
+# A stolen cookie is worth at most LONGEST_S, and nothing once its owner signs out or the organiser renews the token:
+# each use of a session compares the hash of the token that began it with the file of tokens, which is read again
+# whenever it changes. A wrong token costs a visitor one of WRONG_OF_ADDRESS tries a minute. That limit slows down noise
+# rather than guessing, and a right token always gets in, because a whole class may sit behind one address.
 
 import hashlib
 import hmac

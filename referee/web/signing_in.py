@@ -1,4 +1,7 @@
-"""The addresses of signing in and out."""
+"""The addresses for signing in and out."""
+
+# A form that arrives after its session has ended is not lost: the sign-in page carries its fields along, and after
+# signing in the person can send it again. It is never sent by itself, because another person may have signed in.
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,24 +18,24 @@ from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"
 _PAGE = re.compile(r"/(?:author|organiser)(?:[/?][\w./%?=&~+:-]*)?")
-"""Pages of those who are signed in, as an address names them: nothing else is gone back to."""
+"""Addresses to which signing in may return: pages of members on this site, and nothing else (no open redirect)."""
 _KEPT = "kept."
-"""Before the name of a field of a form that waits until its author has signed in."""
+"""Prefix for fields of a form that waits until its author has signed in."""
 FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
-"""Where somebody is sent who has signed in."""
+"""Role -> page that follows signing in."""
 TOO_OLD = "The form was too old. Please try again."
 NOT_DONE = "You were not signed in any more, so nothing was done. Sign in, and send it again."
 _ACTION = "action"
-"""Field with the address that a form was sent to that waits."""
+"""Field with the address of the waiting form."""
 
 
 class SigningIn:
     """Lets people sign in and out.
 
     Args:
-        sessions: of everybody.
-        pages: makes the page of signing in.
-        signed_out: called with who has left.
+        sessions: sessions of everybody.
+        pages: renders the sign-in page.
+        signed_out: called with each person who has signed out.
     """
 
     def __init__(self, sessions: Sessions, pages: MemberPages, signed_out: Callable[[Person], None]) -> None:
@@ -54,12 +57,12 @@ class SigningIn:
         return redirect(request, _choose_page(person, back))
 
     def ask_again(self, request: Any, role: SiteRole, form: Form | None) -> bytes:
-        """Show the page of signing in to somebody whose form came without a session.
+        """Show the sign-in page to a person whose form arrived without a session.
 
         Args:
-            request: Twisted's.
-            role: of those whose form it is.
-            form: that is sent once its author has signed in; None: it is not known to be the author's own.
+            request: Twisted's request.
+            role: role that the form's address is for.
+            form: form that waits; None if it may be another site's.
         """
         waits = {BACK: FIRST_PAGES[role]}
         action = request.path.decode("latin-1")
@@ -79,7 +82,7 @@ class SigningIn:
             return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS, waits)
         person = self._sessions.who(cookie or "")
         if cookie is None or person is None:
-            text = "Nobody here has this token. It is the text that the organiser gave you, letters and digits only."
+            text = "Nobody here has this token. Enter the text that the organiser gave you: letters and digits only."
             return self._form(request, text, HTTPStatus.UNAUTHORIZED, waits)
         self._sessions.sign_out(read_cookie(request))
         give_cookie(request, cookie)
@@ -109,13 +112,13 @@ class SigningIn:
         code: HTTPStatus = HTTPStatus.OK,
         waits: Mapping[str, str] = MappingProxyType({}),
     ) -> bytes:
-        """Show the page of signing in.
+        """Show the sign-in page.
 
         Args:
-            request: Twisted's.
-            trouble: what is wrong, in a sentence; empty: nothing is.
-            code: of the answer.
-            waits: what is done or shown once somebody has signed in, as fields of the form.
+            request: Twisted's request.
+            trouble: sentence that says what is wrong; empty if nothing is.
+            code: status of the answer.
+            waits: hidden fields: the page to return to, or a form that waits.
         """
         form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
@@ -126,18 +129,18 @@ class SigningIn:
 
 
 def _choose_page(person: Person, wanted: str) -> str:
-    """Return the page that somebody is sent to who has signed in: the one that is wanted, if it can be theirs."""
+    """Return the page that follows signing in: the wanted one, if the person's role may see it."""
     first = FIRST_PAGES[person.role]
     return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
 
 
 async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
-    """Return the form that a request brings; None if it is none that was shown to this browser.
+    """Return the form of a request; None unless it was shown to this browser.
 
     Args:
-        request: Twisted's.
-        sessions: of everybody.
-        cookie: name of the one that the form was shown with.
+        request: Twisted's request.
+        sessions: sessions of everybody.
+        cookie: name of the cookie that the form belongs to.
     """
     try:
         form = await receive_form(request)
@@ -147,7 +150,7 @@ async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> F
 
 
 def visitor_token(request: Any, sessions: Sessions) -> str:
-    """Return what a form must bring that is shown to somebody who is not signed in."""
+    """Return the token for a form that is shown to somebody who is not signed in."""
     cookie = read_cookie(request, VISITOR)
     if not cookie:
         cookie = new_cookie()

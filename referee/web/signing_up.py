@@ -1,4 +1,4 @@
-"""How somebody becomes an author: by which names, and at which addresses, for people and for programs."""
+"""How a visitor becomes an author: the rules for names, and the addresses for people and programs."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,23 +25,23 @@ from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 
 MOST_AUTHORS = 1000
-"""Organisers may let in more."""
+"""Most authors that may sign up; organisers may add more."""
 _ALIKE = str.maketrans("01i-", "oll_")
 """Character -> the one that stands for all characters that look like it."""
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
 NEW_OF_ADDRESS = 300
-"""Authors, an hour: classes behind one address sign up in one lesson, and nobody takes all names there are at once."""
+"""Most new authors an hour from one address: several classes may sign up from it in one lesson."""
 REFUSED_OF_ADDRESS = 60
-"""Names and invitations that were not taken, a minute. What is right is taken all the same: somebody who sends nothing
-else may sit behind the same address."""
+"""Most refused names and invitations a minute from one address. Right ones are accepted all the same, because other
+people may share the address."""
 
 
 class NewAuthors:
-    """Makes authors of those who sign up.
+    """Makes authors of visitors who sign up.
 
     Args:
-        contest: what its file says.
-        intake: has the files of those who may sign in.
+        contest: settings of the contest.
+        intake: files of the people who may sign in.
     """
 
     def __init__(self, contest: Contest, intake: Intake) -> None:
@@ -50,49 +50,49 @@ class NewAuthors:
         self._intake = intake
 
     def sign_up(self, name: str, invitation: str) -> str:
-        """Make an author, and return its token; called in a thread, by one at a time.
+        """Make an author, and return its token; called in a thread, for one visitor at a time.
 
         Args:
-            name: as it came.
-            invitation: as it came; empty: none did.
+            name: name, as it was sent.
+            invitation: invitation code, as it was sent; empty without one.
 
         Raises:
-            RequestRefused: nobody may now, or not with this name or invitation.
+            RequestRefused: nobody may sign up now, or the name or the invitation is refused.
         """
         invited = self._check_invitation(invitation)
         if not re.match(NAME_PATTERN, name):
-            raise RequestRefused(HTTPStatus.CONFLICT, "that is no name", f"it takes {NAME_FORM}")
-        if _look(name) in set(map(_look, self._list_names())):
-            text = "somebody has this name, or one that looks like it"
-            raise RequestRefused(HTTPStatus.CONFLICT, text, "take another one; if it is yours, ask the organiser")
+            raise RequestRefused(HTTPStatus.CONFLICT, "that is no valid name", f"a name is {NAME_FORM}")
+        if _fold(name) in set(map(_fold, self._list_names())):
+            text = "this name, or one that looks like it, is taken"
+            raise RequestRefused(HTTPStatus.CONFLICT, text, "choose another one; if it is yours, ask the organiser")
         if len(self._intake.authors.names()) >= MOST_AUTHORS:
             text = f"there are {MOST_AUTHORS} authors, and no more may sign up"
             raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token")
         try:
             token = add_tokens(self._intake.authors_file, [name], may_renew=False)[name]
-        except BadTokens:  # the organiser let somebody of this name in just now, or has broken the file
-            text = "the file of authors does not take you in"
+        except BadTokens:  # the organiser has just added this name, or has broken the file
+            text = "you could not be added to the authors"
             raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token") from None
         self._intake.actions.add(name, "sign up", f"as an author{invited}")
         return token
 
     def _check_invitation(self, invitation: str) -> str:
-        """Return by whom somebody comes, in words."""
+        """Check the invitation, and return words for the log that name it."""
         if self.mode is SignUp.OPEN:
             return ""
         if self.mode is SignUp.CLOSED:
             text = "nobody can sign up for this contest"
             raise RequestRefused(HTTPStatus.FORBIDDEN, text, "ask the organiser for a token")
-        found = self._intake.invitations.find_name(invitation)
-        if found is None:
-            text = "that is no invitation code, or not any more"
+        inviter = self._intake.invitations.find_name(invitation)
+        if inviter is None:
+            text = "that is not a valid invitation code"
             raise RequestRefused(
                 HTTPStatus.FORBIDDEN, text, "ask the organiser for one; it has letters and digits only"
             )
-        return f", by the invitation {found}"
+        return f", by the invitation {inviter}"
 
     def _list_names(self) -> Iterator[str]:
-        """Yield the names that are somebody's: those of people, of programs, and of who was an author once."""
+        """Yield the names that are taken: those of people, of programs, and of former authors."""
         yield from self._intake.authors.names()
         yield from self._intake.organisers.names()
         yield from self._intake.store.authors()
@@ -101,32 +101,34 @@ class NewAuthors:
             yield from (entrant.name for entrant in scheduled.plan.spec.entrants)
 
 
-def _look(name: str) -> str:
-    """Return what names have in common that look alike."""
+def _fold(name: str) -> str:
+    """Return a form of a name that is the same for all names that look alike."""
     return name.casefold().translate(_ALIKE)
 
 
 class NewAuthor(Struct, frozen=True, kw_only=True):
-    """Somebody who has just become an author."""
+    """A person who has just become an author."""
 
     name: str
     token: str
 
 
 class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What somebody sends who wants to become an author."""
+    """A visitor's wish to become an author."""
 
     name: str
     invitation: str = ""
-    """The code, where one is asked for."""
+    """Invitation code, where the contest requires one."""
 
 
 class SigningUp:
-    """Lets people become authors.
+    """Answers visitors who sign up.
 
     Args:
-        sessions: of everybody; who signs up in a browser is signed in.
-        now: monotonic seconds.
+        service: makes authors.
+        sessions: sessions of everybody; signing up in a browser also signs in.
+        pages: renders the sign-up page.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, service: NewAuthors, sessions: Sessions, pages: MemberPages, now: Callable[[], float]) -> None:
@@ -134,7 +136,7 @@ class SigningUp:
         self._sessions = sessions
         self._pages = pages
         self._new = RateLimit("new authors from your address", NEW_OF_ADDRESS, now, HOUR_S)
-        self._refused = RateLimit("names that were not taken from your address", REFUSED_OF_ADDRESS, now)
+        self._refused = RateLimit("refused names from your address", REFUSED_OF_ADDRESS, now)
         self._one = DeferredLock()
 
     def register(self, app: Klein) -> None:
@@ -148,12 +150,12 @@ class SigningUp:
         if form is None:
             request.setResponseCode(HTTPStatus.FORBIDDEN)
             return self._page(request, trouble=TOO_OLD)
-        asked = SignUpRequest(name=form.text("name"), invitation=form.text("invitation"))
+        wish = SignUpRequest(name=form.text("name"), invitation=form.text("invitation"))
         try:
-            author = await self._make_author(request, asked)
+            author = await self._make_author(request, wish)
         except RequestRefused as error:
             request.setResponseCode(error.code)
-            return self._page(request, trouble=f"{error}.", asked=asked)
+            return self._page(request, trouble=f"{error}.", wish=wish)
         self._sessions.sign_out(read_cookie(request))
         give_cookie(request, self._sessions.sign_in(author.token, find_address(request)) or "")
         return self._page(request, author=author)
@@ -166,40 +168,40 @@ class SigningUp:
         request.setResponseCode(HTTPStatus.CREATED)
         return send(request, JSON, msgspec.json.encode(author))
 
-    async def _make_author(self, request: Any, asked: SignUpRequest) -> NewAuthor:
+    async def _make_author(self, request: Any, wish: SignUpRequest) -> NewAuthor:
         """Make an author.
 
         Raises:
-            RequestRefused: there were too many tries, or as the service has it.
+            RequestRefused: the address has tried too often, or NewAuthors refuses the name or the invitation.
         """
         address = find_address(request)
         try:
-            token = await self._one.run(self._count_and_make, address, asked)
+            token = await self._one.run(self._count_and_make, address, wish)
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
-        return NewAuthor(name=asked.name, token=token)
+        return NewAuthor(name=wish.name, token=token)
 
-    async def _count_and_make(self, address: str, asked: SignUpRequest) -> str:
+    async def _count_and_make(self, address: str, wish: SignUpRequest) -> str:
         """Make an author, and return its token; called for one request at a time.
 
-        So at most one request counts that is refused later. If all that wait counted, hundreds of wrong ones at once
-        would shut out the right ones of their address.
+        So at most one request that is refused later counts as a new author for a moment. If all waiting requests
+        counted, hundreds of wrong ones at once would shut out the right ones of their address.
 
         Raises:
-            TooOften: this address has made too many authors, or has sent too much that is refused.
-            RequestRefused: as the service has it.
+            TooOften: the address has made too many authors, or was refused too often.
+            RequestRefused: NewAuthors refuses the name or the invitation.
         """
         self._new.count(address)
         try:
-            return await deferToThread(self._service.sign_up, asked.name, asked.invitation)
+            return await deferToThread(self._service.sign_up, wish.name, wish.invitation)
         except RequestRefused:
             self._new.charge(address, -1)
             self._refused.count(address)
             raise
 
     def _page(
-        self, request: Any, *, trouble: str = "", asked: SignUpRequest | None = None, author: NewAuthor | None = None
+        self, request: Any, *, trouble: str = "", wish: SignUpRequest | None = None, author: NewAuthor | None = None
     ) -> bytes:
-        shown = {"mode": self._service.mode, "trouble": trouble, "asked": asked, "author": author}
+        shown = {"mode": self._service.mode, "trouble": trouble, "wish": wish, "author": author}
         page = self._pages.page(request, "sign_up", "", visitor_token(request, self._sessions), **shown)
         return send(request, HTML, page.encode())

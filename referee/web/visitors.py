@@ -1,4 +1,29 @@
-"""Holds those who visit the site to what a site has for all: connections, and bodies that somebody waits for."""
+"""The HTTP server of the site: connections, requests, and limits for both. The theory of its costs stands here."""
+
+# One reactor serves all visitors, and in `referee host` it also looks after tournaments. So nothing runs in it for more
+# than a few milliseconds. What takes longer goes to one of three places:
+#
+# - A thread (`deferToThread`), for the disk and for parsing uploads.
+# - The workshop (workshop.py), a single thread in which clients take turns by what they have cost so far. It makes
+#   pages for one visitor, such as a search or the board of a turn.
+# - A process of its own, for checks, matches and reports: what they cost is never the site's.
+#
+# Visitors are strangers, so everything that they can cause is bounded twice: for each address, because one visitor must
+# not shut the others out, and for all together, because addresses are cheap. The bounds are:
+#
+#     connections     MOST_OF_ADDRESS, MOST       here; the oldest connection makes way for a new one
+#     bodies          BodyLimit                   here, before the first byte of the body is read
+#     uploads         UPLOADS_OF_PERSON, UPLOADS  guarded_routes.py
+#     event streams   MOST_OF_ADDRESS, MOST       event_streams.py; a slow reader skips states, it does not queue them
+#     work            SECONDS_A_MINUTE            workshop.py
+#     requests        RateLimit                   rate_limit.py
+#
+# To cut the oldest, instead of refusing the newest, was chosen on purpose: an attacker who fills a table of connections
+# would otherwise keep everybody else out for as long as he likes.
+#
+# An address means an IPv4 address or an IPv6 /64 network (net/links/addresses.py: origin_of), since a home has 2**64
+# addresses to choose from. Behind a proxy only the last value of X-Forwarded-For counts: the proxy wrote it, and the
+# values before it are the visitor's own invention.
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +49,7 @@ from ..net.links.origin_limits import OriginLimiter
 from .http import refuse
 
 HEADERS = {
-    "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
+    "Content-Security-Policy": "frame-ancestors 'none'",  # each page adds its own, which names its one script
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -37,18 +62,18 @@ _TLS_HANDSHAKE = b"\x16"
 _LENGTH_DIGITS = 15
 """Most digits of a Content-Length. Python itself refuses to convert numbers of thousands of digits."""
 SILENCE_S = 30
-"""A visitor who sends nothing for so long, in the middle of a request, is gone."""
+"""Seconds after which a visitor who stops in the middle of a request is disconnected."""
 MOST_OF_ADDRESS, MOST = 512, 4096
-"""Connections: of a class of 200 behind one address, whose browsers open some each, and of all."""
+"""Most connections of one address, and of all. A class of 200 may sit behind one address, with several each."""
 _LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
 _HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[(?P<v6>[\da-fA-F:.]{2,45})\])(?::\d{0,5})?")
 """Form of a valid Host header."""
 _MOST_OF_HOST = 255
-"""Bytes of its name."""
+"""Most bytes of the name of a host."""
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
 """Form in which a proxy writes an address with a port, or an IPv6 address in brackets."""
 _THIS_MACHINE = "127.0.0.1"
-"""Address of visitors that come through a socket in the file system, which has none."""
+"""Address of visitors who come through a Unix socket, which has no address."""
 
 
 class HttpChannel(http.HTTPChannel):
@@ -107,7 +132,7 @@ class HttpChannel(http.HTTPChannel):
 
 
 class BodyLimit(Struct, frozen=True):
-    """How much of a body may come."""
+    """Limits of one request's body."""
 
     kept: int = 0
     """Most bytes that are kept; a longer body is refused."""
@@ -117,7 +142,7 @@ class BodyLimit(Struct, frozen=True):
 
 NO_BODY = BodyLimit()
 FindLimit = Callable[[str, str, Any], BodyLimit]
-"""Tells how much of a body may come: by method, path and request."""
+"""(method, path, request) -> limit of the body."""
 
 
 class _Request(Request):
@@ -140,16 +165,16 @@ class _Request(Request):
 
     @property
     def is_too_large(self) -> bool:
-        """Whether the body was longer than what is kept, so that nothing of it was."""
+        """True if the body was longer than its limit, so that nothing of it was kept."""
         return self._came > self._limit.kept
 
     def gotLength(self, length: int | None) -> None:
-        """Look how much of the body may come."""
+        """Find the limit of the body, before the body arrives."""
         if self._is_behind_proxy:
-            self._take_from_proxy()  # first of all: what cookie counts depends on it
+            self._read_proxy_headers()  # first, because the name of the session cookie depends on TLS
         self.content_type = self._plain_header(b"content-type")
-        self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
-        method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
+        self.requestHeaders.removeHeader(b"content-type")  # else Twisted parses a form at once, in memory
+        method, path = self.channel._command, self.channel._path  # noqa: SLF001  # public only once the body is there
         self._limit = self._find_limit(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
         is_cut = length is not None and length > max(self._limit.kept, self._limit.dropped)
         super().gotLength(length if self._limit.kept and not is_cut else 0)  # type: ignore[no-untyped-call]
@@ -157,7 +182,7 @@ class _Request(Request):
             self._refuse_body()
 
     def handleContentChunk(self, data: bytes) -> None:
-        """Keep a part of the body, unless it is too much."""
+        """Keep a part of the body, unless it is too long."""
         if self._is_cut:
             return
         self._came += len(data)
@@ -170,27 +195,29 @@ class _Request(Request):
             self._refuse_body()
 
     def _refuse_body(self) -> None:
-        """Say that the body is too large, and take no more of it than what comes within a moment."""
+        """Refuse the body as too large, and read no more of it than what arrives within a moment."""
         self._is_cut = True
-        self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
+        self.requestHeaders.removeHeader(b"expect")  # so that the client is not asked to go on
         self.channel.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HEADERS | {"Connection": "close"}, b"")
 
     def process(self) -> None:
-        """Answer with the headers of the site, whoever makes the answer; whose body was refused has its answer."""
+        """Answer with the headers of the site, unless the body was refused, which was the answer already."""
         if self._is_cut:
             return
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
-        if not self._is_readable():  # the framework would tell the organiser of each with a traceback
+        if not self._is_readable():  # else Klein logs a traceback for each
             self.write(refuse(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
             self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
             return
-        if not self.requestHeaders.hasHeader(b"host"):  # else it is the address listened on, and a socket has none
+        if not self.requestHeaders.hasHeader(
+            b"host"
+        ):  # else Twisted takes the address of the port, and a socket has none
             self.requestHeaders.setRawHeaders(b"host", [b"localhost"])
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
 
     def _is_readable(self) -> bool:
-        """Tell whether the address is UTF-8, and the host the name of one, which HTTP 1.1 asks for."""
+        """Tell whether the address is UTF-8, and the Host header a valid name, which HTTP 1.1 requires."""
         hosts = self.requestHeaders.getRawHeaders(b"host", [])
         if len(hosts) > 1 or (not hosts and self.clientproto == b"HTTP/1.1"):
             return False
@@ -202,40 +229,40 @@ class _Request(Request):
             return False
         return True
 
-    def _take_from_proxy(self) -> None:
-        """Take who asks, and whether by TLS, from what the proxy has added last: visitors send such headers, too."""
+    def _read_proxy_headers(self) -> None:
+        """Take the visitor's address, and whether TLS was used, from the values that the proxy has added last."""
         host = _read_proxy_address(self._last_value(b"x-forwarded-for"))
         if host:
-            self.client = IPv4Address("TCP", host, 0)  # only its host is looked at
+            self.client = IPv4Address("TCP", host, 0)  # only its host is used
         self._forceSSL = self._last_value(b"x-forwarded-proto").lower() == "https"
 
     def _last_value(self, name: bytes) -> str:
-        """Return the last value of a header that is a list; empty if there is none."""
+        """Return the last value of a header that is a list; empty without one."""
         values = b",".join(self.requestHeaders.getRawHeaders(name, [])).decode("latin-1").split(",")
         return next((value.strip() for value in reversed(values) if value.strip()), "")
 
     def _plain_header(self, name: bytes) -> str:
-        """Return a header, the last one of its name, whatever bytes it has; empty if there is none."""
+        """Return the last header of a name, whatever bytes it has; empty without one."""
         return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
 
 
 def _is_host(host: bytes) -> bool:
-    """Tell whether this is the name or the address of a host."""
-    found = _HOST.fullmatch(host) if len(host) <= _MOST_OF_HOST else None
-    if found is None or found["v6"] is None:
-        return found is not None
+    """Tell whether a text is the name or the address of a host."""
+    parts = _HOST.fullmatch(host) if len(host) <= _MOST_OF_HOST else None
+    if parts is None or parts["v6"] is None:
+        return parts is not None
     try:
-        IPv6Address(found["v6"].decode())
+        IPv6Address(parts["v6"].decode())
     except ValueError:
         return False
     return True
 
 
 def _read_proxy_address(text: str) -> str:
-    """Return the address that a proxy writes, with or without a port; empty if it is none, as `unknown`."""
-    found = _WITH_PORT.fullmatch(text)
+    """Return the address that a proxy has written, without its port; empty if it is none, such as `unknown`."""
+    with_port = _WITH_PORT.fullmatch(text)
     try:
-        return str(ip_address((found[1] or found[2]) if found else text))
+        return str(ip_address((with_port[1] or with_port[2]) if with_port else text))
     except ValueError:
         return ""
 
@@ -246,25 +273,25 @@ class _Connection(ProtocolWrapper):
     factory: "Visitors"
 
     def connectionMade(self) -> None:
-        """Count it, among those of its address."""
+        """Count the connection."""
         super().connectionMade()  # type: ignore[no-untyped-call]  # Twisted has no types
         self.factory.add(self)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Count it no more."""
+        """Stop counting the connection."""
         self.factory.remove(self)
         super().connectionLost(reason)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
-@implementer(IProtocolNegotiationFactory)  # without it, TLS ends with whoever offers protocols, as browsers do
+@implementer(IProtocolNegotiationFactory)  # else TLS fails with clients that offer protocols, as browsers do
 class Visitors(WrappingFactory):
     """All connections of the site; called by Twisted.
 
     Args:
-        resource: answers; a resource of Twisted's.
-        reactor: Twisted's.
-        find_limit: tells how much of a body may come.
-        is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
+        resource: Twisted resource that answers requests.
+        reactor: Twisted's reactor.
+        find_limit: finds the limit of a request's body.
+        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
     """
 
     protocol = _Connection
@@ -274,7 +301,7 @@ class Visitors(WrappingFactory):
         site = Site(
             resource, partial(_Request, find_limit, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
         )
-        site.protocol = HttpChannel  # type: ignore[assignment]  # that of Twisted's would find out about HTTP/2 first
+        site.protocol = HttpChannel  # type: ignore[assignment]  # Twisted's own would try HTTP/2 first
         site.displayTracebacks = False
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types
@@ -282,21 +309,21 @@ class Visitors(WrappingFactory):
         self._limiter: OriginLimiter[_Connection] = OriginLimiter(MOST_OF_ADDRESS, MOST)
 
     def acceptableProtocols(self) -> list[bytes]:
-        """Return what is spoken inside of TLS: of HTTP/2 Twisted has a part only."""
+        """Return the protocols offered in TLS; Twisted's HTTP/2 is incomplete."""
         return [b"http/1.1"]
 
     def add(self, connection: _Connection) -> None:
-        """Count a connection; where there are too many of its address, or of all, the oldest makes way.
+        """Count a connection; with too many of its address, or of all, cut the oldest.
 
-        Those of a proxy are all its own: each stands for itself.
+        All connections of a proxy come from one address, so there each counts for itself.
         """
         transport: Any = connection.transport
         host = str(getattr(transport.getPeer(), "host", ""))
         oldest = self._limiter.add(connection, str(id(connection)) if self._is_behind_proxy else find_origin(host))
         if oldest is not None:
-            made_way: Any = oldest.transport
-            made_way.abortConnection()
+            cut: Any = oldest.transport
+            cut.abortConnection()
 
     def remove(self, connection: _Connection) -> None:
-        """Count a connection no more."""
+        """Stop counting a connection."""
         self._limiter.discard(connection)

@@ -1,9 +1,12 @@
-"""Makes the answers that would keep everybody else waiting: in one thread, and in turns by what each visitor has cost.
+"""Makes the answers that take long, in one thread, with turns in the order of what each client has cost so far."""
 
-The loop serves all visitors, so nothing may run in it for more than a few milliseconds. One thread is enough: it leaves
-the loop its share, and the other cores to matches. Whoever has cost the least is next, so that hundreds of requests of
-one address delay another address by one answer.
-"""
+# A single thread is enough, and more would do harm. Python runs one thread at a time, so a second one would only take
+# the loop's share, and the other cores belong to matches. The client that has cost the least is next: hundreds of
+# requests from one address delay another address by one answer. In the order of arrival, one visitor who asks for five
+# hundred boards would make everybody else wait for all of them.
+#
+# A new client starts at the cost of the client that was served last, not at zero. Otherwise an address that stays away
+# for an hour would earn an hour of priority.
 
 import time
 from collections import OrderedDict, deque
@@ -23,16 +26,16 @@ T = TypeVar("T")
 SECONDS_A_MINUTE = 20.0
 """Seconds of the thread's work a minute for one client: a third of a core."""
 UNREAD_OF_ADDRESS, UNREAD = 64, 512
-"""Answers that were made and are still being sent: to one address, and to all."""
+"""Most finished answers that are still being sent, to one client and to all: each holds memory until it is read."""
 _KEPT = 16
-"""Answers that are kept for the next visitor who asks for the same."""
+"""Most answers that are kept for the next visitor who asks for the same."""
 
 
 class Workshop:
     """Makes answers, one at a time.
 
     Args:
-        now: monotonic seconds.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -41,7 +44,7 @@ class Workshop:
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         """Client -> its turns, the oldest first."""
         self._cost: dict[str, float] = {}
-        """Address -> seconds of work so far; of one that is not in it, the least of those that were served last."""
+        """Client -> seconds of work so far; clients that are missing have cost `_least`."""
         self._least = 0.0
         self._last_cost = 0.0
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
@@ -50,40 +53,40 @@ class Workshop:
     async def make(
         self, request: Any, who: str, function: Callable[..., T], *args: Any, key: Hashable | None = None
     ) -> T:
-        """Call a function in the thread, once it is the turn of this visitor.
+        """Call a function in the thread, when it is the client's turn.
 
         Args:
-            request: that the result answers; where too many answers are still being sent, the oldest is cut.
-            who: asks: an address, or the name of somebody who is signed in.
+            request: request that the result answers; with too many unread answers, the oldest is cut.
+            who: client: an address, or the name of a signed-in person.
             function: makes the answer.
-            args: of the function.
-            key: names the result, which is kept for a while unless it is None; None: it is made each time.
+            args: arguments of the function.
+            key: name under which a result other than None is kept for a while; None: it is made each time.
 
         Returns:
-            What the function returns.
+            Result of the function.
 
         Raises:
-            TooOften: the answers to this visitor have taken too much work lately.
+            TooOften: answers for this client have taken too much work lately.
         """
         if key in self._kept:
             return cast("T", self._recall(key))
         self._limit.count(who, 0)
         await self._wait_for_turn(who)
         try:
-            if key in self._kept:  # somebody before this one has asked for the same
+            if key in self._kept:  # a client before this one has asked for the same
                 return cast("T", self._recall(key))
-            made: T = await let_finish(defer_to_workshop(self._work, function, *args))
+            answer: T = await let_finish(defer_to_workshop(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
-            elif made is not None:
-                self._keep(key, made)
-            return made
-        finally:  # a visitor who has left meanwhile has cost as much
+            elif answer is not None:
+                self._keep(key, answer)
+            return answer
+        finally:  # a client that has left in the meantime has cost as much
             self._charge(who)
             self._begin_next()
 
     def _wait_for_turn(self, who: str) -> "Deferred[None]":
-        """Return what fires when the thread is this visitor's."""
+        """Return a Deferred that fires when it is the client's turn."""
         turn: Deferred[None] = Deferred()
         self._waiting.setdefault(who, deque()).append(turn)
         if not self._is_busy:
@@ -91,9 +94,9 @@ class Workshop:
         return turn
 
     def _begin_next(self) -> None:
-        """Give the thread to the visitor that has cost the least; one who has left takes no turn."""
+        """Give the thread to the client that has cost the least; a client that has left takes no turn."""
         self._is_busy = False
-        if self._is_choosing:  # a turn that was over at once: the loop below goes on, and needs no stack for each
+        if self._is_choosing:  # a turn ended at once: the loop below goes on, instead of one more call on the stack
             return
         self._is_choosing = True
         while self._waiting and not self._is_busy:
@@ -112,25 +115,25 @@ class Workshop:
         return max(self._cost.get(who, 0.0), self._least)
 
     def _work(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a function in the thread, and measure the seconds of work that it takes."""
-        begun = time.thread_time()
+        """Call a function in the thread, and measure its CPU time in seconds."""
+        begun_s = time.thread_time()
         try:
             return function(*args)
         finally:
-            self._last_cost = time.thread_time() - begun
+            self._last_cost = time.thread_time() - begun_s
 
     def _charge(self, who: str) -> None:
         cost, self._last_cost = self._last_cost, 0.0
         self._limit.charge(who, cost)
         self._cost[who] = self._cost_for_turn(who) + cost
-        self._cost = {known: spent for known, spent in self._cost.items() if spent > self._least}
+        self._cost = {client: cost for client, cost in self._cost.items() if cost > self._least}
 
     def _recall(self, key: Hashable) -> Any:
         self._kept.move_to_end(key)
         return self._kept[key]
 
-    def _keep(self, key: Hashable, made: Any) -> None:
-        self._kept[key] = made
+    def _keep(self, key: Hashable, answer: Any) -> None:
+        self._kept[key] = answer
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
@@ -142,8 +145,8 @@ class Workshop:
 
 
 def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
-    """Call a function in the one thread: each thread would hold for itself what the largest answer took."""
-    from twisted.internet import reactor  # noqa: PLC0415  # whoever imports this module may still choose one
+    """Call a function in the one thread; each further thread would hold on to the memory of its largest answer."""
+    from twisted.internet import reactor  # noqa: PLC0415  # importers may still choose one
 
     return deferToThreadPool(reactor, _find_pool(reactor), function, *args)
 

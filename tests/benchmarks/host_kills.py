@@ -200,7 +200,7 @@ class Killed:
             for author in self._authors:
                 self.faults.update(wrong_in(store, author))
             versions = {author.name: len(store.versions(author.name)) for author in self._authors}
-        kept = {author.name: len(challenges.of(author.name)) for author in self._authors}
+        kept = {author.name: len(challenges.list_own(author.name)) for author in self._authors}
         for author in self._authors:
             if not author.granted <= kept[author.name] <= author.asked:
                 self.faults.add(f"{author.name} asked {author.asked} times, {author.granted} granted, {kept} kept")
@@ -244,7 +244,7 @@ class Killed:
     def _judge_practice(self) -> None:
         """Hold practice matches against their records, and audit those."""
         challenges = Challenges(self._folder / LOGS / PRACTICE)
-        every = [challenge for author in AUTHORS for challenge in challenges.of(author)]
+        every = [challenge for author in AUTHORS for challenge in challenges.list_own(author)]
         records = [path for each in every for path in challenges.folder(each).glob("*.jsonl")]
         print("practice:", dict(Counter(challenge.trouble or "played" for challenge in every)))
         played = sum(challenge.trouble is None for challenge in every)

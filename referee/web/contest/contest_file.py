@@ -1,4 +1,4 @@
-"""Reads the file of a contest, and writes an example of one that runs at once."""
+"""The file of a contest: reads contest.toml, and writes an example that runs at once."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,17 +18,17 @@ from ..submissions.challenges import PRACTICE
 
 CONTEST = "contest.toml"
 SUBMISSIONS = "submissions"
-"""Folder of what authors handed in; made when the contest is hosted."""
+"""Folder of the versions that authors hand in; made when the contest is hosted."""
 _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100)], "a text of one line")
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
 _TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
 _EVERY = ValueKind(Literal["day"], '"day"')
 _LONGEST_SERIES = 29
-"""Characters: of a tournament's name, the day takes eleven."""
+"""Most characters in the name of a daily tournament: the day adds eleven."""
 DAY = timedelta(days=1)
 _YEARS = (2000, 9000)
-"""When a tournament may start: far from where UTC and the next day can't be computed."""
+"""First and last year of a start, far from the years in which UTC or the next day can't be computed."""
 _WORKERS = ValueKind(Annotated[int, Meta(ge=1, le=256)], "a number of processes, 1 to 256")
 _ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask scheduler: tls://HOST:8786")
 _FLAG = ValueKind(bool, "true or false")
@@ -88,16 +88,16 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What it is called, and its folder."""
+        """Name of the tournament and of its folder."""
         return self.plan.spec.name
 
     def due(self, _now: datetime) -> Iterator["ScheduledTournament"]:
-        """Yield it: there is no other one."""
+        """Yield this tournament, the only one of its file."""
         yield self
 
 
 class DailyTournament(Struct, frozen=True, kw_only=True):
-    """A tournament that begins anew every day: each is one of its own, with the day behind its name."""
+    """A tournament that is played every day: each day has a tournament of its own, with the date in its name."""
 
     first: ScheduledTournament
     """The tournament as its file describes it."""
@@ -105,23 +105,23 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
     """Start of the first one; its time zone decides when a day begins."""
 
     def due(self, now: datetime) -> Iterator[ScheduledTournament]:
-        """Yield those that have records, the last one that is due, and the next one."""
+        """Yield the days that have records, the last day that is due, and the next day."""
         last = self._last(now)
         for day in range(last + 1):
-            found = self._on(day)
-            if day == last or found.plan.run_settings.folder.exists():
-                yield found
-        yield self._on(last + 1)
+            tournament = self._make(day)
+            if day == last or tournament.plan.run_settings.folder.exists():
+                yield tournament
+        yield self._make(last + 1)
 
     def upcoming(self, now: datetime) -> ScheduledTournament:
-        """Return the next one."""
-        return self._on(self._last(now) + 1)
+        """Return the tournament of the next day."""
+        return self._make(self._last(now) + 1)
 
     def _last(self, now: datetime) -> int:
-        """Return how many days after the first the last one is due; -1: none is."""
+        """Return the number of the last day that is due, from 0; -1 if none is."""
         return max((now - self.start) // DAY, -1)
 
-    def _on(self, day: int) -> ScheduledTournament:
+    def _make(self, day: int) -> ScheduledTournament:
         start, series = self.start + day * DAY, self.first.name
         name = f"{series}-{start:%Y-%m-%d}"
         plan, options = rename_plan(self.first.plan, name), (*self.first.options, f"--name={name}")
@@ -129,18 +129,19 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
 
 
 class Spectators(Struct, frozen=True, kw_only=True):
-    """What spectators see of a match while it is played; when it is over, they see all of it."""
+    """The view that spectators have of a running match; once it is over they see everything."""
 
     said: str
+    """Setting of contest.toml: `after`, `board only` or `delay SECONDS`."""
 
     @property
     def delay_s(self) -> float:
-        """How much later they see it."""
+        """Seconds by which they see everything later."""
         return float(self.said.removeprefix("delay ")) if self.said.startswith("delay ") else 0.0
 
 
 class Contest(Struct, frozen=True, kw_only=True):
-    """What the file of a contest says."""
+    """The settings of a contest."""
 
     folder: Path
     title: str
@@ -148,15 +149,16 @@ class Contest(Struct, frozen=True, kw_only=True):
     """Description of the contest, in Markdown."""
     spectators: Spectators
     practice: bool
+    """True if authors may play unrated practice matches."""
     sign_up: SignUp
     """People who may become authors on the site."""
     tournaments: tuple[ScheduledTournament, ...]
     """All tournaments, in the order of the file."""
     daily: tuple[DailyTournament, ...]
-    """Those of which a next one comes each day."""
+    """Tournaments that are played every day."""
 
     def warnings(self) -> Iterator[tuple[str, str]]:
-        """Yield what is odd about the tournaments' files, each with the name that its file gives; each file once."""
+        """Yield (name, warning) for each oddity in the tournaments' files; each file counts once."""
         plans = {scheduled.series or scheduled.name: scheduled.plan for scheduled in self.tournaments}
         for name, plan in plans.items():
             for warning in plan.warnings:
@@ -164,19 +166,19 @@ class Contest(Struct, frozen=True, kw_only=True):
 
 
 class NoContest(BadRequest):
-    """A folder that is not the one of a contest, or that an example can't be written to."""
+    """A folder that holds no contest, or to which no example can be written."""
 
 
 def read_contest(folder: Path, registry: Registry) -> Contest:
     """Read the file of a contest, and those of its tournaments.
 
     Args:
-        folder: that it stands in.
-        registry: the plugins.
+        folder: folder of the contest.
+        registry: installed games, formats and players.
 
     Raises:
-        NoContest: there is none.
-        BadTournamentFile: one of the files has mistakes; the error holds all of that file.
+        NoContest: the folder has no contest.toml.
+        BadTournamentFile: a file has mistakes; the error lists all of that file.
     """
     path = folder.absolute() / CONTEST
     if not path.is_file():
@@ -213,7 +215,7 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
             start = None
         is_daily = section.take("every", _EVERY) is not None
         if is_daily and "start" not in values:
-            section.refuse("every", "it takes a start, from which on there is one every day")
+            section.refuse("every", "it needs a start, the time of the first day")
         options = tuple(_options(section, sheet.path.parent))
         name = section.take("file", _PATH)
         if name is None:
@@ -223,21 +225,23 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
         else:
             at = None if start is None else start.astimezone(UTC)
             plan = read_tournament(path, registry, made_later=sheet.path.parent / SUBMISSIONS)
-            found = ScheduledTournament(plan=plan, start=at, options=options)
-            if is_daily and len(found.name) > _LONGEST_SERIES:
-                section.refuse("every", f"{found.name} is longer than {_LONGEST_SERIES}: the day stands behind it")
+            scheduled = ScheduledTournament(plan=plan, start=at, options=options)
+            if is_daily and len(scheduled.name) > _LONGEST_SERIES:
+                section.refuse(
+                    "every", f"{scheduled.name} is longer than {_LONGEST_SERIES} characters: the date is added to it"
+                )
                 is_daily = False
-            yield DailyTournament(first=found, start=start) if is_daily and start is not None else found
+            yield DailyTournament(first=scheduled, start=start) if is_daily and start is not None else scheduled
 
 
 def _options(section: Section, folder: Path) -> Iterator[str]:
-    """Yield the options by which matches are played in other processes, or on other machines."""
+    """Yield the options for playing matches in other processes or on other machines."""
     workers, cluster = section.take("workers", _WORKERS), section.take("cluster", _ADDRESS)
     keys = section.take("keys", _PATH)
     if keys and not cluster:
-        section.refuse("keys", 'they are for a cluster, and there is none; give cluster = "tls://HOST:8786", too')
+        section.refuse("keys", 'keys are for a cluster, and there is none; add cluster = "tls://HOST:8786"')
     if workers and cluster:
-        section.refuse("workers", "either workers or a cluster, not both")
+        section.refuse("workers", "workers and cluster exclude each other; remove one")
     if workers:
         yield f"--workers={workers}"
     if cluster:
@@ -247,7 +251,7 @@ def _options(section: Section, folder: Path) -> Iterator[str]:
 
 
 def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) -> None:
-    """Refuse tournaments whose records would lie in one folder, or whose pages would have one address."""
+    """Refuse tournaments that would share a folder of records, or an address."""
     seen = set[str]()
     for index, scheduled in enumerate(tournaments):
         if scheduled.name == PRACTICE:
@@ -258,15 +262,15 @@ def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) 
 
 
 def write_example(folder: Path) -> tuple[Path, ...]:
-    """Write a contest of house players that runs at once; return the files.
+    """Write a contest of house players that runs at once, and return its files.
 
     Raises:
-        NoContest: one of them is there, or none can be written.
+        NoContest: a file exists already, or can't be written.
     """
     paths = tuple(folder / name for name in EXAMPLES)
     for path in paths:
         if path.exists():
-            raise NoContest(f"{path} is there; give a new folder")
+            raise NoContest(f"{path} exists; give a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in zip(paths, EXAMPLES.values(), strict=True):

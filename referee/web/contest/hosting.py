@@ -1,4 +1,9 @@
-"""Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
+"""Hosts a contest (`referee host`): the site, and processes for tournaments, reports, checks and practice matches."""
+
+# This process serves the site and looks after the others. It plays no match itself, so a faulty match can't stop the
+# site, and a busy site can't slow a match down. Everything that must survive a crash is in files: each loop below looks
+# at them and goes on from what it sees, whether a match ended, the organiser edited a file, or this process has just
+# started.
 
 import os
 import sys
@@ -35,15 +40,16 @@ from .queue import describe_coming
 from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
-"""Between two looks at which tournament of the next day is to be announced."""
+"""Seconds between two looks for a daily tournament that is to be announced."""
 LOOK_AROUND_S = 2.0
-"""Between two looks at what others do with the tournaments: play them from a terminal, or change who is in them."""
+"""Seconds between two looks for changes from outside: a tournament played from a terminal, a changed file."""
 LISTEN = "tcp:8080:interface=127.0.0.1"
-LOOK_S = 1.0
-KEPT = 60
-"""Looks: the last minute."""
+LAG_LOOK_S = 1.0
+"""Seconds between two measurements of the site's lag."""
+LAG_LOOKS = 60
+"""Measurements that are kept: the last minute."""
 CHECK: tuple[str, ...] = (sys.executable, "-m", "referee.check")
-"""Command line of a check, but for its options and the player's folder."""
+"""Command line of a check, without its options and the player's folder."""
 _YES_NO = {True: "yes", False: "no"}
 
 
@@ -55,22 +61,22 @@ def host(
     *,
     is_behind_proxy: bool = False,
 ) -> None:
-    """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
+    """Host a contest until it is interrupted; its tournaments go on when it is hosted again.
 
     Args:
-        contest: what its file says.
-        options: how the referee runs.
-        referee: command line of this program, by which tournaments are run and reports are made.
+        contest: settings of the contest.
+        options: settings of the referee.
+        referee: command line of this program, with which tournaments are played and reports are made.
         address: Twisted endpoint string to listen on.
-        is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
+        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
 
     Raises:
-        BadRequest: the key, the address or a file of tokens can't be used, or a required sandbox is not to be had.
-        StoreError: another referee takes submissions into the contest's folder.
+        BadRequest: the key, the address or a file of tokens can't be used, or a required sandbox is not available.
+        StoreError: another referee accepts submissions into the contest's folder.
         OSError: the folder can't be written.
     """
     sealer = find_sealer(options.key, options.say)
-    find_confinement(options, contest.folder).close()  # now, and said to the organiser: a check would find out too late
+    find_confinement(options, contest.folder).close()  # fail now: the first check would find out too late
     with closing(Store(contest.folder / SUBMISSIONS)) as store, monitoring(options) as watching:
         note = note_and_say(watching.observers.note, options.say)
 
@@ -89,7 +95,7 @@ def host(
                 try:
                     await intake.checks.run()
                 except CancelledError:
-                    options.say("stopping; `referee host` goes on with the tournaments where they are")
+                    options.say("stopping; `referee host` will go on with the tournaments from where they are")
                 finally:
                     await stop_listening(port)
                     await hosted.stop()
@@ -98,32 +104,32 @@ def host(
 
 
 def check_command(options: RefereeOptions) -> Sequence[str]:
-    """Return the command line of a check, but for the folder."""
+    """Return the command line of a check, without the player's folder."""
     sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
     return *CHECK, *sandbox, "--memory", str(options.memory_mib)
 
 
 def note_and_say(note: Note, say: Say) -> Note:
-    """Return a function that takes note of what happens, and says it to the organiser in words."""
+    """Return a function that logs an event, and prints it for the organiser in words."""
 
-    def _take(event: str, /, **facts: Any) -> None:
+    def _log(event: str, /, **facts: Any) -> None:
         note(event, **facts)
         words = {key: _YES_NO[value] if isinstance(value, bool) else value for key, value in facts.items()}
-        said = ", ".join(f"{key} {value}" for key, value in words.items() if value is not None)
-        say(f"{event.replace('-', ' ')}: {printable(said)}")
+        text = ", ".join(f"{key} {value}" for key, value in words.items() if value is not None)
+        say(f"{event.replace('-', ' ')}: {printable(text)}")
 
-    return _take
+    return _log
 
 
 class HostedContest:
     """A contest while it is hosted.
 
     Args:
-        reactor: Twisted's.
-        contest: what its file says.
+        reactor: Twisted's reactor.
+        contest: settings of the contest.
         program: plays tournaments and matches.
-        intake: what is taken in, and who may sign in.
-        note: takes note of what goes wrong.
+        intake: what authors hand in, and who may sign in.
+        note: logs what goes wrong.
     """
 
     def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
@@ -151,7 +157,7 @@ class HostedContest:
         self._lag = SiteLag(reactor)
 
     def begin(self) -> None:
-        """Begin to play and to publish."""
+        """Start playing and publishing."""
         for run in self.runs.values():
             run.begin()
         self._practising = self._practice.begin()
@@ -174,7 +180,7 @@ class HostedContest:
         return run
 
     def _look_ahead(self) -> None:
-        """Announce the next day's tournaments, once those before them are due."""
+        """Announce the tournaments of the next day, once those before them are due."""
         for daily in self._contest.daily:
             upcoming = daily.upcoming(datetime.now(UTC))
             if upcoming.name not in self.runs:
@@ -188,7 +194,7 @@ class HostedContest:
         return count_open(self.runs.values())
 
     async def stop(self) -> None:
-        """Interrupt all tournaments, and wait until they have ended."""
+        """Interrupt all tournaments and practice matches, and wait until their processes have ended."""
         self.streams.close()
         self.live.streams.close()
         self._publisher.stop()
@@ -201,14 +207,14 @@ class HostedContest:
         await gatherResults([*ended, *self._practising])
 
     def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
-        """Return what answers visitors: a factory of Twisted's.
+        """Return the site, as a factory of Twisted's.
 
         Args:
-            public_key: as a PEM file.
-            is_behind_proxy: as host has it.
+            public_key: public key as a PEM file.
+            is_behind_proxy: see `host`.
         """
         from ..members import make_members  # noqa: PLC0415
-        from ..routes import SiteContent, make_site  # noqa: PLC0415  # its framework installs a reactor
+        from ..routes import SiteContent, make_site  # noqa: PLC0415  # Klein installs a reactor
         from ..signing_up import NewAuthors  # noqa: PLC0415
 
         content = SiteContent(
@@ -240,7 +246,7 @@ class HostedContest:
         return None if published is None else published.report
 
     def card(self) -> ContestCard:
-        """Return how it stands."""
+        """Return the state of the contest."""
         contest = self._contest
         return ContestCard(
             title=contest.title, sign_up=contest.sign_up, tournaments=[self._card(run) for run in self.runs.values()]
@@ -250,13 +256,13 @@ class HostedContest:
         published = self._publisher.published[run.scheduled.name]
         state = published.ended if run.state is RunState.OVER else str(run.state)
         if run.state is RunState.OVER and not published.is_over:
-            state = f"{state}, and its last report is not there yet"
+            state = f"{state}; its last report is being made"
         coming = describe_coming(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
 
 
 class SiteLag:
-    """Looks every second how late it is.
+    """Measures every second how late the event loop is.
 
     Args:
         clock: the reactor, or a test's clock.
@@ -264,25 +270,25 @@ class SiteLag:
 
     def __init__(self, clock: Any) -> None:
         self._clock = clock
-        self._late_s = deque[float](maxlen=KEPT)
+        self._late_s = deque[float](maxlen=LAG_LOOKS)
         self._due = 0.0
         self._look = LoopingCall(self._measure)
         self._look.clock = clock
 
     def begin(self) -> None:
-        """Look from now on."""
-        self._due = self._clock.seconds() + LOOK_S
-        self._look.start(LOOK_S, now=False)
+        """Start measuring."""
+        self._due = self._clock.seconds() + LAG_LOOK_S
+        self._look.start(LAG_LOOK_S, now=False)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop measuring."""
         self._look.stop()
 
     def longest_ms(self) -> float:
-        """Return the longest time of the last minute."""
+        """Return the longest lag of the last minute, in milliseconds."""
         return 1000 * max(self._late_s, default=0.0)
 
     def _measure(self) -> None:
         now = self._clock.seconds()
         self._late_s.append(max(now - self._due, 0.0))
-        self._due = now + LOOK_S
+        self._due = now + LAG_LOOK_S

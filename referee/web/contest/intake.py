@@ -1,4 +1,4 @@
-"""Who may sign in at a contest, and what is taken in from its authors."""
+"""The people of a contest, what its authors hand in, and the log of its organisers."""
 
 import os
 from collections.abc import Sequence
@@ -22,31 +22,31 @@ from ..submissions.store import Store
 from .contest_file import Contest
 
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
-"""Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
-with."""
+"""Files of tokens, which are made without anybody in them. The token of an invitation is the code to sign up with."""
 LOGS = "logs"
-"""Folder whose records authors are shown their own matches of."""
+"""Folder of all records."""
 ACTION_LOG = "actions.log"
-"""Its file in the contest's folder, a line of JSON for each action."""
+"""File with one line of JSON for each action of an organiser."""
 SESSIONS = ".sessions.json"
-"""File in the contest's folder with who is signed in."""
+"""File of the sessions of people who are signed in."""
 _SHOWN_BYTES = 1 << 20
+"""Most bytes at the end of the log that are shown."""
 
 
 class Intake:
-    """What a contest takes in from its authors, and whom it lets in.
+    """The people of a contest, and the versions that its authors hand in.
 
     Args:
-        reactor: Twisted's.
-        contest: what its file says.
-        store: of the programs.
-        check: command line of a check, but for the folder.
-        note: takes note of what happens.
+        reactor: Twisted's reactor.
+        contest: settings of the contest.
+        store: versions of all authors.
+        check: command line of a check, without the folder.
+        note: logs what happens.
         key: file of the key that seals records.
 
     Raises:
         BadTokens: a file of tokens can't be used.
-        OSError: it can't be made.
+        OSError: a file of tokens can't be made.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Intake:
         self.invitations = _people(invitations)
         self.sessions_file = contest.folder / SESSIONS
         self.private = (self.authors_file, organisers, invitations, self.sessions_file, key.absolute())
-        """Files that nobody is given."""
+        """Files that no download contains."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
@@ -73,10 +73,10 @@ def _people(path: Path) -> TokenFile:
 
 
 class LoggedAction(Struct, frozen=True, kw_only=True):
-    """Something that an organiser did."""
+    """An action of an organiser."""
 
     at: str
-    """ISO 8601 in UTC."""
+    """Time of the action, ISO 8601 in UTC."""
     by: str
     what: str
     about: str
@@ -84,22 +84,22 @@ class LoggedAction(Struct, frozen=True, kw_only=True):
 
 
 class ActionLog:
-    """The log of a contest."""
+    """The log of what organisers did in a contest."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / ACTION_LOG
 
     def newest(self) -> Sequence[LoggedAction]:
-        """Return what was done, the last first; lines that were cut off as the machine died are left out."""
+        """Return the actions, the latest first, without lines that a crash of the machine has cut off."""
         actions = map(_action, reversed(read_last_lines(self._path, _SHOWN_BYTES)))
         return [action for action in actions if action is not None]
 
     def add(self, by: str, what: str, about: str, reason: str = "") -> None:
-        """Write down that somebody did something now."""
+        """Append an action to the log."""
         action = LoggedAction(at=wall_clock(), by=by, what=what, about=about, reason=reason)
         with self._path.open("a+b") as file:
             file.seek(max(file.tell() - 1, 0))
-            begins = b"" if file.read() in (b"", b"\n") else b"\n"  # behind a line that was cut off
+            begins = b"" if file.read() in (b"", b"\n") else b"\n"  # end a line that a crash has cut off
             file.write(begins + printable_json(msgspec.json.encode(action).decode()).encode() + b"\n")
 
 
@@ -111,7 +111,7 @@ def _action(line: bytes) -> LoggedAction | None:
 
 
 def read_last_lines(path: Path, most_bytes: int) -> list[bytes]:
-    """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
+    """Return the complete lines within the last bytes of a file; none if the file does not exist."""
     try:
         with path.open("rb") as file:
             begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)

@@ -1,4 +1,4 @@
-"""What an organiser sees of a contest, and does with it: each action by the application's own ways, and in the log."""
+"""Everything that an organiser sees and does: each action uses the functions behind the command line, and is logged."""
 
 import os
 import shutil
@@ -41,17 +41,18 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     may_start: bool
     may_pause: bool
     may_stop: bool
-    """For good."""
+    """True if it may be stopped for good now."""
     played: int
     open_matches: int
     entrants: Sequence[str]
     requests: int
-    """Rulings that its record does not have yet."""
+    """Number of rulings that are not in its record yet."""
     said: Sequence[str]
+    """Latest messages of its process."""
 
 
 class ProcessLine(Struct, frozen=True, kw_only=True):
-    """What plays matches of a tournament: its own process, a worker, or a host of a cluster."""
+    """A process that plays matches of a tournament: its own, a worker, or a host of a cluster."""
 
     tournament: str
     name: str
@@ -62,9 +63,9 @@ class ProcessLine(Struct, frozen=True, kw_only=True):
     matches: Sequence[str]
     """Matches that it has now; some of them may wait there."""
     lag_ms: float
-    """The longest time lately that it was not listening."""
+    """Longest time that it did not respond lately, in milliseconds."""
     heard: str
-    """When something was heard of it last, ISO 8601 in UTC."""
+    """Time of its last message, ISO 8601 in UTC."""
 
 
 class AuthorLine(Struct, frozen=True, kw_only=True):
@@ -73,34 +74,34 @@ class AuthorLine(Struct, frozen=True, kw_only=True):
     name: str
     versions: int
     last: str | None
-    """State of the last one; None: there is none."""
+    """State of the latest version; None if there is none."""
     plays: int | None
-    """Which version; None: none has passed."""
+    """Version that plays; None if none has passed."""
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """How the machine is."""
+    """The load of the machine."""
 
     load: float
-    """Processes that want to run, over the last minute."""
+    """Processes that wanted to run, on average over the last minute."""
     cores: int
     memory_free_mib: int | None
-    """None: the system does not tell."""
+    """Free memory in MiB; None if the system does not report it."""
     disk_free_mib: int
     lag_ms: float
-    """Longest that the site stood still within the last minute."""
+    """Longest lag of the site in the last minute, in milliseconds."""
 
 
 class Organising:
-    """Does what organisers ask, and tells how things stand.
+    """Carries out what organisers ask for, and reports the state of the contest.
 
     Args:
-        folder: of the contest.
-        runs: of its tournaments, by name.
-        intake: what is taken in from authors.
-        practice: their practice matches.
-        lag_ms: returns the longest that the site stood still lately.
-        report: returns a tournament's report, by its name; None: there is none yet.
+        folder: folder of the contest.
+        runs: name of a tournament -> its runs.
+        intake: people of the contest, and what they hand in.
+        practice: practice matches of all authors.
+        lag_ms: returns the longest lag of the site lately, in milliseconds.
+        report: name of a tournament -> its report; None if there is none yet.
     """
 
     def __init__(
@@ -119,10 +120,10 @@ class Organising:
         self._lag_ms = lag_ms
         self._report = report
 
-    # --- what there is to see
+    # --- state
 
     def tournaments(self) -> Sequence[TournamentLine]:
-        """Return the tournaments."""
+        """Return the state of all tournaments."""
         return [self._line(run) for run in self._runs.values()]
 
     def _line(self, run: TournamentRun) -> TournamentLine:
@@ -152,7 +153,7 @@ class Organising:
         return AuthorLine(name=name, versions=len(versions), last=last, plays=self._intake.store.present(name))
 
     def machine(self) -> Machine:
-        """Return how the machine is."""
+        """Return the load of the machine."""
         return Machine(
             load=os.getloadavg()[0],
             cores=os.cpu_count() or 1,
@@ -162,7 +163,7 @@ class Organising:
         )
 
     def processes(self) -> Sequence[ProcessLine]:
-        """Return what plays the matches of all tournaments that are played now."""
+        """Return the processes that play matches of any tournament now."""
         return [
             _process_line(name, process, run.heard)
             for name, run in self._runs.items()
@@ -171,22 +172,22 @@ class Organising:
         ]
 
     def queue(self) -> Sequence[QueueLine]:
-        """Return all that waits: checks and practice matches in their order, then tournaments, then their matches."""
+        """Return everything that waits: checks and practice matches in order, then tournaments and their matches."""
         checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
         runs = self._runs.values()
         return [*checks, *practice, *waiting_tournaments(runs), *waiting_matches(runs, self._report)]
 
     def actions(self) -> Sequence[LoggedAction]:
-        """Return what organisers did, the last first."""
+        """Return the actions of organisers, the latest first."""
         return self._intake.actions.newest()
 
-    # --- what there is to do
+    # --- actions
 
     def start(self, by: str, name: str) -> None:
-        """Start a tournament, or let one go on that is paused.
+        """Start a tournament, or resume a paused one.
 
         Raises:
-            BadRequest: there is none, or it is played, stopping or over.
+            BadRequest: there is no such tournament, or it is running, stopping or over.
         """
         run = self._run(name)
         if not run.may_start:
@@ -195,10 +196,10 @@ class Organising:
         self._intake.actions.add(by, "start", name)
 
     def pause(self, by: str, name: str) -> None:
-        """Stop a tournament until it is started again.
+        """Pause a tournament until it is started again.
 
         Raises:
-            BadRequest: there is none, or it is not to be played now.
+            BadRequest: there is no such tournament, or nothing to pause.
         """
         run = self._run(name)
         if not run.may_pause:
@@ -207,42 +208,42 @@ class Organising:
         self._intake.actions.add(by, "pause", name)
 
     def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
-        """Hand in a ruling; called in a thread.
+        """Submit a ruling to a tournament; called in a thread.
 
         Args:
-            by: who decides.
-            name: of the tournament.
-            kind: what is decided.
-            subject: entrant or match; empty: it is about the whole tournament.
-            to: who a match is awarded to; empty: nobody.
-            reason: for everybody to read.
+            by: name of the organiser.
+            name: name of the tournament.
+            kind: kind of the ruling.
+            subject: entrant or match; empty: the whole tournament.
+            to: entrant that a match is awarded to; empty: none.
+            reason: reason, which everybody can read.
 
         Raises:
-            BadRequest: there is no such tournament, or the ruling makes no sense as it stands.
+            BadRequest: there is no such tournament, or the ruling makes no sense now.
         """
         run = self._run(name)
         if kind not in get_args(Kind):
-            raise BadRequest(f"there is no ruling {printable(kind)!r}, only {', '.join(get_args(Kind))}")
+            raise BadRequest(f"there is no ruling {printable(kind)}; choose one of: {', '.join(get_args(Kind))}")
         is_stop = kind == OF_ALL
         if is_stop and not run.may_stop:
-            raise BadRequest(f"{name} {run.state}: one that is played, or paused, can be stopped for good")
+            raise BadRequest(f"{name} {run.state}; only one that is played or paused can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
         about = name if is_stop else f"{subject} in {name}" + (f", to {to}" if to else "")
         self._intake.actions.add(by, kind, about, reason)
         run.look_again(must_run=is_stop)
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
-        """Let an author in, and return its token: the only time that it is to be seen.
+        """Add an author, and return its token, which can't be shown again.
 
         Raises:
-            BadRequest: it is no name, or has a token already.
+            BadRequest: the name is invalid, or has a token already.
         """
         token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
         self._intake.actions.add(by, "renew the token of" if may_renew else "add", name)
         return token
 
     def shut_out(self, by: str, name: str) -> None:
-        """Make an author's token worth nothing; its sessions end, and what it has handed in stays.
+        """Invalidate an author's token and end its sessions; its versions stay.
 
         Raises:
             BadRequest: there is no such author.
@@ -251,7 +252,7 @@ class Organising:
         self._intake.actions.add(by, "shut out", name)
 
     def archive(self, by: str) -> Iterator[bytes]:
-        """Return the whole contest as a tar archive, part by part; without tokens and the key, as it is handed on."""
+        """Return the contest as a tar archive, part by part, without tokens and the key, so that it can be shared."""
         self._intake.actions.add(by, "download", "the whole contest")
         return archive_folder(self._folder, self._intake.private)
 
@@ -261,7 +262,7 @@ class Organising:
         return self._runs[name]
 
 
-def _process_line(tournament: str, process: SeenProcess, told: datetime) -> ProcessLine:
+def _process_line(tournament: str, process: SeenProcess, heard_at: datetime) -> ProcessLine:
     return ProcessLine(
         tournament=tournament,
         name=process.name,
@@ -269,7 +270,7 @@ def _process_line(tournament: str, process: SeenProcess, told: datetime) -> Proc
         tables=process.tables,
         matches=process.matches,
         lag_ms=process.lag_ms,
-        heard=(told - timedelta(seconds=process.silent_s)).isoformat(timespec="seconds"),
+        heard=(heard_at - timedelta(seconds=process.silent_s)).isoformat(timespec="seconds"),
     )
 
 
@@ -278,16 +279,19 @@ def _memory_free_mib() -> int | None:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    found = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    return found[0] // 1024 if found else None
+    available_kib = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    return available_kib[0] // 1024 if available_kib else None
 
 
 def archive_folder(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
-    """Yield a tar archive of a folder, as it is found; what goes away meanwhile is left out.
+    """Yield a tar archive of a folder piece by piece; `tarfile` needs a file, or a thread, to write to.
+
+    Files that grow while they are packed are cut at the size in their header, those that shrink are filled up with
+    zeros, and those that vanish are left out.
 
     Args:
-        folder: whose files and links are packed, under its own name.
-        left_out: files that are not.
+        folder: folder to pack, under its own name.
+        left_out: files that are not packed.
     """
     for path in everything_below(folder):
         if path not in left_out:
@@ -313,4 +317,4 @@ def _pack_path(path: Path, shown: Path) -> Iterator[bytes]:
                     yield part
                 yield bytes(left + -info.size % tarfile.BLOCKSIZE)
     except FileNotFoundError:
-        pass  # it went away before its head was sent
+        pass  # the file vanished before its header was sent

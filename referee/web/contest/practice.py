@@ -1,9 +1,12 @@
-"""Practice matches: an author's program, or the author in person, against a house player or a version of the author's.
+"""Practice matches: an author's version, or the author in person, against a house player or another own version."""
 
-Each is played in a process of its own, and only while the rated matches leave a core: one that is in their way is
-stopped, and goes on from its record. Of programs one is played at a time; of persons, who leave a core idle for most of
-the time, as many as cores are free. Their records lie beside those of the tournaments, and are part of none.
-"""
+# Rated matches come first. A practice match has a process of its own and runs only while they leave a core free: one
+# that is in their way is stopped, and goes on later from its record. Programs play one match at a time. Persons leave
+# their core idle most of the time, so they play as many matches as there are free cores. The records lie next to those
+# of the tournaments, but belong to none of them.
+#
+# Every wait has an end (`until`), because a match that is never played would keep its author waiting for nothing: after
+# a day without a free core, after half an hour without the person, or after MAX_ATTEMPTS.
 
 import contextlib
 import json
@@ -29,6 +32,7 @@ from ...pages.replay_page import replay_page
 from ...plugins import installed
 from ...programs.processes import OwnProcess
 from ...record.reader import Record, RecordError, read_record
+from ...text import counted
 from ..submissions.challenges import PERSON, PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ..submissions.store import Store, VersionState
 from .contest_file import Contest
@@ -36,38 +40,37 @@ from .intake import LOGS
 from .seats import HostedSeat, HostedSeats
 
 PERSON_S = 180.0
-"""For a move where a person plays, unless the tournament gives more: who has gone away is not waited for longer."""
+"""Least seconds for a move in a match with a person."""
 _S = 1000.0
 _DIGITS = 6
 LOOK_S = 1.0
-"""Between two looks at what there is to play, and whether it is in the way of rated matches."""
+"""Seconds between two looks for a match to play, or for rated matches that need the core."""
 CALM_LOOKS = 5
-"""So many in a row have found a core free before a match begins while a tournament is played: it fills a table again
-within that."""
+"""Looks in a row that must find a core free while a tournament is played, which refills a table in that time."""
 LIMIT_S = 1800.0
-"""For a match of programs, from its beginning or from when it went on."""
+"""Longest match of programs in seconds, from its beginning or since it went on."""
 PERSON_LIMIT_S = 3600.0
-"""The same where a person plays."""
+"""Longest match with a person in seconds."""
 MOST_PERSONS = 8
 """Most persons who play at a time, however many cores there are."""
 AWAY_S = 1800.0
-"""A seat that nobody has taken for so long is given up."""
+"""Seconds after which a seat is given up that the person has left."""
 WAIT = timedelta(days=1)
-"""A match that did not come to its end for so long, as others took the cores, is given up."""
+"""Time after which a match is given up that has not ended because others took the cores."""
 GRACE_S = 10.0
-"""Between asking a match to stop and killing it: it writes its record and ends its programs."""
+"""Seconds between asking a match to stop and killing it, for its record and its programs."""
 RETRY_S = 30.0
-"""After a trouble of this machine's."""
+"""Seconds to wait after an error of this machine."""
 MAX_ATTEMPTS = 3
 """Most attempts at a match that ended together with the server: the match may be what takes the machine down."""
 
 
 class PracticeRequests:
-    """Looks at what is asked for.
+    """Checks requests for practice matches.
 
     Args:
-        contest: what its file says.
-        store: of the authors' versions.
+        contest: settings of the contest.
+        store: versions of all authors.
     """
 
     def __init__(self, contest: Contest, store: Store) -> None:
@@ -76,34 +79,34 @@ class PracticeRequests:
         self.store = store
 
     def rules(self) -> Sequence[PracticeRules]:
-        """Return by whose rules may be played; none, if the organiser allows no practice matches."""
+        """Return the tournaments whose rules may be used; none if the organiser allows no practice matches."""
         return [_rules(name, plan) for name, plan in self.plans.items()]
 
     def title(self, tournament: str) -> str:
-        """Return what is played by the rules of a tournament."""
+        """Return the title of the game of a tournament."""
         plan = self.plans.get(tournament)
         return "Practice match" if plan is None else installed().game(plan.spec.game).title
 
     async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> Challenge:
-        """Return what is asked for, without a number.
+        """Return a requested match, without a number.
 
         Args:
-            author: who asks.
-            tournament: by whose rules.
+            author: author who asks.
+            tournament: tournament whose rules are used.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
 
         Raises:
-            ChallengeRefused: it can't be played.
+            ChallengeRefused: the match can't be played.
         """
         plan = self.plans.get(tournament)
         if plan is None:
-            raise ChallengeRefused("there is no such tournament to practise for", "choose one of the list")
+            raise ChallengeRefused("there is no such tournament to practise for", "choose one from the list")
         if opponent.startswith("house:"):
             houses = _rules(tournament, plan).houses
             if opponent.removeprefix("house:") not in houses:
-                who = ", ".join(houses) or "none"
-                raise ChallengeRefused(f"that house player does not play {plan.spec.game}", f"choose one of: {who}")
+                names = ", ".join(houses) or "none"
+                raise ChallengeRefused(f"that house player does not play {plan.spec.game}", f"choose one of: {names}")
         else:
             opponent = str(await deferToThread(self._find_passing, author, opponent))
         return Challenge(
@@ -124,7 +127,7 @@ class PracticeRequests:
 
 
 def _fits(plan: TournamentPlan) -> bool:
-    """Tell whether a match can be played by a tournament's rules by itself: all its options can be said in a line."""
+    """Tell whether `referee play` can play by a tournament's rules: none of its options needs a file."""
     return not plan.spec.options.keys() & installed().game(plan.spec.game).file_options
 
 
@@ -138,10 +141,10 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
     """Yield the options by which `referee play` plays a match by the rules of a tournament.
 
     Args:
-        plan: of the tournament.
-        challenge: who plays; a person has an own time for each move. Lots are drawn for the seats.
-        store: of the authors' versions.
-        folder: takes the record.
+        plan: plan of the tournament.
+        challenge: match to play, with seats drawn by lot; a person has a longer time for each move.
+        store: versions of all authors.
+        folder: folder for the record.
     """
     spec, time, has_person = plan.spec, plan.spec.time, challenge.is_in_person
     players = _players(challenge, store)
@@ -159,12 +162,12 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
 
 
 def confinement_options(plan: TournamentPlan) -> Sequence[str]:
-    """Return what holds programs to the limits of a tournament."""
+    """Return the options that hold programs to the limits of a tournament."""
     return "--sandbox", plan.run_settings.sandbox, "--memory", str(plan.spec.memory_mib)
 
 
 def _players(challenge: Challenge, store: Store) -> Sequence[str]:
-    """Return how the author's program, or the author, is given, and behind it the player of all other seats."""
+    """Return the arguments of `referee play` for the author's seat and for all other seats."""
 
     def _version(number: int) -> str:
         return str(store.player_folder(challenge.author, number))
@@ -177,7 +180,7 @@ def _players(challenge: Challenge, store: Store) -> Sequence[str]:
 
 
 def find_record(folder: Path) -> Record | None:
-    """Return the record in a match's folder; None if there is none. With a seal, the match is over."""
+    """Return the record in a match's folder; None if there is none."""
     for path in folder.glob("*.jsonl"):
         with contextlib.suppress(RecordError):
             return read_record(path)
@@ -185,12 +188,12 @@ def find_record(folder: Path) -> Record | None:
 
 
 def is_over(record: Record | None) -> TypeGuard[Record]:
-    """Tell whether a match is over, by its record."""
+    """Tell whether a match is over: its record has a seal."""
     return record is not None and record.seal is not None
 
 
 class RefereeProgram(Struct, frozen=True):
-    """This program, for what has a process of its own."""
+    """The command line of this program, for tournaments and matches in processes of their own."""
 
     referee: Sequence[str]
     options: Sequence[str]
@@ -201,13 +204,13 @@ class Practice:
     """The practice matches of a contest.
 
     Args:
-        reactor: Twisted's.
-        contest: what its file says.
-        requests: looks at what is asked for.
+        reactor: Twisted's reactor.
+        contest: settings of the contest.
+        requests: checks requests.
         program: plays matches.
-        rated: returns how many rated matches are played now; None: no tournament is, that might begin one.
-        changed: called with an author when something about its practice matches is another.
-        note: takes note of what happens.
+        rated: returns the number of rated matches that are played now; None if no tournament could begin one.
+        changed: called with an author whose practice matches have changed.
+        note: logs what happens.
 
     Raises:
         StoreError: the challenges can't be read.
@@ -235,32 +238,32 @@ class Practice:
         self._playing: dict[str, Challenge] = {}
         """Place of a match -> match that is played now."""
         self._left: dict[str, str] = {}
-        """Place of what is played though somebody has left -> what is told of that."""
+        """Place of a match that is stopped because its author has left -> reason."""
         self._seats = HostedSeats(reactor, lambda challenge: requests.title(challenge.tournament), self._why_person)
 
-    # --- what authors see and do
+    # --- authors
 
     def rules(self) -> Sequence[PracticeRules]:
-        """Return by whose rules may be played; none, if the organiser allows no practice matches."""
+        """Return the tournaments whose rules may be used; none if the organiser allows no practice matches."""
         return self._requests.rules()
 
     def challenges(self, author: str) -> Sequence[Challenge]:
-        """Return an author's challenges, the latest first."""
-        return self._challenges.of(author)[::-1]
+        """Return the matches that an author has asked for, the latest first."""
+        return self._challenges.list_own(author)[::-1]
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
-        """Return all that are not over, in their order, each with why it waits, or that it is played."""
+        """Return every match that is not over, in order, with the reason why it waits, or that it is played."""
         waiting = self._challenges.waiting()
         programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
-        return [(challenge, self._told_why(challenge, programs)) for challenge in waiting]
+        return [(challenge, self._find_reason(challenge, programs)) for challenge in waiting]
 
-    def _told_why(self, challenge: Challenge, programs: Sequence[str]) -> str:
+    def _find_reason(self, challenge: Challenge, programs: Sequence[str]) -> str:
         if challenge.is_in_person:
             return self._why_person(challenge)
         return self._why(challenge, programs.index(challenge.place))
 
     def until(self, challenge: Challenge) -> datetime:
-        """Return when a match that is played, or that waits, is given up at the latest."""
+        """Return the latest time at which a match that is not over is given up."""
         if challenge.place in self._playing and challenge.begun is not None:
             return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
         away_s = self._away_s(challenge)
@@ -269,11 +272,11 @@ class Practice:
         return datetime.fromisoformat(challenge.asked) + WAIT
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
-        """Return how a challenge of a program stands that has so many before it."""
+        """Return the state of a version's match with so many others before it."""
         if challenge.place in self._playing:
             return "is played now"
         if ahead:
-            return f"waits for the {ahead} before it: one is played at a time"
+            return f"waits for {counted(ahead, 'match', 'matches')} before it: one is played at a time"
         return self._when(0)
 
     def _why_person(self, challenge: Challenge) -> str:
@@ -283,12 +286,12 @@ class Practice:
         if self._away_s(now):
             return f"begins when {now.author} takes the seat"
         if self._plays(now.author):
-            return f"waits for the one that {now.author} plays now"
+            return f"waits for the match that {now.author} plays now"
         return self._when(sum(challenge.is_in_person for challenge in self._playing.values()))
 
     def _when(self, others: int) -> str:
         if self._lacks_core(others):
-            return f"waits until a core is free: others' matches take all {self._cores}"
+            return f"waits until a core is free: other matches take all {self._cores}"
         return "begins within seconds, unless rated matches take all cores"
 
     async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
@@ -301,62 +304,63 @@ class Practice:
             opponent: `house:NAME`, or the number of another version of the author's.
 
         Raises:
-            ChallengeRefused: it can't be played, or too many of the author's wait.
-            OSError: the disk can't take it.
+            ChallengeRefused: the match can't be played, or too many of the author's matches wait.
+            OSError: the disk can't store it.
         """
-        asked = await self._requests.challenge(author, tournament, version, opponent)
-        taken = self._challenges.add(asked)
-        self._tell(taken)
-        return taken.number
+        request = await self._requests.challenge(author, tournament, version, opponent)
+        challenge = self._challenges.add(request)
+        self._announce(challenge)
+        return challenge.number
 
     def give_up(self, author: str, number: str) -> None:
-        """Give an author's seat up: the match ends, or is not played.
+        """Give up an author's seat: the match ends, or is not played.
 
         Raises:
-            ChallengeRefused: there is no such seat, or not any more.
-            OSError: the disk can't take it.
+            ChallengeRefused: the author has no such seat now.
+            OSError: the disk can't store it.
         """
-        found = self._find(author, number)
-        if found is None or not found.is_in_person or found.ended is not None:
-            raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
+        challenge = self._find(author, number)
+        if challenge is None or not challenge.is_in_person or challenge.ended is not None:
+            raise ChallengeRefused("you have no such seat now", "load the list again")
         why = f"{author} has left the table"
-        if found.place in self._playing:
-            self._left[found.place] = why
-            self._seats.find(found).conclude(why)
+        if challenge.place in self._playing:
+            self._left[challenge.place] = why
+            self._seats.find(challenge).conclude(why)
         else:
-            self._conclude(found, why)
-            self._tell(found)
+            self._conclude(challenge, why)
+            self._announce(challenge)
 
     def replay(self, author: str, number: str) -> str | None:
-        """Return the page that shows a match of the author's again; None if there is none that is over.
+        """Return the replay of an author's match; None unless it exists and is over.
 
         Raises:
             RecordError: its record does not hold.
         """
-        found = self._find(author, number)
-        record = None if found is None else find_record(self._challenges.folder(found))
+        challenge = self._find(author, number)
+        record = None if challenge is None else find_record(self._challenges.folder(challenge))
         return replay_page(fold_record(record, installed().game)) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
-        """Return an author's own seat in a match; None if there is none."""
-        found = self._find(author, number)
-        return None if found is None or not found.is_in_person else self._seats.find(found)
+        """Return an author's seat in a match that it plays in person; None if there is none."""
+        challenge = self._find(author, number)
+        return None if challenge is None or not challenge.is_in_person else self._seats.find(challenge)
 
     def leave(self, author: str) -> None:
-        """Tell an author nothing any more: nobody knows which of its windows has signed out."""
+        """Cut the pages of an author who has signed out in one of them."""
         self._seats.leave(author)
 
     def _find(self, author: str, number: str) -> Challenge | None:
-        return next((own for own in self._challenges.of(author) if str(own.number) == number), None)
+        return next((each for each in self._challenges.list_own(author) if str(each.number) == number), None)
 
     # --- playing
 
     def begin(self) -> "list[Deferred[None]]":
-        """Play what there is to play; what is played when that is cancelled goes on in the next run.
+        """Play matches until the returned Deferreds are cancelled; a match that is cut then goes on in the next run.
 
         Returns:
-            What is to be cancelled, and fires once all is ended.
+            Deferreds that fire when their last process has ended.
         """
+        # Lane number k of persons begins a match only if k more cores are free, so the lanes share the cores.
         lanes = [self._run(in_person=False, others=0)]
         lanes += [self._run(in_person=True, others=others) for others in range(min(self._cores, MOST_PERSONS))]
         running = [Deferred.fromCoroutine(playing) for playing in lanes]
@@ -368,8 +372,8 @@ class Practice:
         """Play one match after the other.
 
         Args:
-            in_person: whether those of persons, or of programs.
-            others: so many other matches of persons may be played at the time, which take a core each.
+            in_person: true for matches of persons, false for matches of programs.
+            others: number of other matches of persons that may run at the same time, with a core each.
         """
         calm_looks = 0
         while True:
@@ -382,7 +386,7 @@ class Practice:
                 calm_looks = 0
 
     def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
-        """Return what is to be given up, or, if there is a core, to be played next."""
+        """Return the next match to give up or, if a core is free, to play."""
         now = datetime.now(UTC)
         for challenge in self._challenges.waiting():
             if challenge.is_in_person is not in_person or challenge.place in self._playing:
@@ -395,15 +399,15 @@ class Practice:
         return not (challenge.is_in_person and (self._plays(challenge.author) or self._away_s(challenge)))
 
     def _away_s(self, challenge: Challenge) -> float:
-        """Return for how long the author has not been at the seat; 0: the author is there, or programs play."""
+        """Return for how many seconds the author has left the seat; 0 if the author is there, or programs play."""
         return self._seats.find(challenge).away_s if challenge.is_in_person else 0.0
 
     def _plays(self, author: str) -> bool:
-        """Tell whether an author plays a match in person now."""
+        """Tell whether an author is playing a match in person."""
         return any(playing.is_in_person and playing.author == author for playing in self._playing.values())
 
     def _lacks_core(self, others: int) -> bool:
-        """Tell whether no core is free, if so many other practice matches take one."""
+        """Tell whether no core is free next to rated matches and so many other practice matches."""
         return (self._rated() or 0) + others >= self._cores
 
     async def _play_safely(self, challenge: Challenge, others: int) -> None:
@@ -412,7 +416,7 @@ class Practice:
             await self._play(challenge, others)
         except CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' matches are played
+        except Exception as error:  # noqa: BLE001  # whatever happened, the matches of other authors go on
             self._note("practice-failed", author=challenge.author, number=challenge.number, error=repr(error))
             await deferLater(self._reactor, RETRY_S)
         finally:
@@ -420,21 +424,21 @@ class Practice:
             self._left.pop(challenge.place, None)
             if challenge.is_in_person:
                 self._seats.find(challenge).rest()
-            self._tell(challenge)
+            self._announce(challenge)
 
     async def _play(self, challenge: Challenge, others: int) -> None:
-        """Play a match, or the rest of it, unless rated matches need its core."""
+        """Play a match or the rest of it, or give it up with a reason."""
         folder = self._challenges.folder(challenge)
         record = await deferToThread(find_record, folder)
         plan = self._requests.plans.get(challenge.tournament)
         if is_over(record):
             self._conclude(challenge)
         elif plan is None:
-            self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
+            self._conclude(challenge, "its tournament is no longer in the contest, or practice matches are not allowed")
         elif challenge.attempts >= MAX_ATTEMPTS:
             self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
         elif self._away_s(challenge) >= AWAY_S:
-            self._conclude(challenge, f"a seat was not taken for {AWAY_S / 60:.0f} minutes")
+            self._conclude(challenge, f"the seat was not taken for {AWAY_S / 60:.0f} minutes")
         elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
             self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
         else:
@@ -443,19 +447,19 @@ class Practice:
     async def _continue_match(
         self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int
     ) -> None:
-        """Play a match, or go on from its record, until it is over, or stopped."""
+        """Play a match, or go on from its record, until it is over or stopped."""
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
-        self._tell(challenge)
+        self._announce(challenge)
         folder = self._challenges.folder(challenge)
         begins = match_options(plan, challenge, self._requests.store, folder)
-        how = begins if record is None else ("--resume", str(record.path))
-        options = (*how, "--json", *confinement_options(plan), *self._program.options)
+        source = begins if record is None else ("--resume", str(record.path))
+        options = (*source, "--json", *confinement_options(plan), *self._program.options)
         give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
             process = self._start_process(challenge, [*self._program.referee, "play", *options])
             is_stopped = await self._await_end(challenge, process, give_up, others)
         finally:
-            self._challenges.save(challenge)  # it was not the host that ended
+            self._challenges.save(challenge)  # this process is alive, so the attempt does not count
         if is_over(await deferToThread(find_record, folder)):
             self._conclude(challenge)
         elif challenge.place in self._left:
@@ -466,7 +470,7 @@ class Practice:
             self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
     def _start_process(self, challenge: Challenge, command: list[str]) -> OwnProcess:
-        """Begin to play a match, or go on; its process has a socket to the seat of an author who plays in person."""
+        """Start the process of a match, with a socket to the seat of an author who plays in person."""
         with ExitStack() as stack:
             descriptors = tuple[int, ...]()
             if challenge.is_in_person:
@@ -476,7 +480,7 @@ class Practice:
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
     async def _await_end(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
-        """Have a match played; return whether it was stopped before: somebody left, for rated ones, after its time."""
+        """Wait for a match to end; return true if it was stopped: after its time, or without a core or its author."""
         try:
             while not (
                 process.has_ended
@@ -495,8 +499,8 @@ class Practice:
         if challenge.is_in_person:
             self._seats.find(challenge).conclude(trouble)
 
-    def _tell(self, challenge: Challenge) -> None:
-        """Tell that something is another: the author of it, and persons who wait why they do."""
+    def _announce(self, challenge: Challenge) -> None:
+        """Update the pages of a match's author, and of all persons who wait."""
         self._changed(challenge.author)
         self._seats.notify()
 

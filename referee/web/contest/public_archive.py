@@ -1,7 +1,6 @@
-"""Writes a contest as one archive of static files, which opens without a server: pages, records, heads, key.
+"""Writes the public part of a contest as one zip of static files: pages, records, heads and key."""
 
-Its paths are the site's addresses, and the same rule decides what is for everybody: neither has what the other keeps.
-"""
+# Its paths are the site's addresses, and the rule for what is public is the same as the site's (published.py).
 
 import os
 import zipfile
@@ -22,15 +21,15 @@ from .publishing import HOME, Published
 
 
 def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
-    """Write a contest as an archive; return how many files it has.
+    """Write the archive of a contest, and return the number of its files.
 
     Args:
-        contest: of which reports are made once more, so that nothing of the last ruling or match is missing.
-        public_key: as a PEM file.
-        target: the archive, which must not be there.
+        contest: contest whose reports are made again first, so that the last ruling or match is in them.
+        public_key: public key as a PEM file.
+        target: archive to write, which must not exist.
 
     Raises:
-        BadRequest: the file is there, or it can't be written.
+        BadRequest: the archive exists, or can't be written.
         DoesNotHold: a record does not hold or is missing.
     """
     cards, files = [], list[tuple[str, Path]]()
@@ -40,7 +39,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         published.read()
         state = published.ended if published.is_over else "is not over"
         cards.append(published.card(scheduled, state, published.reported or 0, (), None))
-        files += ((f"tournaments/{scheduled.name}/{path}", found) for path, found in _for_everybody(published))
+        files += ((f"tournaments/{scheduled.name}/{path}", file) for path, file in _list_public_files(published))
     page = contest_page(
         ContestCard(title=contest.title, sign_up=contest.sign_up, tournaments=cards), contest.about, is_still=True
     )
@@ -50,7 +49,9 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
             archive.writestr("key.pem", public_key)
             for name, path in files:
                 record = path.parents[1] / f"{path.stem}.jsonl"
-                if path.parent.name == REPLAYS and record.is_file():  # a page that was opened as a file can't read it
+                if (
+                    path.parent.name == REPLAYS and record.is_file()
+                ):  # browsers let no page that was opened as a file read another file
                     archive.writestr(name, with_record(path.read_text("utf-8"), record.read_bytes()))
                 else:
                     archive.write(path, name)
@@ -60,16 +61,16 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
 
 
 def _report(folder: Path) -> None:
-    """Write the report of a tournament, if it has begun, as its site has it."""
+    """Write the report of a tournament that has begun, as the site shows it."""
     if folder.is_dir() and find_record(folder) is not None:
         targets = Targets(replays=ReplayPages.ALL, home=HOME, is_public=True)
         report_tournament(folder, targets, os.cpu_count() or 1)
 
 
-def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a tournament that everybody may have, each with its address there."""
+def _list_public_files(published: Published) -> Iterator[tuple[str, Path]]:
+    """Yield the path and the file of everything that is public in a tournament."""
     folder = published.folder
-    for path in (HEADS, *(found.relative_to(folder).as_posix() for found in files_below(folder, "*"))):
-        found = find_public_file(folder, path, is_over=published.is_over)
-        if found is not None:
-            yield path, found
+    for path in (HEADS, *(file.relative_to(folder).as_posix() for file in files_below(folder, "*"))):
+        file = find_public_file(folder, path, is_over=published.is_over)
+        if file is not None:
+            yield path, file

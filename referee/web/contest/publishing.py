@@ -1,4 +1,4 @@
-"""Keeps the reports of a contest's tournaments as their records are, one at a time and in a process of its own."""
+"""Keeps the reports of a contest's tournaments up to date: one at a time, each made by a process of its own."""
 
 import os
 import shutil
@@ -24,62 +24,63 @@ from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
-"""Leaders, and last results, on the first page."""
+"""Most leaders, and most latest results, on the first page."""
 HOME = "../../index.html"
-"""The first page, as a report sees it on the site and in an archive."""
+"""Relative path from a report to the first page, on the site and in an archive."""
 LOOK_S = 1.0
-"""Between two looks at the records."""
+"""Seconds between two looks at the records."""
 SHARE = 4
-"""A report that took a second is made anew after four at the earliest: the rest of the time is for matches."""
+"""Least pause after a report, in multiples of the time that it took: the rest of the machine is for matches."""
 _UNSEEN = -1
 
 
 class Published(Struct):
-    """What was published of a tournament."""
+    """The latest report of a tournament."""
 
     folder: Path
     seen: int = _UNSEEN
-    """Length of its record that the report was made from, in bytes; a negative one: nobody has looked yet."""
+    """Length in bytes of the record from which the report was made; negative before the first look."""
     due: float = 0.0
-    """Instant before which it is not made anew, in seconds."""
+    """Time in seconds before which no new report is made."""
     report: TournamentReport | None = None
-    """None: there is none yet."""
+    """Report; None if there is none yet."""
     searched: Searched | None = None
+    """Names in the report, for the search."""
 
     @property
     def is_over(self) -> bool:
-        """Whether its report says so, and nothing has happened since."""
+        """True if the report says that the tournament is over, and its record has not grown since."""
         is_last = self.seen in (_UNSEEN, _length(self.folder / f"{self.folder.name}.jsonl"))
         return is_last and self.report is not None and self.report.state == "over"
 
     @property
     def ended(self) -> str:
-        """How it came to its end, in words."""
+        """End of the tournament, in words."""
         rulings = () if self.report is None else self.report.rulings
         return "was stopped for good" if any(ruling.kind == OF_ALL for ruling in rulings) else "is over"
 
     @property
     def reported(self) -> int | None:
-        """How many matches its report has; None: there is none yet."""
+        """Number of matches in the report; None if there is no report yet."""
         return None if self.report is None else self.report.played
 
     def read(self) -> None:
-        """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
+        """Read the report from the disk, if there is one that can be read."""
         self.take(read_report(self.folder))
 
-    def take(self, told: TournamentReport | None) -> None:
-        """Tell from now on what a report tells; None: there is nothing to tell."""
-        self.report, self.searched = told, None
-        if told is None:
+    def take(self, report: TournamentReport | None) -> None:
+        """Publish a report; None: publish nothing."""
+        self.report, self.searched = report, None
+        if report is None:
             return
-        names = [entrant.name for entrant in told.spec.entrants]
+        names = [entrant.name for entrant in report.spec.entrants]
         self.searched = Searched(
             name=self.folder.name,
             folder=self.folder,
-            head=told.head,
-            is_over=told.state == "over",
+            head=report.head,
+            is_over=report.state == "over",
             entrants=list(zip(names, page_names(names), strict=True)),
-            matches=[(entry.fixture.match, entry.names) for entry in told.entries if entry.head],
+            matches=[(entry.fixture.match, entry.names) for entry in report.entries if entry.head],
         )
 
     def card(
@@ -90,14 +91,14 @@ class Published(Struct):
         open_matches: Sequence[OpenMatch],
         coming: Coming | None,
     ) -> TournamentCard:
-        """Return the tournament in short.
+        """Return the tournament in brief.
 
         Args:
-            scheduled: what is played, and when.
-            state: in words.
-            played: matches.
-            open_matches: those that are played now.
-            coming: what comes next.
+            scheduled: plan and start of the tournament.
+            state: state of the tournament, in words.
+            played: number of matches that are over.
+            open_matches: matches that are played now.
+            coming: next matches; None if no more will come.
         """
         spec, first = scheduled.plan.spec, self.report.standings[:SHOWN] if self.report and self.report.played else ()
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
@@ -128,7 +129,7 @@ class Published(Struct):
 
 
 def read_report(folder: Path) -> TournamentReport | None:
-    """Return the report of a tournament; None if there is none, or it can't be read. A large one takes a second."""
+    """Return the report of a tournament; None if it is missing or unreadable. A large one takes a second to read."""
     try:
         data = (folder / "tournament.json").read_bytes()
         return msgspec.json.decode(data, type=TournamentReport)
@@ -142,14 +143,14 @@ def _leader(line: ReportedStanding) -> Leader:
 
 
 class Publisher:
-    """Makes reports.
+    """Makes reports, one at a time.
 
     Args:
-        reactor: Twisted's.
+        reactor: Twisted's reactor.
         referee: command line of this program.
-        note: takes note of reports that could not be made.
-        changed: called when a report was made.
-        is_over: whether a tournament is: its last report does not wait, for no match needs the machine.
+        note: logs reports that could not be made.
+        changed: called after each new report.
+        is_over: name of a tournament -> whether it is over: its last report does not wait, as no match needs the cores.
     """
 
     def __init__(
@@ -171,17 +172,17 @@ class Publisher:
         self._is_stopped = False
 
     def follow(self, name: str, folder: Path) -> None:
-        """Keep the report of a tournament from now on.
+        """Keep the report of a tournament up to date from now on.
 
         Args:
-            name: of the tournament.
-            folder: of its records.
+            name: name of the tournament.
+            folder: folder of its records.
         """
         self.published[name] = Published(folder)
-        self.published[name].read()  # what a host before this one has made
+        self.published[name].read()  # a server before this one may have made it
 
     def begin(self) -> None:
-        """Look at the records from now on."""
+        """Look whether a report is due, and keep looking."""
         self._timer = None
         if self._is_stopped:
             return
@@ -194,19 +195,19 @@ class Publisher:
         self._timer = self._reactor.callLater(LOOK_S, self.begin)
 
     def stop(self) -> None:
-        """Look no more; a report that is being made is the last."""
+        """Stop looking; a report that is being made is the last one."""
         self._is_stopped = True
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
 
     def list_indexes(self) -> Iterator[Searched]:
-        """Yield what is found in each tournament that has a report; may be called in another thread."""
-        return (found.searched for found in list(self.published.values()) if found.searched is not None)
+        """Yield the names in each report, for the search; may be called in any thread."""
+        return (each.searched for each in list(self.published.values()) if each.searched is not None)
 
     def _make(self, name: str, length: int, begun: float) -> None:
         folder = self.published[name].folder
-        report = [*self._referee, "report", str(folder), "--replays", "all", "--home", HOME, "--public", "--json"]
-        command = ProcessCommand(tuple(if_alive([*_kindly(), *report])))
+        arguments = [*self._referee, "report", str(folder), "--replays", "all", "--home", HOME, "--public", "--json"]
+        command = ProcessCommand(tuple(if_alive([*_nice(), *arguments])))
         process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
 
         def _follow() -> None:
@@ -214,26 +215,26 @@ class Publisher:
             with process.stderr as errors:
                 words = errors.read().decode(errors="replace")
             status = process.wait()
-            told = read_report(folder) if status == 0 else None  # here, as the loop would stand still meanwhile
-            self._reactor.callFromThread(self._take_report, name, length, begun, status, words, told)
+            report = read_report(folder) if status == 0 else None  # in this thread, because the loop would block
+            self._reactor.callFromThread(self._take_report, name, length, begun, status, words, report)
 
         Thread(target=_follow, name=f"report of {name}", daemon=True).start()
 
     def _take_report(
-        self, name: str, length: int, begun: float, status: int, words: str, told: TournamentReport | None
+        self, name: str, length: int, begun: float, status: int, words: str, report: TournamentReport | None
     ) -> None:
         published, now = self.published[name], self._reactor.seconds()
         published.seen, published.due = length, now + SHARE * (now - begun)
         if status == 0:
-            published.take(told)
+            published.take(report)
             self._changed()
         else:
             self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
         self.begin()
 
 
-def _kindly() -> Sequence[str]:
-    """Return the command that has a report make way for matches, where it is installed."""
+def _nice() -> Sequence[str]:
+    """Return the command that lets a report give way to matches, where it is installed."""
     program = shutil.which("nice")
     return () if program is None else (program, "-n", "10")
 

@@ -1,4 +1,4 @@
-"""All that waits in a contest, with the reasons, and what comes next; why practice matches do: practice.py."""
+"""Everything that waits in a contest, each with the reason, and the next matches of each tournament."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -8,6 +8,7 @@ from math import inf
 from msgspec import Struct
 
 from ...pages.tournament_json import ReportedDue, TournamentReport
+from ...text import counted
 from ..cards import Coming, ComingMatch
 from ..sessions import Person, SiteRole
 from ..submissions.check_queue import CHECK_S, CheckQueue
@@ -19,40 +20,40 @@ RECENT_S = 0.25
 MOST_LINES = 500
 """Most lines of the queue that an organiser is shown."""
 SHOWN = 8
-"""Matches."""
+"""Most coming matches that the first page shows of a tournament."""
 _WAITS = {
     RunState.WAITING: "It begins at a set time:",
-    RunState.INTERRUPTED: "Its process ended by a fault, and is begun again.",
+    RunState.INTERRUPTED: "Its process has crashed, and will be started again.",
     RunState.STOPPING: "Its matches are being stopped.",
-    RunState.PAUSED: "The organiser has paused it, and starts it again.",
+    RunState.PAUSED: "The organiser has paused it, and will start it again.",
     RunState.ELSEWHERE: "Another referee plays it; this page shows its record as it grows.",
     RunState.FAILED: "It can't be started before the organiser has fixed its file.",
 }
-"""State of a tournament in which no match begins -> why none does."""
+"""State of a tournament in which no match begins -> reason, as a sentence for everybody."""
 _WHY = {
     RunState.WAITING: "its time has not come",
-    RunState.INTERRUPTED: "its process ended by a fault, and is begun again",
+    RunState.INTERRUPTED: "its process has crashed, and will be started again",
     RunState.STOPPING: "its matches are being stopped",
     RunState.PAUSED: "the organiser has paused it",
-    RunState.ELSEWHERE: "another referee plays it; this host goes on with it once that referee has stopped",
-    RunState.FAILED: "its file is wrong: fix it, and start it",
+    RunState.ELSEWHERE: "another referee plays it; this server will go on with it once that referee has stopped",
+    RunState.FAILED: "its file has mistakes; fix it, then start the tournament",
 }
-"""State of a tournament that waits -> why."""
+"""State of a tournament that waits -> reason, for the queue."""
 _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 class QueueLine(Struct, frozen=True, kw_only=True):
-    """Something that waits, or is done now as its turn came: a check, a match, a tournament."""
+    """A check, a match or a tournament that waits, or whose turn has come."""
 
     what: str
     author: str | None
-    """Whose; None: it is everybody's."""
+    """Author that it belongs to; None if it belongs to everybody."""
     why: str
-    """It waits."""
+    """Reason why it waits."""
     since: str | None
-    """When it began to, ISO 8601 in UTC; None: that is not known."""
+    """Time since which it waits, ISO 8601 in UTC; None if it is not known."""
     until: str | None
-    """When that ends at the latest, as above; None: when somebody does something, within a minute, or nobody knows."""
+    """Latest end of the wait, as above; None: within a minute, when the organiser acts, or nobody knows."""
     waits_for_organiser: bool
     """True if it waits until the organiser does something; everything else happens by itself."""
     has_no_limit: bool = False
@@ -60,9 +61,9 @@ class QueueLine(Struct, frozen=True, kw_only=True):
 
 
 def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
-    """Return what somebody is shown of all that waits: authors all their own, then what is everybody's.
+    """Return the lines of the queue that a person may see: an author's own, then everybody's.
 
-    Of others' an author learns no more than how many are before its own. Organisers are shown the first MOST_LINES.
+    Authors learn no more of others than how many are before them. Organisers see the first MOST_LINES of all.
     """
     if person.role is SiteRole.ORGANISER:
         return list(lines[:MOST_LINES])
@@ -71,11 +72,11 @@ def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
 
 
 class RecentQueue:
-    """The queue as it was a moment ago.
+    """The queue as it was a moment ago, because each open page of a member asks for it again and again.
 
     Args:
-        queue: returns what waits, of everybody.
-        now: monotonic seconds.
+        queue: returns everything that waits.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, queue: Callable[[], Sequence[QueueLine]], now: Callable[[], float]) -> None:
@@ -84,10 +85,10 @@ class RecentQueue:
         self._looked = -inf
         self._lines: Sequence[QueueLine] = ()
         self._of_author: dict[str | None, list[QueueLine]] = {}
-        """Lines by author; of None those that are everybody's."""
+        """Author -> lines; None -> lines that belong to everybody."""
 
     def show(self, person: Person) -> list[QueueLine]:
-        """Return what somebody is shown of it, as select_lines has it."""
+        """Return the lines that a person may see; see `select_lines`."""
         if self._now() - self._looked >= RECENT_S:
             self._looked, self._lines, self._of_author = self._now(), self._queue(), {}
             for line in self._lines:
@@ -98,11 +99,11 @@ class RecentQueue:
 
 
 def describe_coming(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
-    """Return what comes next in a tournament; None if nothing does.
+    """Return the next matches of a tournament; None if it is over.
 
     Args:
-        run: of the tournament.
-        report: its report; None: there is none yet.
+        run: runs of the tournament.
+        report: report of the tournament; None if there is none yet.
     """
     if run.state is RunState.OVER:
         return None
@@ -119,18 +120,18 @@ def describe_coming(run: TournamentRun, report: TournamentReport | None) -> Comi
 
 
 def list_waiting(run: TournamentRun, report: TournamentReport | None) -> list[ReportedDue]:
-    """Return the matches of a tournament that may be played, and are not, in the order in which they begin.
+    """Return the matches of a tournament that wait to be played, in the order in which they begin.
 
     Args:
-        run: of the tournament.
-        report: its report, which may be older; None: there is none yet.
+        run: runs of the tournament.
+        report: report of the tournament, which may be out of date; None if there is none yet.
     """
     due = () if report is None else report.due
     return [fixture for fixture in due if fixture.match not in run.open_matches]
 
 
 def _why(run: TournamentRun, *, has_matches: bool) -> str:
-    """Return when it goes on, or why it does not, in a sentence."""
+    """Return a sentence that says when a tournament goes on, or why it does not."""
     if run.state in _WAITS:
         return _WAITS[run.state]
     if has_matches:
@@ -138,18 +139,20 @@ def _why(run: TournamentRun, *, has_matches: bool) -> str:
     if run.open_matches:
         rounds = {context.round for context in run.open_matches.values()}
         last = f", the last of round {min(rounds)}" if len(rounds) == 1 else ""
-        return f"What comes next follows from the matches that are played now{last}."
-    return "The next matches are being settled."
+        return f"The next matches depend on those that are played now{last}."
+    return "The next matches are being paired."
 
 
 def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
-    """Yield the check that is made, and those that wait, in their order; each with when that is over at the latest."""
+    """Yield the current check and those that wait, in their order, each with its latest end."""
     first = () if checks.current is None else (checks.current,)
     for ahead, (author, number) in enumerate([*first, *checks.waiting()]):
         since = checks.since(author, number)
         limit = f"a check takes {CHECK_S / 60:.0f} minutes at most"
         why = (
-            f"waits for the {ahead} before it: one is made at a time, and {limit}" if ahead else f"is made now; {limit}"
+            f"waits for {counted(ahead, 'check')} before it: one is made at a time, and {limit}"
+            if ahead
+            else f"is made now; {limit}"
         )
         most = max(ahead, 1) * timedelta(seconds=CHECK_S)
         until = None if checks.begun is None else datetime.fromisoformat(checks.begun) + most
@@ -157,14 +160,14 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
 
 
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
-    """Yield the practice match that is played, and those that wait, in their order."""
+    """Yield the practice matches that are played or wait, in their order."""
     for challenge, why in practice.waiting():
         what, until = f"practice match {challenge.number}", practice.until(challenge)
         yield _line(what, challenge.author, why, challenge.asked, until)
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
-    """Yield the tournaments that are not over, and not played now."""
+    """Yield the tournaments that wait."""
     for run in runs:
         if run.state in _WHY:
             yield QueueLine(
@@ -181,7 +184,7 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
 def waiting_matches(
     runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
 ) -> Iterator[QueueLine]:
-    """Yield the rated matches that wait to be played, in the order in which they begin; one for each entrant."""
+    """Yield a line for each entrant of each rated match that waits, in the order in which the matches begin."""
     for run in runs:
         if run.state is RunState.OVER:
             continue

@@ -1,8 +1,7 @@
-"""The seat of an author who plays a practice match in person.
+"""The seat of an author who plays a practice match in person."""
 
-The page is on the site and the match is in a process of its own, so the two talk over a socket: the process sends what
-the page shows (PageState), and the site sends what the author does (Act), each as one line of JSON.
-"""
+# The page is on the site and the match is in a process of its own, so the two talk over a socket: the process sends
+# what the page shows (PageState), and the site sends what the author does (Act), each as one line of JSON.
 
 import socket
 from collections.abc import Callable

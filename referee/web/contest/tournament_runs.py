@@ -1,7 +1,9 @@
-"""Runs the tournaments of a contest, each in a process of its own, when their time has come.
+"""Runs the tournaments of a contest when their time has come, each in a process of its own."""
 
-So a fault of one touches no other, and the site's visitors take no time from matches.
-"""
+# So a crash of one affects no other, and visitors of the site take no time from matches. The process prints what
+# happens as lines of JSON; this module reads them in a thread and shows them on the site. Nothing has to be passed
+# back: whether a tournament is paused, over or played elsewhere can be read from its files, and so a server that was
+# killed goes on.
 
 import contextlib
 import subprocess
@@ -30,20 +32,20 @@ from ..published import heads_path
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
-"""So long after a run that failed the next one begins; the last of them again and again."""
+"""Seconds between a failed run and the next one; the last value repeats."""
 _OVER, _WRONG_FILE = 0, 2
 """Exit statuses of `referee tournament`."""
 _LONGEST_S = 86_400.0
-"""A timer's: after that, it is looked at the time of day anew."""
+"""Longest timer in seconds; then the clock is read again, as it may have been set."""
 
 
 class RunState(StrEnum):
-    """Where a tournament of a contest stands."""
+    """The state of a tournament, in words."""
 
     WAITING = "waits for its time"
     RUNNING = "is played"
     OVER = "is over"
-    INTERRUPTED = "is begun again soon"
+    INTERRUPTED = "is started again soon"
     STOPPING = "is being stopped"
     PAUSED = "is paused by the organiser"
     ELSEWHERE = "is played by another referee"
@@ -54,12 +56,12 @@ class TournamentRun:
     """The runs of one tournament: the first, and those after a fault.
 
     Args:
-        reactor: Twisted's.
-        scheduled: what is played, and when.
+        reactor: Twisted's reactor.
+        scheduled: plan and start of the tournament.
         referee: command line of this program.
-        options: of it, for the tournament's process.
-        live: takes what happens at its tables.
-        changed: called when something can be told that is new.
+        options: options for the tournament's process.
+        live: live view of the tables.
+        changed: called whenever the public state has changed.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class TournamentRun:
         self.processes: Sequence[SeenProcess] = ()
         """Processes that play its matches, as last reported."""
         self.heard: datetime | None = None
-        """When that was, in UTC."""
+        """Time of that report, in UTC."""
         self._reactor = reactor
         self._referee = referee
         self._options = options
@@ -94,44 +96,44 @@ class TournamentRun:
 
     @property
     def folder(self) -> Path:
-        """Where its records are."""
+        """Folder of the records."""
         return self.scheduled.plan.run_settings.folder
 
     @property
     def log(self) -> Path:
-        """File that takes what its processes say to the organiser."""
+        """File for the messages of its processes to the organiser."""
         return self.folder.with_name(f"{self.folder.name}.log")
 
     @property
     def may_start(self) -> bool:
-        """Whether an organiser may start it now."""
+        """True if an organiser may start it now."""
         return self._process is None and self.state not in (RunState.OVER, RunState.ELSEWHERE)
 
     @property
     def may_pause(self) -> bool:
-        """Whether an organiser may pause it now."""
+        """True if an organiser may pause it now."""
         return self.state in (RunState.WAITING, RunState.RUNNING, RunState.INTERRUPTED)
 
     @property
     def may_stop(self) -> bool:
-        """Whether an organiser may stop it for good now."""
+        """True if an organiser may stop it for good now."""
         return self.folder.exists() and self.state not in (RunState.OVER, RunState.STOPPING)
 
     @property
     def is_played(self) -> bool:
-        """Whether it fills its tables now, or will at any moment."""
+        """True if it plays now, or may begin at any moment."""
         return self._process is not None or self.state in (RunState.INTERRUPTED, RunState.ELSEWHERE)
 
     @property
     def due(self) -> datetime | None:
-        """When it is begun, or begun again, in UTC; None: it is not to begin by itself."""
+        """Time of the next run in UTC; None if no run begins by itself."""
         if self._timer is None or not self._timer.active():
             return None
         left_s = self._timer.getTime() - self._reactor.seconds()
         return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
 
     def begin(self) -> None:
-        """Start it when its time has come, or has been before; one that is paused, or played elsewhere, waits."""
+        """Start it now or when its time comes; a tournament that is paused, or played elsewhere, waits."""
         if is_locked(self.folder):
             self._set(RunState.ELSEWHERE)
             return
@@ -149,9 +151,9 @@ class TournamentRun:
             self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
 
     def look_around(self) -> None:
-        """Look whether another referee plays it, or has left it, and who is in it before it begins.
+        """Look whether another referee has begun or stopped to play it, and whether its file has changed.
 
-        A tournament that this host does not play may be played from a terminal; its record shows how it stands.
+        A tournament that this server does not play may be played from a terminal.
         """
         if self._process is not None:
             return
@@ -163,25 +165,25 @@ class TournamentRun:
             self._read_again()
 
     def _read_again(self) -> None:
-        """Read its file again if that, or the folder of its entrants, has changed."""
-        seen = _read_times(self.scheduled.plan)
-        if seen == self._read_at:
+        """Read its file again if the file, or the folder of its entrants, has changed."""
+        times = _read_times(self.scheduled.plan)
+        if times == self._read_at:
             return
-        self._read_at = seen
+        self._read_at = times
         self._read_plan()
         self._changed()
 
     def _read_plan(self) -> None:
-        """Take its file as it is now; one that is wrong changes nothing here, its process reports what is wrong."""
+        """Read its file; a file with mistakes changes nothing here, because its process reports them."""
         with contextlib.suppress(BadTournamentFile, OSError):
             plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
             self.scheduled = replace(self.scheduled, plan=plan)
 
     def stop(self) -> "Deferred[None]":
-        """Have it stop; its matches go on from their records in the next run.
+        """Ask its process to end; its matches go on from their records in the next run.
 
         Returns:
-            What fires once its process has ended.
+            Deferred that fires when the process has ended.
         """
         self._cancel()
         ended, self._ended = Deferred[None](), None
@@ -193,39 +195,39 @@ class TournamentRun:
         return ended
 
     def start(self) -> None:
-        """Start it, whatever its time; only one that may be started."""
+        """Start it, whatever its time; `may_start` must be true."""
         self._pause.unlink(missing_ok=True)
         self._cancel()
         self._start()
 
     def pause(self) -> None:
-        """Interrupt it until it is started again, by whichever host; only one that may be paused."""
+        """Interrupt it until an organiser starts it again; `may_pause` must be true."""
         self._pause.parent.mkdir(parents=True, exist_ok=True)
         self._pause.touch()
         self._set(RunState.STOPPING)
         self.stop().addCallback(self._finish_pause)
 
     def _finish_pause(self, _: None) -> None:
-        if self.state is RunState.OVER:  # it ended by itself just then
+        if self.state is RunState.OVER:  # it has just ended by itself
             self._pause.unlink(missing_ok=True)
         else:
             self._set(RunState.PAUSED)
 
     def look_again(self, *, must_run: bool = False) -> None:
-        """Have a ruling carried out that was handed in; called in any thread.
+        """Carry out a new ruling; called in any thread.
 
         Args:
-            must_run: whether it is not to wait until the tournament goes on, if that is paused.
+            must_run: true if the ruling must not wait until a paused tournament goes on.
         """
         self._reactor.callFromThread(self._look, must_run)
 
-    def _look(self, must_run: bool) -> None:  # noqa: FBT001  # callFromThread has no names
+    def _look(self, must_run: bool) -> None:  # noqa: FBT001  # callFromThread passes no names
         if self._process is None and (must_run or self.state is RunState.OVER):
             self.start()
 
     @property
     def _pause(self) -> Path:
-        """File that is there while it is paused."""
+        """File that exists while it is paused."""
         return self.folder.with_name(f"{self.folder.name}.paused")
 
     def _cancel(self) -> None:
@@ -239,8 +241,8 @@ class TournamentRun:
             return
         path = str(self.scheduled.plan.path)
         self._read_plan()
-        told = ("--json", "--no-report", "--heads", str(heads_path(self.folder)))
-        argv = [*self._referee, "tournament", path, *told, *self._options, *self.scheduled.options]
+        output = ("--json", "--no-report", "--heads", str(heads_path(self.folder)))
+        argv = [*self._referee, "tournament", path, *output, *self._options, *self.scheduled.options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = OwnProcess(argv, output=subprocess.PIPE, errors=log)
@@ -248,7 +250,7 @@ class TournamentRun:
         Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
 
     def _follow(self, process: OwnProcess) -> None:
-        """Hand on what a process tells, line by line, and its end; in a thread of its own."""
+        """Pass on the lines of a process, and its end; runs in a thread of its own."""
         assert process.output is not None
         with process.output as lines:
             for line in lines:
@@ -256,25 +258,25 @@ class TournamentRun:
         self._reactor.callFromThread(self._end, process.wait())
 
     def _take(self, line: bytes) -> None:
-        told = msgspec.json.decode(line)
-        match told["event"]:
-            case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a ruling puts some aside
-                self.played = told["played"]
+        facts = msgspec.json.decode(line)
+        match facts["event"]:
+            case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a suspension may disregard matches
+                self.played = facts["played"]
             case "match-opened":
-                match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
+                match = OpenMatch(match=facts["match"], names=facts["names"], round=facts["round"], opened=wall_clock())
                 self.open_matches[match.match] = match
-                table = LiveTable(tournament=self.scheduled.name, table=told["table"], **asdict(match))
+                table = LiveTable(tournament=self.scheduled.name, table=facts["table"], **asdict(match))
                 self._live.open_match(table)
             case "processes-seen":
-                self.processes, self.heard = msgspec.convert(told["processes"], list[SeenProcess]), datetime.now(UTC)
+                self.processes, self.heard = msgspec.convert(facts["processes"], list[SeenProcess]), datetime.now(UTC)
                 return
             case "table-changed":
-                self._live.show_match(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
+                self._live.show_match(self.scheduled.name, msgspec.convert(facts["table"], SeenTable))
                 return
             case "match-closed" | "match-voided":
-                self.open_matches.pop(told["match"], None)
-                self._live.close_match(self.scheduled.name, told["match"], told["result"])
-                self.played = told.get("played", self.played)
+                self.open_matches.pop(facts["match"], None)
+                self._live.close_match(self.scheduled.name, facts["match"], facts["result"])
+                self.played = facts.get("played", self.played)
             case _:
                 return
         self._changed()
@@ -303,7 +305,7 @@ class TournamentRun:
 
 
 def _read_times(plan: TournamentPlan) -> tuple[int, ...]:
-    """Return when the file of a tournament and the folder of its entrants have changed last; 0: one is not there."""
+    """Return when a tournament's file and the folder of its entrants were last changed; 0 for one that is missing."""
 
     def _look(path: Path) -> int:
         try:
@@ -315,6 +317,6 @@ def _read_times(plan: TournamentPlan) -> tuple[int, ...]:
 
 
 def count_open(runs: Iterable[TournamentRun]) -> int | None:
-    """Return how many matches of tournaments are played now; None if no tournament is, that might begin one."""
+    """Return the number of matches that are played now; None if no tournament could begin one."""
     played = [len(run.open_matches) for run in runs if run.is_played]
     return sum(played) if played else None

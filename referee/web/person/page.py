@@ -1,9 +1,8 @@
-"""The page of a person's seat on this machine alone: `referee play` with `me` as a player.
+"""The page of a person's seat on this machine alone: `referee play` with `me` as a player."""
 
-The link is the only key to the seat. So it holds a token that nobody can guess, and the server listens on the loopback
-interface alone. It also compares the Host header: otherwise a page on another site could point a name of its own at
-this machine and read the answers (DNS rebinding).
-"""
+# The link is the only key to the seat. So it holds a token that nobody can guess, and the server listens on the
+# loopback interface alone. It also compares the Host header: otherwise a page on another site could point a name of its
+# own at this machine and read the answers (DNS rebinding).
 
 import hmac
 import secrets

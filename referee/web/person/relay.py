@@ -1,7 +1,6 @@
-"""A person's seat whose page another process has: what it shows goes there, and what is done on it comes back.
+"""A person's seat whose page is in another process: the state goes there, and the person's actions come back."""
 
-Both are lines of JSON, over a socket that was handed down.
-"""
+# Both are lines of JSON over a socket that the other process has passed on; its end is contest/seats.py.
 
 import socket
 from contextlib import suppress
@@ -20,14 +19,14 @@ from .view import PACE_S
 MAX_LINE_BYTES = 16 << 20
 """Most bytes of one state: a drawing of the largest board is far below that."""
 _LINGER_S = 2.0
-"""So long the end may take to be heard."""
+"""Most seconds to wait until the other process has received the end."""
 
 
 class SeatRelay(LineOnlyReceiver):
-    """One end of the socket; called by Twisted.
+    """The seat's end of the socket; called by Twisted.
 
     Args:
-        seat: the person's.
+        seat: seat of the person.
         clock: the reactor, or a test's clock.
     """
 
@@ -41,34 +40,34 @@ class SeatRelay(LineOnlyReceiver):
         self._gone: Deferred[None] = Deferred()
 
     def connectionMade(self) -> None:
-        """Tell what is to be seen, and whatever changes."""
-        self._seat.changed = self._tell_soon
-        self._tell()
+        """Send the state, and every change from then on."""
+        self._seat.changed = self._send_soon
+        self._send_state()
 
     def lineReceived(self, line: bytes) -> None:
-        """Do what somebody has done on the page."""
+        """Carry out an action on the page."""
         self._seat.do(msgspec.json.decode(line, type=Act))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Tell nothing any more: the match goes on without the person, until its time is over."""
+        """Stop sending; the match goes on without the person until its time is used up."""
         self._seat.changed = lambda: None
         self._cancel()
         self._gone.callback(None)
 
     async def close(self) -> None:
-        """Tell the end, and wait until it is heard."""
+        """Send the end, and wait until it is received."""
         self._seat.close()
         self._cancel()
-        self._tell()
+        self._send_state()
         self.transport.loseConnection()
         with suppress(TookTooLong):
             await self._gone.addTimeout(_LINGER_S, self._clock)
 
-    def _tell_soon(self) -> None:
+    def _send_soon(self) -> None:
         if self._due is None:
-            self._due = self._clock.callLater(PACE_S, self._tell)
+            self._due = self._clock.callLater(PACE_S, self._send_state)
 
-    def _tell(self) -> None:
+    def _send_state(self) -> None:
         self._due = None
         self.transport.write(msgspec.json.encode(self._seat.state()) + self.delimiter)
 
@@ -79,7 +78,7 @@ class SeatRelay(LineOnlyReceiver):
 
 
 def speak(protocol: Protocol, own: socket.socket, reactor: Any) -> None:
-    """Have a protocol speak over a socket that is connected; closes this one, as the reactor takes one of its own."""
+    """Run a protocol over a connected socket, and close that socket: the reactor duplicates it for itself."""
     own.setblocking(False)
     with own:
         reactor.adoptStreamConnection(own.fileno(), socket.AF_UNIX, Factory.forProtocol(lambda: protocol))

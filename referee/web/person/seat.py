@@ -1,4 +1,8 @@
-"""A person's seat: what is known of the match, what the person is asked, what it answers, and its end of the wire."""
+"""A person's seat: the choice of a move, the person's end of the wire, and the state that a page or terminal shows."""
+
+# On the wire a person is a player like any other, so the referee needs no rule for persons. A move is chosen place by
+# place: the game lists its legal steps, and each step names the places that a person touches for it (Game.places_of).
+# So an illegal move can't be put together, and no page has to know the rules.
 
 import os
 from collections.abc import Callable, Sequence
@@ -43,15 +47,15 @@ from ...text import printable
 from ...tournament.points import Scoring
 
 SAID = 60
-"""Lines of what has happened that a page shows."""
+"""Most events that a page shows."""
 
 
 class Choosing:
     """The choice of one move.
 
     Args:
-        game: whose move it is.
-        state: as the seat to move knows it.
+        game: rules of the game.
+        state: state of the game as the seat to move knows it.
     """
 
     def __init__(self, game: Game[Any, Any, Any], state: Any) -> None:
@@ -60,42 +64,42 @@ class Choosing:
         self.touched: tuple[str, ...] = ()
         """Choices so far, in order."""
         self.steps: tuple[Step, ...] = ()
-        """The steps of the move that it makes so far."""
+        """Complete steps of the move so far."""
         self.pending: tuple[str, ...] = ()
         """Choices of a step that is not complete."""
         self.options: tuple[str, ...] = ()
         self.move: Any = None
-        """The move that can be handed in now, plain; None while there is none."""
+        """Move that can be made now, as plain data; None while it is not complete."""
         self._look()
 
     def touch(self, option: str) -> None:
         """Choose one of the options.
 
         Raises:
-            KeyError: it is none of them.
+            KeyError: it is not one of them.
         """
         if option not in self.options:
             raise KeyError(option)
         self.touched = (*self.touched, option)
         candidates = self._candidates((*self.pending, option))
-        shared = _common_start(list(candidates))
-        whole = candidates.get(shared)
-        if whole is None:
-            self.pending = shared
+        start = _common_start(list(candidates))
+        step = candidates.get(start)
+        if step is None:
+            self.pending = start
         else:
-            self.steps, self.pending = (*self.steps, whole), ()
+            self.steps, self.pending = (*self.steps, step), ()
         self._look()
 
     def switch(self, option: str) -> None:
-        """Choose one of the options, or one in the place of what was chosen last; nothing if it is neither."""
+        """Choose one of the options, or replace the last choice by it; ignore anything else."""
         before = self.touched
         if option not in self.options:
             self.undo()
-        for kept in (option,) if option in self.options else before[len(self.touched) :]:
-            self.touch(kept)
+        for choice in (option,) if option in self.options else before[len(self.touched) :]:
+            self.touch(choice)
 
     def undo(self) -> None:
-        """Take back what was chosen last; nothing if there is nothing."""
+        """Take back the last choice, if there is one."""
         again, self.touched, self.steps, self.pending = self.touched[:-1], (), (), ()
         self._look()
         for option in again:
@@ -113,12 +117,12 @@ class Choosing:
         self.options = tuple(dict.fromkeys(places[at] for places, step in candidates.items() if step != closing))
 
     def _candidates(self, begun: tuple[str, ...]) -> dict[tuple[str, ...], Step]:
-        """Return the legal steps whose places begin so, by their places."""
+        """Return the places of each legal step that begins with some places -> step."""
         legal = {self._game.places_of(step): step for step in self._game.legal_steps(self._state, self.steps)}
         return {places: step for places, step in legal.items() if places[: len(begun)] == begun}
 
     def _closing(self, candidates: dict[tuple[str, ...], Step]) -> Step | None:
-        """Return the word that ends a move which has begun: to hand it in says as much; None if there is none."""
+        """Return the word that ends a move that has begun, which making the move implies; None if there is none."""
         if not self.steps or self.pending:
             return None
         words = (step for step in candidates.values() if isinstance(step, str))
@@ -126,7 +130,7 @@ class Choosing:
 
 
 def _common_start(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return how all of some paths begin: where there is no choice, nobody is asked."""
+    """Return the longest common start of some paths: where there is no choice, the person is not asked."""
     shortest = min(paths, key=len)
     for at, place in enumerate(shortest):
         if any(path[at] != place for path in paths):
@@ -138,10 +142,10 @@ class PersonClient(Protocol):
     """One connection of a person's seat; called by Twisted.
 
     Args:
-        name: the player's.
-        invitation: where its seat is.
-        hear: called with every message of the referee's.
-        gone: called once the connection has ended.
+        name: name of the player.
+        invitation: address and token of the seat.
+        hear: called with each message of the referee.
+        gone: called when the connection has ended.
     """
 
     transport: Any
@@ -157,11 +161,11 @@ class PersonClient(Protocol):
         self._nonce = os.urandom(16).hex()
 
     def connectionMade(self) -> None:
-        """Greet."""
+        """Send the greeting."""
         self.send(Hello(version=PROTOCOL_VERSION, name=self._name, token=self._invitation.token))
 
     def dataReceived(self, data: bytes) -> None:
-        """Take what the referee says."""
+        """Receive bytes of the referee."""
         try:
             self._connection.receive_data(data)
             while isinstance(message := self._connection.next_event(), Message):
@@ -171,11 +175,11 @@ class PersonClient(Protocol):
             self.transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Tell that it is over."""
+        """Report the end of the connection."""
         self._gone()
 
     def move(self, match: str, turn: int, move: Any) -> None:
-        """Answer a turn."""
+        """Send the move of a turn."""
         self.send(Move(match=match, turn=turn, move=move))
 
     def send(self, message: Message) -> None:
@@ -183,7 +187,7 @@ class PersonClient(Protocol):
         self.transport.write(self._connection.send(message))
 
     def _answer(self, message: Message) -> None:
-        """Answer what needs nobody's thought."""
+        """Answer the messages that need no thought."""
         if isinstance(message, Offer):
             commitment = nonce_commitment(message.match, message.seat, self._nonce)
             self.send(Ready(match=message.match, commitment=commitment))
@@ -195,12 +199,12 @@ class PersonClient(Protocol):
 
 
 class Act(Struct, frozen=True, kw_only=True):
-    """What somebody does on the page of a seat."""
+    """An action on the page of a seat."""
 
     what: str
     """`touch`, `undo` or `hand-in`."""
     turn: int
-    """Number of the turn that the page showed."""
+    """Number of the turn that the page showed: an action for an older turn is ignored."""
     at: int
     """Number of choices that the page showed."""
     option: str
@@ -208,13 +212,13 @@ class Act(Struct, frozen=True, kw_only=True):
 
 
 class PageState(Struct, frozen=True, kw_only=True):
-    """What the page shows at one moment."""
+    """Everything that the page of a seat shows at one moment."""
 
     version: int = 0
     """Number of the state: the newer of two states has the higher one."""
     names: tuple[str, ...] = ()
     svg: str = ""
-    """The board as the seat may see it; empty before the deal."""
+    """Drawing of the board as the seat may see it; empty before the deal."""
     turn: int = 0
     asked: bool = False
     """True while a move is asked for."""
@@ -223,12 +227,12 @@ class PageState(Struct, frozen=True, kw_only=True):
     ready: bool = False
     left_ms: float = 0.0
     waiting: str = ""
-    """Whose move is waited for."""
+    """Name of the player to move."""
     still: str = ""
-    """Why nothing is played just now, though it will be; empty: it is."""
+    """Reason why the match is not played at the moment; empty while it is."""
     said: list[str] = []
     over: str = ""
-    """Why this person has nothing more to do; empty: it has."""
+    """Reason why this person has nothing more to do; empty while it has."""
     closed: bool = False
     """True once nothing will change any more."""
 
@@ -237,8 +241,8 @@ class PersonSeat:
     """The seat of one person.
 
     Args:
-        game: that is played.
-        name: the person's.
+        game: rules of the game.
+        name: name of the person.
         clock: the reactor, or a test's clock.
     """
 
@@ -249,17 +253,17 @@ class PersonSeat:
         """Names of the players by seat; empty before the match begins."""
         self.seat = 0
         self.position: Any = None
-        """The state of the game, of which a drawing for this seat shows what it may know; None before the deal."""
+        """Full state of the game, of which a drawing for this seat shows the allowed part; None before the deal."""
         self.choosing: Choosing | None = None
         """Choice of the move that is asked for; None if none is."""
         self.turn = 0
-        """Number of the turn that it is or was asked for."""
+        """Number of the last turn in which a move was asked for."""
         self.said: list[str] = []
         """Events of the match in words, the oldest first."""
         self.over = ""
-        """Why nothing more is to be done, in words; empty: there is."""
+        """Reason why the person has nothing more to do, in words; empty while it has."""
         self.changed: Callable[[], None] = lambda: None
-        """Called whenever there is something new to be seen."""
+        """Called whenever the state has changed."""
         self._clock = clock
         self._terms: Terms | None = None
         self._client: PersonClient | None = None
@@ -270,24 +274,24 @@ class PersonSeat:
         self._version = 1
 
     def client(self, invitation: Invitation) -> PersonClient:
-        """Return what speaks for this seat on the wire."""
+        """Return this seat's end of the wire."""
         self._client = PersonClient(self.name, invitation, self._hear, self._lose_connection)
         return self._client
 
     @property
     def waiting(self) -> str:
-        """Whose move is waited for; empty: nobody's."""
+        """Name of the player to move; empty if the match has not begun or is over."""
         if self.position is None or self.game.outcome(self.position) is not None:
             return ""
         return self.names[self.game.to_move(self.position)] if self.names else ""
 
     @property
     def left_s(self) -> float:
-        """The time that is left for the answer, in seconds."""
+        """Seconds that are left for the answer."""
         return max(self._until_s - self._clock.seconds(), 0.0)
 
-    def hand_in(self) -> None:
-        """Make the move that is chosen; nothing if it is not whole, or not asked for any more."""
+    def make_move(self) -> None:
+        """Make the chosen move; do nothing if it is incomplete or no longer asked for."""
         if self.choosing is not None and self.choosing.move is not None:
             assert self._client is not None, "it was asked over a connection"
             assert self._terms is not None, "it was asked in a match"
@@ -295,20 +299,20 @@ class PersonSeat:
             self.choosing = None
             self._change()
 
-    # --- what a page shows, and what is done on it
+    # --- the page
 
     def state(self) -> PageState:
-        """Return what is to be seen."""
-        asked = self.choosing
+        """Return everything that the page shows."""
+        choosing = self.choosing
         return PageState(
             version=self._version,
             names=self.names,
             svg=self._draw(),
             turn=self.turn,
-            asked=asked is not None,
-            touched=asked.touched if asked else (),
-            options=asked.options if asked else (),
-            ready=asked is not None and asked.move is not None,
+            asked=choosing is not None,
+            touched=choosing.touched if choosing else (),
+            options=choosing.options if choosing else (),
+            ready=choosing is not None and choosing.move is not None,
             left_ms=self.left_s * 1000,
             waiting=self.waiting,
             said=self.said[-SAID:],
@@ -317,20 +321,20 @@ class PersonSeat:
         )
 
     def do(self, act: Act) -> None:
-        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
-        asked = self.choosing
-        if asked is None or (act.turn, act.at) != (self.turn, len(asked.touched)):
+        """Carry out an action of the person; ignore one that is stale or makes no sense."""
+        choosing = self.choosing
+        if choosing is None or (act.turn, act.at) != (self.turn, len(choosing.touched)):
             return
         if act.what == "touch":
-            asked.switch(act.option)
+            choosing.switch(act.option)
         elif act.what == "undo":
-            asked.undo()
+            choosing.undo()
         elif act.what == "hand-in":
-            self.hand_in()
+            self.make_move()
         self._change()
 
     def close(self) -> None:
-        """Tell that there will be nothing new."""
+        """Mark the state as final."""
         self._is_closed = True
         self._change()
 
@@ -344,10 +348,10 @@ class PersonSeat:
         self._version += 1
         self.changed()
 
-    # --- what happens
+    # --- the match
 
     def take_step(self, step: MatchStep) -> None:
-        """Take note of a step of the match."""
+        """Show a transition of the match."""
         self.position = step.position
         self.said += _said(step)
         expelled = (command.foul for command in step.commands if isinstance(command, c.ExpelSeat))
@@ -368,7 +372,7 @@ class PersonSeat:
         self._change()
 
     def _describe_end(self, end: End) -> str:
-        """Return how the match ended, in words."""
+        """Return the result of the match in words."""
         if end.void is not None:
             return f"the match is void: {printable(end.void)}"
         assert self._terms is not None, "the connection lets no end come before an offer"
@@ -392,7 +396,7 @@ class PersonSeat:
 
 
 def _said(step: MatchStep) -> list[str]:
-    """Return what a step of the match means to those who look on, in words: a move or none, then who is expelled."""
+    """Return the events of a transition in words: the move, or who was expelled and why."""
     event, names = step.event, tuple(map(printable, step.setup.names))
     fouls = [command.foul for command in step.commands if isinstance(command, c.ExpelSeat)]
     expelled = [f"{names[foul.seat]} is expelled: {foul.cause}: {printable(why(foul))}" for foul in fouls]

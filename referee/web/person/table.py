@@ -1,4 +1,4 @@
-"""The persons at the table of one match: seats them, tells them what happens, and opens what they play on."""
+"""The persons at the table of one match: seats them, shows them the match, and opens their pages or terminals."""
 
 import contextlib
 import socket
@@ -21,30 +21,30 @@ from .seat import PersonSeat
 from .terminal import Show, TerminalSeat, read_lines
 
 Open = Callable[[str], None]
-"""Shows the page of an address in a browser; returns at once."""
+"""Opens an address in a browser; returns at once."""
 
 
 class UserInterface(Struct, frozen=True, kw_only=True):
-    """How persons are told and shown something, and where their pages are."""
+    """The ways in which persons see a match."""
 
     show: Show
     say: Callable[[str], None]
     open: Open | None
-    """None: no browser is opened; the link is told anyway."""
+    """Opens a browser; None: only the link is printed."""
     relays: Mapping[str, int] = MappingProxyType({})
-    """Name of a person -> descriptor of a socket at whose other end its page is; none: pages are here."""
+    """Name of a person -> descriptor of the socket to its page; empty: the pages are in this process."""
 
 
 class PersonTable(Observer):
     """The persons of one match.
 
     Args:
-        game: that is played.
-        launches: of all players, by seat, unless lots are drawn.
-        interface: of the persons.
+        game: rules of the game.
+        launches: all players, by seat or in any order if seats are drawn by lot.
+        interface: ways in which persons see the match.
 
     Raises:
-        BadRequest: two of them are to share the terminal, or a socket.
+        BadRequest: two persons share the terminal or a socket.
     """
 
     def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], interface: UserInterface) -> None:
@@ -54,18 +54,18 @@ class PersonTable(Observer):
         self._reactor: Any = None
         self._seats: dict[str, PersonSeat] = {}
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
-            raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
+            raise BadRequest("only one person can play in the terminal; give the others a page, with me:")
         persons = {launch.name for launch in launches if launch.person is not None}
         self.has_persons = bool(persons)
         if interface.relays and interface.relays.keys() != persons:
-            raise BadRequest("a socket for each person, and none for anybody else, is to be given")
+            raise BadRequest("the sockets do not match the persons; give one for each person, and no other")
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
-        """Have the seats ready; yield who is to sit at the table.
+        """Prepare the seats, and yield the occupants of the table.
 
         Raises:
-            EndpointError: no port is to be had for the pages.
+            EndpointError: no port is free for the pages.
         """
         self._reactor = reactor
         persons = {launch.name: launch.person for launch in self._launches if launch.person}
@@ -78,8 +78,8 @@ class PersonTable(Observer):
             yield [self._occupant(launch) for launch in self._launches]
 
     def _open_relays(self, stack: contextlib.AsyncExitStack) -> None:
-        """Let each person play at the other end of a socket."""
-        from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
+        """Let each person play at the other end of its socket."""
+        from .relay import SeatRelay, speak  # noqa: PLC0415  # modules that make pages take long to import
 
         for name, descriptor in self._interface.relays.items():
             relay = SeatRelay(self._seats[name], self._reactor)
@@ -87,7 +87,7 @@ class PersonTable(Observer):
             stack.push_async_callback(relay.close)
 
     async def _open_here(self, persons: Mapping[str, PersonPlace], stack: contextlib.AsyncExitStack) -> None:
-        """Let persons play on this machine: by name, each where it wants to."""
+        """Let persons play on this machine, each where it wants to."""
         for name, where in persons.items():
             if where is PersonPlace.TERMINAL:
                 terminal = TerminalSeat(self._seats[name], self._interface.show, self._reactor.stop)  # as Ctrl-C does
@@ -104,7 +104,7 @@ class PersonTable(Observer):
                     self._interface.open(site.link(name))
 
     def on_match_stepped(self, step: MatchStep) -> None:
-        """Tell every person."""
+        """Show every person a transition."""
         for seat in self._seats.values():
             seat.take_step(step)
 
@@ -114,9 +114,9 @@ class PersonTable(Observer):
         return InvitedPlayer(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
 
     def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
-        """Connect a seat to the referee; if that fails, nobody takes the seat, which the referee will find out."""
+        """Connect a seat to the referee; if that fails, the seat stays empty, which the referee notices."""
         where = parse_address(invitation.address)
-        from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol  # noqa: PLC0415  # it takes TLS along
+        from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol  # noqa: PLC0415  # imports TLS as well
 
         connectProtocol(TCP4ClientEndpoint(self._reactor, where.host, where.port), seat.client(invitation)).addErrback(
             lambda _: None

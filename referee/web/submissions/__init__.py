@@ -1,1 +1,1 @@
-"""Programs that authors hand in: their archives, the folder that keeps every version, whose a match is. No sockets."""
+"""Programs that authors hand in: archives, the store of all versions, their checks and matches. No sockets."""

@@ -1,8 +1,11 @@
-"""An author's archive: entries <-> its bytes, packed in one format and unpacked from all that are common.
+"""An author's archive: entries <-> bytes. It is packed in one format, and unpacked from all common ones."""
 
-A format is found by the archive's first bytes. Unpacking believes nothing: everything is read and checked before
-anything of it is used. A program's lone file is refused, with the commands that make a player's folder of it.
-"""
+# The first bytes decide the format, whatever the file is called. Archives are hostile: everything in one is read into
+# memory and checked (entries.py) before anything of it reaches the disk. So no path can leave the folder, not even for
+# a moment, and a bomb is given up as soon as it exceeds the limit. The standard library's extractors were the
+# alternative; they write while they read, and their filters differ from release to release.
+#
+# A lone source file is refused with the commands that make a player's folder of it, because beginners send one.
 
 import bz2
 import importlib
@@ -59,30 +62,30 @@ __all__ = [
 ]
 
 MAX_PACKED_BYTES = 16 * MIB
-"""Halite took 20 MiB; source and a table of openings are far below, and a hundred authors' fit into memory at once."""
+"""Most bytes of an archive. Halite took 20 MiB; sources with a table of openings are far below."""
 _MAX_TAR_BYTES = MAX_UNPACKED_BYTES + (2 * MAX_ENTRIES + 40) * BLOCK
 """Most bytes of a plain tar: content, header and padding of each entry, and the longest end that tar writes."""
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
-"""No name, no time, no system: all that the library would write into it from its surroundings."""
+"""Header without name, time and system, so that the same entries always give the same bytes."""
 _APPLE_FOLDER, _APPLE_PREFIX, _APPLE_MAGIC = "__MACOSX", "._", b"\0\5\x16\7"
 """Names and first bytes of the files that macOS adds to archives, with the metadata of other files."""
 _GZIP_BITS = 31
 _LZMA_BYTES = 128 * MIB
-"""Memory for unpacking: twice what the highest setting of xz asks for."""
+"""Most memory for unpacking xz: twice what its highest setting needs."""
 _KITS = {".c": "c", ".go": "go", ".rs": "rust"}
-"""Ending of a file that has to be built -> the language of `referee new`."""
+"""Ending of a source file that has to be built -> language of `referee new`."""
 _PLAIN = re.compile(r"\w[\w.-]*", re.ASCII)
 _NAME_CHARS = 20
 _DEFAULT_NAME = "player"
 
 
 def pack(entries: Sequence[ArchiveEntry]) -> bytes:
-    """Pack entries: the same ones, in whatever order, give the same bytes.
+    """Pack entries; the same entries give the same bytes, in whatever order they are.
 
-    Another release of the compression library may compress to other bytes, which unpack to the same entries.
+    Another release of the compression library may give other bytes, which unpack to the same entries.
 
     Raises:
-        BadArchive: they break a rule, or are too many or too large.
+        BadArchive: the entries break a rule, or are too many or too large.
     """
     check(entries)
     plain = b"".join(_pack_entry(entry) for entry in sorted(entries, key=lambda entry: entry.path.encode()))
@@ -103,43 +106,44 @@ def _pack_entry(entry: ArchiveEntry) -> bytes:
     info.size, info.linkname = len(entry.data), entry.target
     try:
         head = info.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict")
-    except ValueError:  # a name of more than 100 bytes is parted at a slash, and not every one can be
+    except ValueError:  # ustar splits names of more than 100 bytes at a slash, which is not always possible
         head = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
     return head + entry.data + bytes(-len(entry.data) % BLOCK)
 
 
 def unpack(data: bytes, name: str = "") -> tuple[ArchiveEntry, ...]:
-    """Return the entries of an archive, without the folders that follow from their paths alone.
-
-    Where everything lies in one folder, with the player.toml in it, that is the player's.
+    """Return the entries of an archive; if everything is in one folder with a player.toml, relative to that folder.
 
     Args:
-        data: the archive.
-        name: of its file, for what is said of a lone one.
+        data: content of the archive.
+        name: name of the file, for the error message about a lone source file.
 
     Raises:
-        BadArchive: it is none, is cut off, is too large, or something in it breaks a rule.
+        BadArchive: the data is no archive, is cut off or too large, or an entry breaks a rule.
     """
     if len(data) > MAX_PACKED_BYTES:
         raise BadArchive(f"the archive is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
-    found = find_format(data, name)
-    entries = read_zip(data) if found is ArchiveFormat.ZIP else read_tar(inflate(data, found, _MAX_TAR_BYTES))
-    own = find_player(entries)
-    check(own)
-    return own
+    archive_format = find_format(data, name)
+    if archive_format is ArchiveFormat.ZIP:
+        entries = read_zip(data)
+    else:
+        entries = read_tar(inflate(data, archive_format, _MAX_TAR_BYTES))
+    player = find_player(entries)
+    check(player)
+    return player
 
 
 def find_player(entries: Iterable[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
-    """Return what belongs to the player: without what is left out, from the one folder that everything lies in, if so.
+    """Return the player's entries: without caches and history, relative to the one folder that holds everything.
 
     Raises:
-        BadArchive: a path breaks a rule, or there are too many.
+        BadArchive: a path breaks a rule, or there are too many entries.
     """
     return _enter_folder([entry for entry in _check_each(entries) if not _is_left_out(entry)])
 
 
 def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
-    """Hold each entry to the rules for paths before any is left out or moved, and stop early if they are too many."""
+    """Check the path of each entry before any is left out or moved, and stop early if there are too many."""
     for count, entry in enumerate(entries, 1):
         if count > MAX_LISTED:
             raise too_many()
@@ -148,14 +152,14 @@ def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
 
 
 def _is_left_out(entry: ArchiveEntry) -> bool:
-    """Tell whether an entry is no part of any program: a cache, the history, or what macOS put there."""
+    """Tell whether an entry belongs to no program: a cache, the history, or a file that macOS has added."""
     names = entry.path.split("/")
     is_metadata = names[-1].startswith(_APPLE_PREFIX) and entry.data.startswith(_APPLE_MAGIC)
     return is_metadata or names[0] == _APPLE_FOLDER or not LEFT_OUT.isdisjoint(names)
 
 
 def _enter_folder(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
-    """Return the entries of the one folder that everything lies in, if the player.toml lies there, too."""
+    """Return the entries relative to the one folder that holds everything, if the player.toml is in it."""
     manifests = [entry.path for entry in entries if entry.path.rpartition("/")[2] == MANIFEST]
     top = min(manifests, key=lambda path: path.count("/"), default="").rpartition("/")[0]
     if not top:
@@ -168,7 +172,7 @@ def _enter_folder(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
 
 
 class ArchiveFormat(StrEnum):
-    """A format that is unpacked; the value is the ending of its files."""
+    """A format that can be unpacked; the value is the usual ending of its files."""
 
     TAR = "tar"
     GZIP = "tar.gz"
@@ -194,44 +198,44 @@ _FOREIGN = {
     b"\x5d\0\0": "LZMA",
     b"PK\7\x08": "a zip in several parts",
 }
-"""First bytes of a file -> what it is; the standard library reads none of them."""
+"""First bytes of a file -> format; the standard library reads none of these."""
 
 
 def find_format(data: bytes, name: str = "") -> ArchiveFormat:
-    """Return the format of what was handed in, by its first bytes.
+    """Return the format of an archive, by its first bytes.
 
     Args:
-        data: all of it.
-        name: of the file, for what is said of a lone one.
+        data: content of the archive.
+        name: name of the file, for the error message about a lone source file.
 
     Raises:
-        BadArchive: it is no archive, or one of another format; the text says what it is.
+        BadArchive: the data is no archive, or one of a format that can't be read; the text says which.
     """
-    for magic, found in _MAGICS.items():
+    for magic, archive_format in _MAGICS.items():
         if data.startswith(magic):
-            return found
+            return archive_format
     if any(magic.startswith(data) for magic in _MAGICS):
         raise BadArchive(f"the archive is cut off: it has {counted(len(data), 'byte')}", SEND_AGAIN)
     if is_tar(data):
         return ArchiveFormat.TAR
     for magic, what in _FOREIGN.items():
         if data.startswith(magic):
-            raise BadArchive(f"the archive is {what}, which is not read here", PACK_IT)
+            raise BadArchive(f"the archive is {what}, a format that can't be read here", PACK_IT)
     if is_text(data):
         raise refuse_lone_file(name)
     raise BadArchive("this is no archive: neither a tar, compressed or not, nor a zip", PACK_IT)
 
 
 def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes:
-    """Return the plain tar; a bomb is given up as soon as it is over the limit.
+    """Return the plain tar; a bomb is given up as soon as it exceeds the limit.
 
     Args:
-        data: the archive.
-        archive_format: of a tar.
-        max_bytes: how long the plain tar may be.
+        data: content of the archive.
+        archive_format: format of the archive, any but zip.
+        max_bytes: most bytes of the plain tar.
 
     Raises:
-        BadArchive: it is damaged, cut off or too large, or something stands behind it.
+        BadArchive: the archive is damaged, cut off or too large, or other bytes follow it.
     """
     if archive_format is ArchiveFormat.TAR:
         return data
@@ -240,7 +244,7 @@ def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes
         plain: bytes = inflating.decompress(data, max_bytes + 1)
     except ImportError:
         raise BadArchive("the archive is Zstandard, which needs Python 3.14 at the referee's", PACK_IT) from None
-    except Exception as error:  # noqa: BLE001  # each library has errors of its own, and nothing else happens here
+    except Exception as error:  # noqa: BLE001  # each library raises its own errors, and nothing else happens here
         name = archive_format.name.lower()
         raise BadArchive(f"the archive is no whole {name}: {error}", SEND_AGAIN) from None
     if len(plain) > max_bytes:
@@ -248,15 +252,15 @@ def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes
     if not inflating.eof:
         raise BadArchive("the archive is cut off", SEND_AGAIN)
     if inflating.unused_data:
-        raise BadArchive(f"{len(inflating.unused_data)} bytes stand behind the archive", PACK_IT)
+        raise BadArchive(f"{counted(len(inflating.unused_data), 'byte')} follow the archive", PACK_IT)
     return plain
 
 
 def _start(archive_format: ArchiveFormat) -> Any:
-    """Return what decompresses a format, piece by piece.
+    """Return a decompressor for a format.
 
     Raises:
-        ImportError: this Python's standard library has nothing for it.
+        ImportError: this Python's standard library has none.
     """
     match archive_format:
         case ArchiveFormat.BZIP2:
@@ -270,7 +274,7 @@ def _start(archive_format: ArchiveFormat) -> Any:
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether data may be a program's source."""
+    """Tell whether data may be source code."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -279,14 +283,14 @@ def is_text(data: bytes) -> bool:
 
 
 def refuse_lone_file(path: str) -> BadArchive:
-    """Return what to say of a lone file, with the commands that make a player of it.
+    """Return the error about a lone source file, with the commands that make a player's folder of it.
 
     Args:
-        path: of the file, as its author calls it; empty: it has no name.
+        path: path of the file as its author names it; empty if it has no name.
     """
     file = PurePath(path or "FILE")
     name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
-    if name == file.name:  # a folder can't have the name of a file next to it
+    if name == file.name:  # the folder can't have the name of the file next to it
         name = f"{name[: _NAME_CHARS - 1]}1"
     what = f"{show_path(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
     if kit := _KITS.get(file.suffix.lower()):

@@ -1,8 +1,7 @@
-"""The practice matches that authors asked for: kept on the disk until they are played, and whose turn comes when.
+"""The practice matches that authors have asked for, on the disk, and the order in which they are played."""
 
-DIR/AUTHOR/0001/challenge.json    what was asked for, and what came of it
-DIR/AUTHOR/0001/                  the record of the match, once it has begun
-"""
+# DIR/AUTHOR/0001/challenge.json    request and outcome DIR/AUTHOR/0001/                  record of the match, once it
+# has begun
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -23,9 +22,9 @@ MAX_WAITING = 3
 MAX_KEPT = 100
 """Most practice matches of one author that are kept; the oldest is removed."""
 PERSON = "me:"
-"""Before the name of an author who plays in person."""
+"""Prefix to the name of an author who plays in person."""
 PRACTICE = "practice"
-"""Folder of all of it, among those of the records: no tournament has that name."""
+"""Folder of all practice matches in the folder of records; no tournament may have that name."""
 _FILE = "challenge.json"
 _DIGITS = 4
 
@@ -37,61 +36,61 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     number: int
     """Number from 1, counted for each author."""
     tournament: str
-    """Whose game, options and time it is played with."""
+    """Tournament whose game, options and times are used."""
     version: int | None
     """Version of the author's that plays; None: the author plays in person."""
     opponent: str
-    """`house:NAME`, or the number of another version of the author's; it has all other seats."""
+    """Player of all other seats: `house:NAME`, or the number of another version of the author's."""
     asked: str
-    """ISO 8601 in UTC."""
+    """Time of the request, ISO 8601 in UTC."""
     begun: str | None = None
-    """When it was begun last, as above."""
+    """Time of the last attempt to play it, as above."""
     attempts: int = 0
     """Number of attempts to play it that ended together with the server."""
     ended: str | None = None
     """Time of the end, as above; None while it is still to be played."""
     trouble: str | None = None
-    """Why it was not played, in one sentence."""
+    """Reason why it was not played, in one sentence."""
 
     def __post_init__(self) -> None:
         for at in (self.asked, self.asked if self.begun is None else self.begun):
             moment = datetime.fromisoformat(at)
-            if moment.tzinfo is None or moment.year == MAXYEAR:  # deadlines follow from it
+            if moment.tzinfo is None or moment.year == MAXYEAR:  # deadlines are computed from it
                 raise ValueError(f"{at} is no time of a match")
 
     @property
     def is_in_person(self) -> bool:
-        """Whether the author plays, and no version."""
+        """True if the author plays, and no version does."""
         return self.version is None
 
     @property
     def place(self) -> str:
-        """What its folder is called within that of all of them."""
+        """Path of its folder in the folder of all practice matches."""
         return f"{self.author}/{self.number:0{_DIGITS}}"
 
 
 class PracticeRules(Struct, frozen=True, kw_only=True):
-    """A tournament whose rules a practice match may be played by."""
+    """A tournament whose rules may be used in practice."""
 
     tournament: str
     game: str
-    """Its title."""
+    """Title of the game."""
     houses: Sequence[str]
-    """House players of that game."""
+    """House players that can play the game."""
 
 
 class ChallengeRefused(RemediableError):
-    """A challenge that is not taken."""
+    """A request for a practice match that is refused."""
 
 
 class Challenges:
-    """The challenges of all authors.
+    """The practice matches of all authors.
 
     Args:
-        root: the folder.
+        root: folder of all practice matches.
 
     Raises:
-        StoreError: what is there can't be read.
+        StoreError: a file in it can't be read.
     """
 
     def __init__(self, root: Path) -> None:
@@ -100,36 +99,39 @@ class Challenges:
         for path in sorted(self._root.glob(f"*/*/{_FILE}")):
             self._keep(self._read(path))
 
-    def of(self, author: str) -> list[Challenge]:
-        """Return an author's challenges, the oldest first."""
+    def list_own(self, author: str) -> list[Challenge]:
+        """Return the matches that an author has asked for, the oldest first."""
         return list(self._known.get(author, {}).values())
 
     def latest(self, challenge: Challenge) -> Challenge:
-        """Return what has become of a challenge."""
+        """Return the current state of a challenge."""
         return self._known.get(challenge.author, {}).get(challenge.number, challenge)
 
     def folder(self, challenge: Challenge) -> Path:
-        """Return where the record of a match is."""
+        """Return the folder of a match's record."""
         return self._root / challenge.place
 
     def waiting(self) -> list[Challenge]:
-        """Return those that are still to be played, in their order.
+        """Return the matches that are still to be played, in their order.
 
-        What has begun goes on; then each author has a turn, first who has waited longest for one.
+        Matches that have begun come first. Then authors take turns, beginning with the one that has waited longest: an
+        author who asks for many matches at once delays nobody else.
         """
         turns = chain.from_iterable(map(self._turns, self._known))
         return [challenge for _, challenge in sorted(turns, key=lambda turn: turn[0])]
 
     def add(self, challenge: Challenge) -> Challenge:
-        """Take a challenge in, and return it with its number.
+        """Store a challenge, and return it with its number.
 
         Raises:
-            ChallengeRefused: too many of its author wait.
-            OSError: the disk can't take it.
+            ChallengeRefused: too many of the author's matches wait.
+            OSError: the disk can't store it.
         """
         known = self._known.get(challenge.author, {})
         if sum(other.ended is None for other in known.values()) >= MAX_WAITING:
-            raise ChallengeRefused(f"{MAX_WAITING} of your practice matches wait", "ask again when one was played")
+            raise ChallengeRefused(
+                f"{MAX_WAITING} of your practice matches wait already", "ask again when one of them is over"
+            )
         numbered = msgspec.structs.replace(challenge, number=max(known, default=0) + 1)
         self.folder(numbered).mkdir(parents=True, exist_ok=True)
         self.save(numbered)
@@ -139,10 +141,10 @@ class Challenges:
         return numbered
 
     def save(self, challenge: Challenge) -> None:
-        """Keep what has become of a challenge.
+        """Store the state of a challenge.
 
         Raises:
-            OSError: the disk can't take it.
+            OSError: the disk can't store it.
         """
         write_whole(self.folder(challenge) / _FILE, [msgspec.json.encode(challenge)])
         self._keep(challenge)
@@ -153,15 +155,17 @@ class Challenges:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise StoreError(f"can't read {path}: {error}; move its folder away") from None
         if self.folder(challenge) != path.parent:
-            raise StoreError(f"{path} is not of the author and the number of its folder; move that away")
+            raise StoreError(f"{path} does not fit the author and the number of its folder; move that folder away")
         return challenge
 
     def _keep(self, challenge: Challenge) -> None:
         self._known.setdefault(challenge.author, {})[challenge.number] = challenge
 
     def _turns(self, author: str) -> Iterator[tuple[tuple[bool, int, str, str], Challenge]]:
-        """Yield an author's challenges that are still to be played, each with its place among all."""
-        last = max((challenge.begun or "" for challenge in self.of(author) if challenge.ended is not None), default="")
-        open_ones = (challenge for challenge in self.of(author) if challenge.ended is None)
+        """Yield an author's matches that are still to be played, each with a sort key for its place among all."""
+        last = max(
+            (challenge.begun or "" for challenge in self.list_own(author) if challenge.ended is not None), default=""
+        )
+        open_ones = (challenge for challenge in self.list_own(author) if challenge.ended is None)
         for turn, challenge in enumerate(open_ones):
             yield (challenge.begun is None, turn, last, challenge.asked), challenge

@@ -1,8 +1,11 @@
-"""The queue of versions to check: one at a time, each by a process of its own.
+"""The queue of versions to check: one at a time, each by a process of its own."""
 
-A check ends with everything that it started: when it is done, over its time, or when the service stops. Versions whose
-check was cut off, by a kill of this process too, are checked again.
-"""
+# A check runs an author's program, so it may leave processes behind that hide from it. Each of them inherits a variable
+# in its environment, which a program can't take away from a process that runs already. When a check is done or takes
+# too long, or when the server stops or starts again, every process with this variable is killed.
+#
+# A version whose check was cut off is checked again, even if this process was killed. After MAX_ATTEMPTS it fails: it
+# may be what takes the machine down.
 
 import contextlib
 import hashlib
@@ -32,18 +35,18 @@ CHECK_S = 600.0
 """Longest check in seconds. A build may take half of it; the check of a good player takes a minute."""
 POLL_S = 0.05
 GRACE_S = 2.0
-"""Between asking a check to end and killing it: it takes its players with it."""
+"""Seconds between asking a check to end, with its players, and killing it."""
 RETRY_S = 30.0
-"""After a trouble of the disk's."""
+"""Seconds to wait after an error of this machine, such as a full disk."""
 _MAX_REPORT_BYTES = 1 << 20
 _MAX_FAILED_STEPS = 20
 _LAST_WORDS_BYTES = 400
 _VERDICTS = (0, 1)
-"""Exit status of a check: passed, failed. Anything else says that it could not be made."""
+"""Exit statuses of a check that passed or failed; any other means that it could not be made."""
 
 
 class CheckFailed(Exception):
-    """A check that could not be made; the text is for the organiser."""
+    """A check that could not be made; the text is for the organiser's log."""
 
 
 class CheckQueue:
@@ -51,10 +54,10 @@ class CheckQueue:
 
     Args:
         reactor: Twisted's reactor.
-        store: of the versions.
-        now: ISO 8601 in UTC.
-        note: takes note of what happens.
-        command: command line of a check; a player's folder is added, and the report is expected on stdout as JSON.
+        store: versions of all authors.
+        now: returns the time of day, ISO 8601 in UTC.
+        note: logs what happens.
+        command: command line of a check, to which a player's folder is added; it prints its report as JSON.
     """
 
     def __init__(
@@ -74,18 +77,18 @@ class CheckQueue:
         """Environment variable of every process of a check, by which leftovers of a check are found and ended."""
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self._since: dict[tuple[str, int], str] = {}
-        """Author and number of a version that is not checked -> when it was handed in."""
+        """Author and number of an unchecked version -> time at which it was handed in."""
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
         self.begun: str | None = None
-        """When that was begun, ISO 8601 in UTC."""
-        self._told: Path | None = None
+        """Time at which that check began, ISO 8601 in UTC."""
+        self._output: Path | None = None
         """File that the current check writes its steps to."""
         self._changes = Counter[str]()
-        """Author -> how often something about its versions has changed."""
+        """Author -> number of changes of its versions."""
 
     async def recover(self) -> None:
-        """End what a service that was killed had begun, and queue what waits: before anything else.
+        """End the checks that a killed server has left running, and queue all versions that wait.
 
         Raises:
             StoreError: the versions can't be read.
@@ -95,34 +98,34 @@ class CheckQueue:
             self.add(author, version)
 
     def add(self, author: str, version: HandedInVersion) -> None:
-        """Have a version checked when its turn comes."""
+        """Add a version to the queue."""
         self._since[author, version.number] = version.handed_in
         self._queue.put((author, version.number))
         self.note_change(author)
 
     def note_change(self, author: str) -> None:
-        """Take note that something about an author's versions is another."""
+        """Record a change of an author's versions, for the author's open pages."""
         self._changes[author] += 1
 
     def stamp(self, author: str) -> tuple[int, int]:
-        """Return what is another whenever something about an author's versions is, or its check has told more."""
+        """Return a value that differs whenever an author's versions have changed, or their check has printed more."""
         is_checked = self.current is not None and self.current[0] == author
-        return self._changes[author], _size(self._told) if is_checked else 0
+        return self._changes[author], _size(self._output) if is_checked else 0
 
     def steps(self, author: str, number: int) -> list[Any]:
-        """Return the steps that the check of a version has told so far; none if it is not being checked."""
-        return list(_steps(self._told)) if self.current == (author, number) else []
+        """Return the steps that the check of a version has printed so far; none unless it is being checked."""
+        return list(_steps(self._output)) if self.current == (author, number) else []
 
     def since(self, author: str, number: int) -> str:
-        """Return when a version was handed in that is being checked, or waits for it, ISO 8601 in UTC."""
+        """Return when an unchecked version was handed in, ISO 8601 in UTC."""
         return self._since[author, number]
 
     def waiting(self) -> list[tuple[str, int]]:
-        """Return the versions that wait, author and number, in their order."""
+        """Return author and number of the versions that wait, in their order."""
         return list(self._queue.pending)
 
     async def run(self) -> None:
-        """Check what there is to check until this is cancelled; then nothing of a check is left.
+        """Check versions until this is cancelled; no process of a check remains then.
 
         Raises:
             CancelledError: it was cancelled.
@@ -137,7 +140,7 @@ class CheckQueue:
                 self._since.pop(self.current, None)
             except CancelledError:
                 raise
-            except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
+            except Exception as error:  # noqa: BLE001  # whatever happened, the versions of other authors are checked
                 self._note(
                     "check-failed", author=self.current[0], version=self.current[1], error=_describe_error(error)
                 )
@@ -151,9 +154,9 @@ class CheckQueue:
     async def _check(self, author: str, number: int) -> None:
         version = self._store.version(author, number)
         if version is None:
-            return  # the organiser has taken it away
+            return  # the organiser has removed it
         if version.attempts >= MAX_ATTEMPTS:
-            text = f"its check was cut off {version.attempts} times, with the referee itself; tell the organiser"
+            text = f"its check was cut off {version.attempts} times, with the referee itself; ask the organiser"
             verdict = CheckOutcome(passed=False, trouble=text)
         else:
             verdict = await self._check_safely(author, number)
@@ -161,7 +164,7 @@ class CheckQueue:
         self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
 
     async def _check_safely(self, author: str, number: int) -> CheckOutcome:
-        """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
+        """Check a version; an error is part of its outcome, unless this machine is to blame for it."""
         with ExitStack() as held:
             try:
                 folder = held.enter_context(scratch("check"))
@@ -176,12 +179,12 @@ class CheckQueue:
                 self._note("check-failed", author=author, version=number, error=_describe_error(error))
                 return CheckOutcome(passed=False, trouble=_describe_trouble(error))
             finally:
-                self._told = None
+                self._output = None
                 await deferToThread(held.close)
 
     async def _verdict(self, folder: Path) -> CheckOutcome:
-        """Check the player in a folder, which has the output beside it, and return what came of it."""
-        self._told = folder / "out"
+        """Check the player in a folder, with the output next to it, and return the outcome."""
+        self._output = folder / "out"
         status = await self._await_status(self._start(folder))
         if status is None:
             remedy = "`referee check` on your own machine shows where it hangs"
@@ -193,14 +196,14 @@ class CheckQueue:
         return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
 
     def _start(self, folder: Path) -> OwnProcess:
-        """Start a check, which ends with this service, and whose files lie in the folder."""
+        """Start a check, which ends with this process, and whose files are in the folder."""
         name, _, value = self._mark.partition("=")
         env = {"TMPDIR": str(folder), name: value}
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             return OwnProcess([*self._command, PLAYER], output=out, errors=err, cwd=folder, env=env)
 
     async def _await_status(self, process: OwnProcess) -> int | None:
-        """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
+        """Wait for a check to end, and end everything that it started; return its status, None if it took too long."""
         try:
             return await deferToThread(process.wait, CHECK_S)
         finally:
@@ -213,7 +216,7 @@ class CheckQueue:
             time.sleep(POLL_S)
 
     def _end_leftovers(self) -> None:
-        """End what a service that was killed has left running, then remove its files."""
+        """End the processes that a killed server has left running, then remove its files."""
         while kill_orphans(self._mark):
             pass
         with scratch("check"):
@@ -228,7 +231,7 @@ def _size(path: Path | None) -> int:
 
 
 def _steps(path: Path | None) -> Iterator[Any]:
-    """Yield the steps that stand in a check's output: its lines that are objects with a `step`."""
+    """Yield the steps in a check's output: its lines that are objects with a `step`."""
     try:
         lines = [] if path is None else _placeless(path.read_bytes()[:_MAX_REPORT_BYTES], path.parent).split(b"\n")
     except OSError:
@@ -239,25 +242,25 @@ def _steps(path: Path | None) -> Iterator[Any]:
 
 
 def _describe_error(error: Exception) -> str:
-    """Return an error as the organiser is told it."""
+    """Return an error in words for the organiser."""
     if isinstance(error, CheckFailed):
         return ": ".join(error.args)
     return str(error) if isinstance(error, OSError | StoreError | BadTree) else f"{type(error).__name__}: {error}"
 
 
 def _describe_trouble(error: Exception) -> str:
-    """Return an error as an author is told it: without a path of this machine."""
+    """Return an error in words for the author, without any path of this machine."""
     if isinstance(error, BadTree):
         return f"the check could not be made: {error}"
     if isinstance(error, CheckFailed):
         what = error.args[0]
     else:
         what = error.strerror if isinstance(error, OSError) else type(error).__name__
-    return f"the check could not be made ({what}): tell the organiser"
+    return f"the check could not be made ({what}): ask the organiser"
 
 
 def _report(folder: Path) -> dict[str, Any] | None:
-    """Return the object in a check's last line, paths relative to the check's folder; None if there is none."""
+    """Return the object in a check's last line, with paths relative to the check's folder; None without one."""
     with (folder / "out").open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
         lines = file.read().strip().splitlines() or [b""]
@@ -274,6 +277,6 @@ def _placeless(text: bytes, folder: Path) -> bytes:
 
 def _failed_steps(report: dict[str, Any]) -> tuple[str, ...]:
     steps = report.get("steps")
-    found = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    failed = [f"{step.get('number')} {step.get('title')}" for step in found if step.get("verdict") == "failed"]
+    objects = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    failed = [f"{step.get('number')} {step.get('title')}" for step in objects if step.get("verdict") == "failed"]
     return tuple(failed[:_MAX_FAILED_STEPS])

@@ -1,7 +1,7 @@
-"""What an author's archive holds, in whatever format it comes: entries, and the rules that they keep.
+"""The entries of an author's archive in any format, and the rules that they must keep."""
 
-Whoever packs and whoever unpacks holds entries to the same rules: what breaks one is refused rather than fixed.
-"""
+# The client that packs and the server that unpacks apply the same rules. An entry that breaks one is refused rather
+# than repaired: a repaired path would surprise its author, and two repaired paths could become the same.
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ from ...errors import BadRequest, RemediableError
 from ...files.tree import MIB
 
 MAX_UNPACKED_BYTES = 64 * MIB
-"""The largest single file that a launched program may write, too; four times the packed size is usual for text."""
+"""Most unpacked bytes. Four times the packed size is usual for text; a program may write no larger file either."""
 MAX_ENTRIES = 2000
-"""Files, folders and links: room for the libraries that a program brings, as its build has no network."""
+"""Most files, folders and links: room for a program's libraries, because its build has no network."""
 MAX_LEVELS = 32
-"""Folders within folders."""
+"""Most levels of folders within folders."""
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1000
-"""File systems take names of 255 bytes; the kernel takes paths of 4096, with the folders that a player lies in."""
+"""Most bytes of a name, as file systems allow, and of a path. The kernel allows 4096, the folders above included."""
 MANIFEST = "player.toml"
 LEFT_OUT = frozenset(
     {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
 )
-"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
+"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it."""
 MAX_LISTED = 10 * MAX_ENTRIES
 """Most entries that an archive may list, those that are left out included: a git history may be thousands of files."""
 PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
@@ -35,11 +35,11 @@ COPY_IT, LEAVE_IT_OUT = "put a copy in its place", "leave it out"
 
 
 class BadArchive(RemediableError, BadRequest):
-    """What an author can't hand in."""
+    """An archive or a folder that can't be handed in."""
 
 
 class EntryKind(StrEnum):
-    """What an entry is."""
+    """The kind of an entry."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -47,10 +47,10 @@ class EntryKind(StrEnum):
 
 
 class ArchiveEntry(Struct, frozen=True, kw_only=True):
-    """One thing in an archive."""
+    """A file, a folder or a link in an archive."""
 
     path: str
-    """Relative to the player's folder, with slashes."""
+    """Path relative to the player's folder, with slashes."""
     kind: EntryKind = EntryKind.FILE
     data: bytes = b""
     is_executable: bool = False
@@ -59,20 +59,20 @@ class ArchiveEntry(Struct, frozen=True, kw_only=True):
 
 
 def is_program(data: bytes) -> bool:
-    """Tell whether a file is one that the system runs: for what comes without modes, as from Windows or a browser."""
+    """Tell whether a file is executable by its first bytes, as archives from Windows and browsers carry no modes."""
     return data.startswith((b"#!", b"\x7fELF"))
 
 
 def refuse_kind(path: str, what: str, remedy: str) -> BadArchive:
-    """Return what to say of an entry that is neither a file nor a folder nor a link."""
-    return BadArchive(f"{show_path(path)} is {what}: there may be files, folders and links to them only", remedy)
+    """Return the error about an entry that is no file, folder or link."""
+    return BadArchive(f"{show_path(path)} is {what}; only files, folders and links to them are allowed", remedy)
 
 
 def check(entries: Sequence[ArchiveEntry]) -> None:
-    """Hold entries to the rules: what they are unpacked to stays in one folder, whatever it is unpacked on.
+    """Check that entries stay in one folder when they are unpacked, on any system.
 
     Raises:
-        BadArchive: they break one.
+        BadArchive: an entry breaks a rule.
     """
     if len(entries) > MAX_ENTRIES:
         raise too_many()
@@ -93,10 +93,10 @@ def check(entries: Sequence[ArchiveEntry]) -> None:
 
 
 def check_path(path: str) -> None:
-    """See to it that a path stays below the player's folder, and that any machine can have and show it.
+    """Check that a path stays below the player's folder, and that every system can store and show it.
 
     Raises:
-        BadArchive: it leads out, or can't be a path everywhere.
+        BadArchive: the path leads out, or is impossible on some system.
     """
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
@@ -104,7 +104,7 @@ def check_path(path: str) -> None:
     if any("\udc80" <= sign <= "\udcff" for sign in path):  # how Python decodes a byte that is not UTF-8
         raise BadArchive(_describe_bytes(path), "rename it: plain letters are safe")
     if not path.isprintable():
-        raise BadArchive(f"{show_path(path)} is no name that can be shown", "rename it")
+        raise BadArchive(f"{show_path(path)} is a name that can't be shown", "rename it")
     if "" in parts or "." in parts:
         raise BadArchive(f"{show_path(path)} is no plain path", PACK_IT)
     if len(parts) > MAX_LEVELS:
@@ -115,7 +115,7 @@ def check_path(path: str) -> None:
 
 
 def _check_parents(kinds: dict[str, EntryKind]) -> None:
-    """Add the folders that paths imply, and see to it that each is a folder and no name is another's in capitals."""
+    """Add the folders that paths imply; check that each is a folder, and that no two names differ in case alone."""
     for path in list(kinds):
         for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
             if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
@@ -124,11 +124,13 @@ def _check_parents(kinds: dict[str, EntryKind]) -> None:
     for path in kinds:
         other = folded.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
-            raise BadArchive(f"{show_path(path)} and {show_path(other)} are one name on some machines", "rename one")
+            raise BadArchive(
+                f"{show_path(path)} and {show_path(other)} are the same name on some systems", "rename one"
+            )
 
 
 def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
-    """See to it that a link leads to a file or folder of the archive, with no other link on the way."""
+    """Check that a link leads to a file or folder of the archive, with no other link on the way."""
     steps = [step for step in link.target.split("/") if step != "."]
     place = link.path.split("/")[:-1]
     while steps and steps[0] == "..":
@@ -144,9 +146,9 @@ def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
 
 
 def _no_manifest(kinds: dict[str, EntryKind]) -> BadArchive:
-    """Return what to say where there is no player.toml at the top: where it is instead, or what to write into one."""
-    found = [path for path in kinds if PurePosixPath(path).name == MANIFEST]
-    elsewhere = sorted(found, key=lambda path: (path.count("/"), path))
+    """Return the error about a missing player.toml: where it is instead, or what to write into one."""
+    manifests = (path for path in kinds if PurePosixPath(path).name == MANIFEST)
+    elsewhere = sorted(manifests, key=lambda path: (path.count("/"), path))
     if elsewhere:
         remedy = f"it is at {', '.join(map(show_path, elsewhere[:3]))}: hand in only the folder that holds it"
     else:
@@ -155,38 +157,38 @@ def _no_manifest(kinds: dict[str, EntryKind]) -> BadArchive:
 
 
 def too_many() -> BadArchive:
-    """Return what to say of too many entries."""
+    """Return the error about too many entries."""
     return BadArchive(f"there are more than {MAX_ENTRIES} files and folders", SMALLER)
 
 
 def too_large(entries: Sequence[ArchiveEntry], what: str) -> BadArchive:
-    """Return what to say of too much: which files are the largest, and what to do."""
+    """Return the error about too many bytes, with the largest files."""
     return largest([(len(entry.data), entry.path) for entry in entries], what)
 
 
 def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
-    """Return what to say of files that are too much together.
+    """Return the error about files that are too large together.
 
     Args:
-        sizes: bytes and path of each.
-        what: is wrong.
+        sizes: size in bytes and path of each file.
+        what: what is wrong.
     """
     top = sorted(sizes, reverse=True)[:3]
-    told = ", ".join(f"{show_path(path)} ({size / MIB:.1f} MiB)" for size, path in top)
-    return BadArchive(f"{what}; the largest: {told}", SMALLER)
+    listed = ", ".join(f"{show_path(path)} ({size / MIB:.1f} MiB)" for size, path in top)
+    return BadArchive(f"{what}; the largest: {listed}", SMALLER)
 
 
 def _describe_bytes(path: str) -> str:
-    """Return which byte of a path is no UTF-8, and how the path reads in Latin-1, as old archivers write names."""
+    """Describe a path with a byte that is not UTF-8, and its reading in Latin-1, which old archivers write."""
     data = path.encode("utf-8", "surrogateescape")
     byte = next(ord(sign) - 0xDC00 for sign in path if "\udc80" <= sign <= "\udcff")
     guess = data.decode("latin-1")
-    known = data.decode("utf-8", "replace")
-    what = f"{show_path(known)} is a name with the byte 0x{byte:02x}, which is no UTF-8"
+    readable = data.decode("utf-8", "replace")
+    what = f"{show_path(readable)} is a name with the byte 0x{byte:02x}, which is not UTF-8"
     return f"{what}; in Latin-1 it is {show_path(guess)}" if guess.isprintable() else what
 
 
 def show_path(path: str) -> str:
-    """Return a path as an error may show it: one line, of bounded length."""
+    """Return a path for an error message: one line, of bounded length."""
     text = path if path.isprintable() else ascii(path)[1:-1]
     return text if len(text) <= 100 else f"{text[:100]}..."

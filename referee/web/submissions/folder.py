@@ -1,9 +1,8 @@
-"""A player's folder on the disk <-> the entries of its archive.
+"""A player's folder on the disk <-> the entries of its archive."""
 
-Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
-history of version control, folders of records, and what a file .refereeignore names. The same is left out of a folder
-that a browser sent.
-"""
+# Some things are left out of a folder, whether it is packed here or sent by a browser: caches, which every machine
+# makes itself; virtual environments, which fit one machine alone; the history of version control; folders of records;
+# and the names in a file .refereeignore.
 
 import os
 import stat
@@ -33,40 +32,39 @@ from .entries import (
 
 IGNORE = ".refereeignore"
 _ENVIRONMENT = "pyvenv.cfg"
-"""A folder with this file is a virtual environment of Python's, whatever it is called."""
+"""File that marks its folder as a virtual environment of Python's."""
 _MAX_IGNORE_BYTES = 65_536
 
 
 class FolderContents(Struct, frozen=True, kw_only=True):
-    """What a folder holds."""
+    """The content of a folder."""
 
     entries: tuple[ArchiveEntry, ...]
     left_out: tuple[str, ...]
-    """Paths; of a folder, itself alone."""
+    """Paths that were left out; of a folder, only its own path."""
 
 
 def gather(folder: Path) -> FolderContents:
     """Read a player's folder.
 
     Raises:
-        BadArchive: it is none, holds what can't be handed in, or is too large; nothing of a file that is too large was
-            read.
+        BadArchive: the folder is missing or too large, or something in it can't be handed in.
     """
     if not folder.is_dir():
         raise BadArchive(
-            f"there is no folder {folder}", "name the one that holds your player.toml, or an archive of it"
+            f"there is no folder {folder}", "name the folder that holds your player.toml, or an archive of it"
         )
     try:
-        found = _Walk(folder)
+        contents = _Walk(folder)
     except BadTree as error:
-        raise BadArchive(f"{folder}: {error}", f"mend that, or name it in {IGNORE}") from None
+        raise BadArchive(f"{folder}: {error}", f"fix that, or name it in {IGNORE}") from None
     except OSError as error:
-        raise BadArchive(f"can't read {error.filename}: {error.strerror}", "see to that path") from None
-    return FolderContents(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
+        raise BadArchive(f"can't read {error.filename}: {error.strerror}", "check that path") from None
+    return FolderContents(entries=tuple(contents.entries), left_out=tuple(sorted(contents.left_out)))
 
 
 class _Walk:
-    """One walk through a folder, in order, no link followed."""
+    """One walk through a folder, in order, without following links."""
 
     def __init__(self, folder: Path) -> None:
         self.entries: list[ArchiveEntry] = []
@@ -75,7 +73,9 @@ class _Walk:
         self._patterns = _patterns(folder / IGNORE)
         self._sizes: list[tuple[int, str]] = []
         self._total = 0
-        for node in walk(folder, max_bytes=None, left_out=self._is_left_out):  # counted here, to tell the largest
+        for node in walk(
+            folder, max_bytes=None, left_out=self._is_left_out
+        ):  # counted here, so that the error can name the largest files
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
                 raise BadArchive(text, f"name what the program does not need in {IGNORE}")
@@ -117,10 +117,10 @@ def _is_environment(node: TreeNode) -> bool:
 
 
 def _patterns(path: Path) -> list[str]:
-    """Return the patterns of a file: one a line, of names or of paths within the folder; `#` begins a comment.
+    """Return the patterns in a file, one a line, for names or for paths in the folder; `#` begins a comment.
 
     Raises:
-        BadArchive: it is too long or no text.
+        BadArchive: the file is too long, or no text.
     """
     if not path.is_file():
         return []
@@ -133,14 +133,14 @@ def _patterns(path: Path) -> list[str]:
 
 
 def write(entries: Sequence[ArchiveEntry], folder: Path) -> None:
-    """Write checked entries into a folder that is not there yet, and have them on the disk when it returns.
+    """Write checked entries into a new folder, and return once they are safely on the disk.
 
     Args:
-        entries: of an archive that unpacked.
-        folder: is made.
+        entries: entries of an unpacked archive.
+        folder: folder to make.
 
     Raises:
-        OSError: the disk can't take them; what was written is left for the caller to remove.
+        OSError: the disk can't store them; the caller removes what was written.
     """
     folder.mkdir(mode=0o755)
     for entry in sorted(entries, key=lambda entry: (entry.kind is EntryKind.LINK, entry.path)):
@@ -164,14 +164,14 @@ def pack_upload(files: Sequence[tuple[str, bytes]]) -> bytes:
     """Return the archive of a folder.
 
     Args:
-        files: path and content of each; browsers begin paths with the folder's name, and send no modes.
+        files: path and content of each file; browsers begin paths with the folder's name, and send no modes.
 
     Raises:
-        BadArchive: there is too much of it, or something in it breaks a rule.
-        OSError: the disk can't take it.
+        BadArchive: the folder is too large, or something in it breaks a rule.
+        OSError: the disk can't store it.
     """
-    own = find_player(ArchiveEntry(path=path, data=data, is_executable=is_program(data)) for path, data in files)
-    check(own)
+    player = find_player(ArchiveEntry(path=path, data=data, is_executable=is_program(data)) for path, data in files)
+    check(player)
     with scratch("upload") as place:
-        write(own, place / "player")
+        write(player, place / "player")
         return pack(gather(place / "player").entries)

@@ -1,9 +1,8 @@
-"""Whose a match is, and what its author may see of it: read from the records' own bytes.
+"""The matches of each author, and the part of them that the author may see, read from the records themselves."""
 
-A seat is an author's if the organiser started the program that the author had handed in: the record's header says from
-which folder; and in a practice match, if the author played in person. Names that players gave
-themselves count for nothing. Of matches that are not over nothing is told.
-"""
+# A seat belongs to an author if the organiser started the program that the author had handed in, as the folder in the
+# record's header shows, or if the author played a practice match in person. Names that players give themselves prove
+# nothing: anybody could call a program `ada`. Matches that are not over are not shown at all.
 
 import os
 import re
@@ -39,10 +38,10 @@ class AuthorsSeat(Struct, frozen=True, kw_only=True):
 
 
 class AuthoredMatch(Struct, frozen=True, kw_only=True):
-    """A match that is over."""
+    """A match of authors that is over."""
 
     name: str
-    """Path of its record within the folder of records, without the ending."""
+    """Path of its record in the folder of records, without the ending."""
     head: str
     """Hash of its record's last line."""
     header: Header
@@ -52,7 +51,7 @@ class AuthoredMatch(Struct, frozen=True, kw_only=True):
 
 
 class Own(Struct, frozen=True, kw_only=True):
-    """A match as its author's list has it, for one seat."""
+    """A line in an author's list of matches: one match for one seat."""
 
     match: str
     head: str
@@ -69,16 +68,16 @@ class Own(Struct, frozen=True, kw_only=True):
     winner: bool
     points: int | float
     foul: str | None
-    """Why the seat was expelled; None if it was not."""
+    """Cause of the seat's expulsion; None if it was not expelled."""
 
 
 class AuthorsMatches:
     """The matches of all authors.
 
     Args:
-        logs: folder of the records and of folders of records.
-        root: of the submissions.
-        find_game: a game's name -> its rules.
+        logs: folder of all records.
+        root: folder of the submissions.
+        find_game: name of a game -> its rules.
     """
 
     def __init__(self, logs: Path, root: Path, find_game: Callable[[str], Game[Any, Any, Any]]) -> None:
@@ -86,29 +85,29 @@ class AuthorsMatches:
         self._roots = {root.absolute(), root.resolve()}
         self._find_game = find_game
         self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
-        """Record -> its size and time of change, and what it says."""
+        """Record -> its size and time of change, and its match."""
 
     def list_own(self, author: str) -> list[Own]:
-        """Return an author's matches that are over, seat by seat, the latest first."""
-        found = [
+        """Return an author's matches that are over, one line for each seat, the latest first."""
+        lines = [
             _own(match, seat, self._teams(match.header.setup))
             for match in self._all()
             for seat in match.seats
             if seat.author == author
         ]
-        return sorted(sorted(found, key=lambda own: own.seat), key=lambda own: (own.opened, own.match), reverse=True)
+        return sorted(sorted(lines, key=lambda own: own.seat), key=lambda own: (own.opened, own.match), reverse=True)
 
     def _teams(self, setup: MatchSetup) -> Sequence[Sequence[int]]:
         game = self._find_game(setup.game)
         return game.teams(game.parse_options(setup.options), len(setup.names))
 
     def explain_match(self, author: str, name: str, seat: int | None) -> Explanation | None:
-        """Explain a match to an author; None if it is none of its matches.
+        """Explain a match to an author; None if the author had no such seat.
 
         Args:
-            author: whose.
-            name: of the match, as the list has it.
-            seat: which of the author's; None: the first.
+            author: name of the author.
+            name: name of the match, as the list has it.
+            seat: one of the author's seats; None: the first.
 
         Raises:
             RecordError: the record does not hold.
@@ -121,12 +120,12 @@ class AuthorsMatches:
         return explain(lines, own[1], rules, self._find_output(own[0], own[1]))
 
     def _find_output(self, match: AuthoredMatch, seat: int) -> Printed | None:
-        """Return what an author's own program printed, without the organiser's file that has it."""
-        found = read_last_output(self._path(match.name), seat, match.header.setup.names[seat])
-        return None if found is None else replace(found, path="")
+        """Return the end of what an author's program printed, without the path of the file on this machine."""
+        printed = read_last_output(self._path(match.name), seat, match.header.setup.names[seat])
+        return None if printed is None else replace(printed, path="")
 
     def record(self, author: str, name: str, seat: int | None) -> bytes | None:
-        """Return a match's record as an author may see it; None if it is none of its matches.
+        """Return a match's record as an author may see it; None if the author had no such seat.
 
         Raises:
             RecordError: the record does not hold.
@@ -135,7 +134,7 @@ class AuthorsMatches:
         return None if own is None else b"".join(line + b"\n" for line in self._redact(name, own[1]))
 
     def read_output(self, author: str, name: str, seat: int | None) -> str | None:
-        """Return what is kept of what an author's own program printed in a match; None if nothing is."""
+        """Return everything that is kept of what an author's program printed in a match; None if nothing is."""
         own = self._own_seat(author, name, seat)
         return None if own is None else read_output(self._path(name), own[1], own[0].header.setup.names[own[1]])
 
@@ -146,7 +145,7 @@ class AuthorsMatches:
         return self._logs / f"{name}.jsonl"
 
     def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
-        """Return a match and an author's seat of it: only names from the list are ever made into paths."""
+        """Return a match and the seat of an author. Only names from the list become paths, so none leads elsewhere."""
         for match in self._all():
             seats = [own.seat for own in match.seats if own.author == author and seat in (None, own.seat)]
             if match.name == name and seats:
@@ -158,7 +157,7 @@ class AuthorsMatches:
         paths = sorted(path for path in self._logs.rglob("*.jsonl") if path.is_file())
         for gone in self._known.keys() - paths:
             del self._known[gone]
-        found = []
+        matches = []
         for path in paths:
             try:
                 status = path.stat()
@@ -166,13 +165,13 @@ class AuthorsMatches:
                 if path not in self._known or self._known[path][0] != stamp:
                     self._known[path] = (stamp, self._read(path))
             except OSError:
-                continue  # moved away meanwhile
+                continue  # it has been moved away in the meantime
             if match := self._known[path][1]:
-                found.append(match)
-        return found
+                matches.append(match)
+        return matches
 
     def _read(self, path: Path) -> AuthoredMatch | None:
-        """Return what a record says; None if it is none, or its match is not over."""
+        """Return the match of a record; None if the file is no record, or the match is not over."""
         first, *last = _ends(path)
         try:
             lines = [read_line(line) for line in (first, *last)]
@@ -182,25 +181,25 @@ class AuthorsMatches:
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
             return None
         if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
-            return None  # nobody has audited it
+            return None  # the record does not fit together, and nobody has audited it
         name = path.relative_to(self._logs).with_suffix("").as_posix()
         seats = self._seats(header, name)
         return AuthoredMatch(name=name, head=lines[-1].hash, header=header, result=result, seats=seats)
 
     def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
-        found = []
+        seats = []
         for seat, program in enumerate(header.programs or ()):
             if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
-                found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
+                seats.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
-                found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))
-        return tuple(found)
+                seats.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))
+        return tuple(seats)
 
     def _author(self, where: str, program: str) -> tuple[str, int | None] | None:
-        """Return whose folder of the submissions a program was started from, and of which version."""
+        """Return author and version of the folder that a program was started from; None if it was not handed in."""
         if program.startswith(("house:", "cmd:")):
             return None
-        folder = Path(os.path.normpath(Path(where, program)))  # as it was written: what links lead to may have changed
+        folder = Path(os.path.normpath(Path(where, program)))  # no links followed: their targets may have changed
         for root in self._roots:
             if folder.is_relative_to(root):
                 match folder.relative_to(root).parts:
@@ -212,7 +211,7 @@ class AuthorsMatches:
 
 
 def _ends(path: Path) -> Sequence[bytes]:
-    """Return a record's first line and its last two, without line feeds; fewer if there are fewer, or too long ones."""
+    """Return a record's first line and its last two, without line feeds; fewer if some are missing or too long."""
     with path.open("rb") as file:
         first = file.readline(_MAX_LINE_BYTES)
         size = file.seek(0, os.SEEK_END)

@@ -1,15 +1,14 @@
-"""The folder of what authors handed in: every version, its check's report, and which one is present.
+"""The store of all versions that authors have handed in, with the reports of their checks."""
 
-    DIR/NAME                          link to the player's folder of the present version: the latest one that passed,
-                                      or an older one that its author went back to
-    DIR/.versions/NAME/0001/          archive.tar.gz, or as it was handed in: .zip, .tar.xz and so on;
-                                      player/ (unpacked from it; builds add what they make),
-                                      version.json, report.json
-    DIR/.versions/NAME/choice.json    the version that its author went back to, if any
-
-A version is there whole or not at all, and stays: a link is all that changes, so
-that who plays goes on with what it began with.
-"""
+#     DIR/NAME                          link to the player's folder of the present version: the latest that has passed,
+#                                       or an older one that its author has chosen
+#     DIR/.versions/NAME/0001/          archive.tar.gz, or another ending, as it was handed in;
+#                                       player/ (unpacked from it; builds add files),
+#                                       version.json, report.json
+#     DIR/.versions/NAME/choice.json    the version that its author has chosen, if any
+#
+# A version is written to a temporary folder first and then renamed, so it is complete or absent, even after a crash. It
+# never changes afterwards; only the link does. So a match that is being played goes on with the version it began with.
 
 import contextlib
 import fcntl
@@ -37,11 +36,11 @@ VERSIONS = ".versions"
 MAX_VERSIONS = 200
 """Most versions of one author: ten a day for three weeks."""
 MAX_AUTHOR_BYTES = 1024 * MIB
-"""Packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
+"""Most bytes of one author's versions, packed and unpacked: it takes a hundred authors to fill a common disk."""
 MIN_FREE_BYTES = 512 * MIB
 """Bytes of the disk that stay free for records: without them no match can go on."""
 MAX_ATTEMPTS = 3
-"""Checks of one version that were cut off: it may be what takes the machine down."""
+"""Most checks of one version that were cut off: the version may be what takes the machine down."""
 _ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive", "player", "version.json", "report.json"
 _CHOICE = "choice.json"
 _PARTIAL = ".partial-"
@@ -49,17 +48,17 @@ _DIGITS = 4
 
 
 class VersionState(StrEnum):
-    """How far a version is."""
+    """The state of a version."""
 
     WAITING = "waiting"
     CHECKING = "checking"
-    """Told of the one that is being checked; on the disk it waits until there is a verdict."""
+    """State in answers only: on the disk, a version that is being checked waits until its verdict."""
     PASSED = "passed"
     FAILED = "failed"
 
 
 class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known of one version."""
+    """One version of an author's program."""
 
     number: int
     """Number from 1, counted for each author."""
@@ -68,20 +67,20 @@ class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     packed_bytes: int
     unpacked_bytes: int
     handed_in: str
-    """ISO 8601 in UTC."""
+    """Time at which it was handed in, ISO 8601 in UTC."""
     state: VersionState = VersionState.WAITING
     attempts: int = 0
-    """Checks that were begun and not brought to an end."""
+    """Number of checks that were begun but not completed."""
     checked: str | None = None
-    """When there was a verdict, as above."""
+    """Time of the verdict, as above."""
     trouble: str | None = None
-    """Why there is a verdict without a report, in one sentence."""
+    """Reason for a verdict without a report, in one sentence."""
     failed_steps: tuple[str, ...] = ()
     """Steps of the check that failed, in words."""
 
 
 class CheckOutcome(Struct, frozen=True, kw_only=True):
-    """What came of a check."""
+    """The outcome of a check."""
 
     passed: bool
     report: Any = None
@@ -91,7 +90,7 @@ class CheckOutcome(Struct, frozen=True, kw_only=True):
 
 
 class _Choice(Struct, frozen=True, kw_only=True):
-    """A version that its author went back to."""
+    """An author's choice to let an older version play."""
 
     number: int
     newest: int
@@ -99,21 +98,21 @@ class _Choice(Struct, frozen=True, kw_only=True):
 
 
 class StoreError(RefereeError):
-    """A folder of submissions that can't be used; the text says what to do."""
+    """A store that can't be used; the text says what to do."""
 
 
 class VersionRefused(RemediableError):
-    """A version that is not taken for now."""
+    """A version that is refused for now."""
 
 
 class Store:
     """The versions of all authors.
 
     Args:
-        root: the folder; made if missing.
+        root: folder of the store, made if missing.
 
     Raises:
-        StoreError: another referee has it open, or it can't be written.
+        StoreError: another referee uses the folder, or it can't be written.
     """
 
     def __init__(self, root: Path) -> None:
@@ -128,20 +127,22 @@ class Store:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._lock.close()
-            raise StoreError(f"another referee takes submissions into {root}; stop it, or name another") from None
+            raise StoreError(
+                f"another referee accepts submissions into {root}; stop it, or name another folder"
+            ) from None
 
     def close(self) -> None:
-        """Let another referee have the folder."""
+        """Release the folder for another referee."""
         self._lock.close()
 
     def recover(self) -> list[tuple[str, HandedInVersion]]:
-        """Clear away what a referee that was killed left half done, and set every author's link.
+        """Remove the unfinished work of a referee that was killed, and set every author's link.
 
         Returns:
-            Author and version of those that wait for a check, the oldest first.
+            Author and version of all that wait for a check, the oldest first.
 
         Raises:
-            StoreError: a version can't be read, or something else is in the place of a link.
+            StoreError: a version can't be read, or another file is in the place of a link.
         """
         waiting = []
         for author in self.authors():
@@ -150,25 +151,25 @@ class Store:
             versions = (version for version in self.versions(author) if version.state is VersionState.WAITING)
             waiting += [(author, version) for version in versions]
             self._set_link(author)
-        return sorted(waiting, key=lambda found: (found[1].handed_in, found[0], found[1].number))
+        return sorted(waiting, key=lambda each: (each[1].handed_in, each[0], each[1].number))
 
     def authors(self) -> list[str]:
-        """Return who has handed something in, by name."""
+        """Return the names of all authors who have handed something in."""
         return sorted(path.name for path in self._versions.iterdir() if path.is_dir())
 
     def versions(self, author: str) -> list[HandedInVersion]:
         """Return an author's versions, the oldest first.
 
         Raises:
-            StoreError: one can't be read.
+            StoreError: a version can't be read.
         """
         return [self._read(author, number) for number in self._numbers(author)]
 
     def version(self, author: str, number: int) -> HandedInVersion | None:
-        """Return one version; None if there is none.
+        """Return one version; None if it does not exist.
 
         Raises:
-            StoreError: it can't be read.
+            StoreError: the version can't be read.
         """
         return self._read(author, number) if number in self._numbers(author) else None
 
@@ -184,12 +185,12 @@ class Store:
         return choice.number if choice is not None and is_chosen else newest
 
     def choose(self, author: str, number: int) -> None:
-        """Let an older version play, until a newer one than there is has passed.
+        """Let an older version play, until a newer one passes its check.
 
         Raises:
-            VersionRefused: it has not passed.
-            StoreError: something else is in the place of the author's link.
-            OSError: the disk can't take it.
+            VersionRefused: the version has not passed its check.
+            StoreError: another file is in the place of the author's link.
+            OSError: the disk can't store the choice.
         """
         passed = self._passing_numbers(author)
         if number not in passed:
@@ -207,31 +208,32 @@ class Store:
     # --- handing in
 
     def hand_in(self, author: str, data: bytes, now: str, name: str = "") -> tuple[HandedInVersion, bool]:
-        """Take a version in.
+        """Store an archive as the author's next version.
 
         Args:
-            author: named by the organiser.
-            data: the archive.
-            now: ISO 8601 in UTC.
-            name: of the archive's file, for what is said of a lone one.
+            author: name of the author.
+            data: content of the archive.
+            now: time of day, ISO 8601 in UTC.
+            name: name of the archive's file, for the error message about a lone source file.
 
         Returns:
-            The version, and whether it is new: the same bytes once more are the same version, unless it has failed.
+            The version, and whether it is new: the bytes of the latest version again are that version, unless it
+            failed.
 
         Raises:
-            BadArchive: it can't be unpacked.
-            VersionRefused: the author has one that is not checked yet, or handed in as much as may be kept, or
-                the disk is nearly full.
-            OSError: the disk can't take it; nothing is left of it.
+            BadArchive: the archive can't be unpacked.
+            VersionRefused: the author's latest version is not checked yet, the author has no room left, or the disk is
+                nearly full.
+            OSError: the disk can't store it; nothing of it remains.
         """
-        known = self.versions(author)
+        versions = self.versions(author)
         sha256 = hashlib.sha256(data).hexdigest()
-        if known and known[-1].sha256 == sha256 and known[-1].state is not VersionState.FAILED:
-            return known[-1], False
-        self._check_quota(known, len(data))
+        if versions and versions[-1].sha256 == sha256 and versions[-1].state is not VersionState.FAILED:
+            return versions[-1], False
+        self._check_quota(versions, len(data))
         entries = unpack(data, name)
         version = HandedInVersion(
-            number=known[-1].number + 1 if known else 1,
+            number=versions[-1].number + 1 if versions else 1,
             sha256=sha256,
             packed_bytes=len(data),
             unpacked_bytes=sum(len(entry.data) for entry in entries),
@@ -246,25 +248,25 @@ class Store:
             sync_folder(self._versions / author)
         return version, True
 
-    def _check_quota(self, known: list[HandedInVersion], size: int) -> None:
-        if known and known[-1].state is VersionState.WAITING:
-            text = f"version {known[-1].number} is not checked yet"
+    def _check_quota(self, versions: list[HandedInVersion], size: int) -> None:
+        if versions and versions[-1].state is VersionState.WAITING:
+            text = f"version {versions[-1].number} is not checked yet"
             raise VersionRefused(
-                text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it"
+                text, "wait for its verdict, then hand in the next one; `referee submit --status` shows it"
             )
         ask = "ask the organiser to make room"
-        if len(known) >= MAX_VERSIONS:
-            raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
-        if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_AUTHOR_BYTES:
+        if len(versions) >= MAX_VERSIONS:
+            raise VersionRefused(f"{len(versions)} versions are kept, and there may be no more", ask)
+        if sum(version.packed_bytes + version.unpacked_bytes for version in versions) + size > MAX_AUTHOR_BYTES:
             raise VersionRefused(
                 f"your versions take {MAX_AUTHOR_BYTES // MIB} MiB together, and may take no more", ask
             )
         if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
-            raise VersionRefused("the organiser's disk is nearly full, and takes nothing in", ask)
+            raise VersionRefused("the disk of the contest is nearly full, so nothing can be handed in", ask)
 
     @contextlib.contextmanager
     def _partial(self, author: str) -> Iterator[Path]:
-        """Make a folder that is removed unless it was renamed."""
+        """Make a temporary folder, which is removed unless it was renamed."""
         (self._versions / author).mkdir(exist_ok=True)
         with temporary_folder(_PARTIAL, self._versions / author) as partial:
             yield partial
@@ -272,38 +274,38 @@ class Store:
     # --- checking
 
     def begin(self, author: str, number: int, place: Path) -> None:
-        """Note that a check begins, and copy the player's folder for it to build and run in.
+        """Record that a check begins, and copy the player's folder, in which the check builds and runs it.
 
         Args:
-            author: whose.
-            number: of the version.
-            place: where the copy is to be.
+            author: name of the author.
+            number: number of the version.
+            place: folder to make for the copy.
 
         Raises:
-            BadTree: what was unpacked can't be worked with any more.
-            OSError: the disk can't take it.
+            BadTree: the unpacked folder can't be copied any more.
+            OSError: the disk can't store the copy.
         """
         version = self._read(author, number)
         self._write(author, replace(version, attempts=version.attempts + 1))
         copy_folder(self.player_folder(author, number), place)
 
     def put_off(self, author: str, number: int) -> None:
-        """Note that a check was stopped for no fault of the version's; it waits for the next one."""
+        """Record that a check was stopped through no fault of the version, which waits for another check."""
         version = self._read(author, number)
         self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
 
     def conclude(self, author: str, number: int, verdict: CheckOutcome, now: str) -> None:
-        """Note a verdict; a version that passed is the present one from now on.
+        """Record the outcome of a check; a version that has passed becomes the present one.
 
         Args:
-            author: whose.
-            number: of the version.
-            verdict: of its check.
-            now: ISO 8601 in UTC.
+            author: name of the author.
+            number: number of the version.
+            verdict: outcome of the check.
+            now: time of day, ISO 8601 in UTC.
 
         Raises:
-            StoreError: something else is in the place of the author's link.
-            OSError: the disk can't take it.
+            StoreError: another file is in the place of the author's link.
+            OSError: the disk can't store the outcome.
         """
         if verdict.report is not None:
             write_whole(self._folder(author, number) / _REPORT, [msgspec.json.encode(verdict.report)])
@@ -319,7 +321,7 @@ class Store:
         self._set_link(author)
 
     def report(self, author: str, number: int) -> Any:
-        """Return what the check of a version reported; None if there is none."""
+        """Return the report of a version's check; None if there is none."""
         return _read_json(self._folder(author, number) / _REPORT, dict[str, Any])
 
     # --- on the disk
@@ -337,23 +339,23 @@ class Store:
         try:
             return msgspec.json.decode(path.read_bytes(), type=HandedInVersion)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            text = f"{path} is not as it was written: {error}"
-            raise StoreError(f"{text}; put its folder elsewhere, and have {author} hand it in again") from None
+            text = f"{path} is damaged: {error}"
+            raise StoreError(f"{text}; move its folder away, and ask {author} to hand it in again") from None
 
     def _write(self, author: str, version: HandedInVersion) -> None:
         path = self._folder(author, version.number) / _ENTRY
         write_whole(path, [msgspec.json.encode(version)])
 
     def _set_link(self, author: str) -> None:
-        """Let the author's link lead to the present version, at once and whole.
+        """Point the author's link to the present version, atomically.
 
-        The link is absolute, so that a copy of it, in the folder of one round's field, leads to the same version still.
+        The link is absolute, so a copy of it in the folder of one round's entrants leads to the same version.
         """
         number, link = self.present(author), self.root / author
         if number is None:
             return
         if link.exists() and not link.is_symlink():
-            text = f"{link} is none of this folder's links, and would play in place of what {author} hands in"
+            text = f"{link} is not a link of this folder, and would play instead of the versions of {author}"
             raise StoreError(f"{text}; move it away")
         target = self.player_folder(author, number)
         if link.is_symlink() and link.readlink() == target:
@@ -367,7 +369,7 @@ class Store:
 
 
 def author_of(folder: Path) -> Path | None:
-    """Return the folder of all versions of whoever handed a program in; None for any other program."""
+    """Return the folder of all versions of the author of a program; None for a program that was not handed in."""
     versions = folder.parent.parent
     return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
 
@@ -380,6 +382,6 @@ def _read_json(path: Path, kind: type[T]) -> T | None:
 
 
 def _clear(path: Path) -> None:
-    """Remove a folder that programs have written to; what the disk does not let go stays."""
+    """Remove a folder that programs have written to; files that can't be removed stay."""
     with contextlib.suppress(OSError):
         remove(path)

@@ -1,9 +1,8 @@
-"""Reads a tar of any common form: ustar, pax, GNU's, and the oldest one.
+"""Reads a tar of any common form: ustar, pax, GNU's, and the oldest one."""
 
-The walk goes header by header with a bound on each step, and believes none of them: `tarfile.open` would go backwards
-for a negative size, and takes minutes for a hostile pax header in some releases. Owners, times, modes (except whether a
-file is executable) and all else that a header tells of its machine are skipped.
-"""
+# The walk goes header by header, with a bound on each step. `tarfile.open` is not used: it goes backwards for a
+# negative size, and some releases take minutes for a hostile pax header. Owners, times, modes (except whether a file is
+# executable) and everything else about the packer's machine are skipped.
 
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -42,7 +41,7 @@ _MAX_EXTENSION_BYTES = 4 * MIB
 
 
 def is_tar(data: bytes) -> bool:
-    """Tell whether data begins with a header of a tar, by its checksum."""
+    """Tell whether data begins with the header of a tar, by its checksum."""
     try:
         _read_header(data[:BLOCK], 0)
     except BadArchive:
@@ -51,10 +50,10 @@ def is_tar(data: bytes) -> bool:
 
 
 def read_tar(plain: bytes) -> Iterator[ArchiveEntry]:
-    """Yield the entries of a tar as they stand in it, not yet held to any rule.
+    """Yield the entries of a tar as they are, unchecked.
 
     Raises:
-        BadArchive: it is none, is cut off, or has something in it that is neither a file, a folder nor a link.
+        BadArchive: the data is no tar or is cut off, or an entry is no file, folder or link.
     """
     offset, extended, extension_bytes = 0, dict[str, str](), 0
     while any(block := plain[offset : offset + BLOCK]):
@@ -89,7 +88,7 @@ def _read_header(block: bytes, offset: int) -> tarfile.TarInfo:
 
 
 def _read_pax(data: bytes, offset: int) -> Mapping[str, str]:
-    """Return the fields of a pax header: lines of `LENGTH KEY=VALUE`, where an empty value says that there is none."""
+    """Return the fields of a pax header: lines of `LENGTH KEY=VALUE`, where an empty value removes the field."""
     fields, start = dict[str, str](), 0
     while start < len(data):
         digits, _, _ = data[start : start + _SIZE_DIGITS].partition(b" ")
@@ -106,7 +105,7 @@ def _read_pax(data: bytes, offset: int) -> Mapping[str, str]:
 
 
 def _check_global(fields: Mapping[str, str]) -> None:
-    """See to it that what holds for the whole archive, such as git's commit, does not rename everything in it."""
+    """Check that a global header, such as git's with the commit, does not rename everything in the archive."""
     if fields.keys() & {_PATH, _TARGET, _SIZE}:
         raise BadArchive("the archive has a global pax header that names files", PACK_IT)
 
@@ -116,7 +115,7 @@ def _decode(data: bytes) -> str:
 
 
 def _entry(info: tarfile.TarInfo, extended: Mapping[str, str], data: bytes) -> ArchiveEntry | None:
-    """Return a header's entry; None for the player's folder itself."""
+    """Return the entry of a header; None for the player's folder itself."""
     path = extended.get(_PATH, info.name).removeprefix("./")
     if any(key.startswith(_SPARSE_PREFIX) for key in extended):
         raise refuse_kind(path, *_SPARSE)

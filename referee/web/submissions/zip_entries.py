@@ -1,9 +1,9 @@
-"""Reads a zip, stored or deflated.
+"""Reads a zip, stored or deflated."""
 
-A zip says everything twice: in a local header before each file, and in a directory at its end. Programs that read it
-believe one or the other, so both have to say the same here, and no byte may belong to two files. `zipfile` reads the
-directory; what its entries say is checked, and nothing is inflated before all sizes together are known to be small.
-"""
+# A zip says everything twice: in a local header before each file, and in a directory at its end. Programs believe one
+# or the other, so an attacker could show different files to different programs. Here both must agree, and no byte may
+# belong to two files. `zipfile` reads the directory; its entries are checked, and nothing is inflated before the sum of
+# all sizes is known to be small.
 
 import stat
 import struct
@@ -47,11 +47,11 @@ _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "Deflate64"
 
 
 def read_zip(data: bytes) -> Iterator[ArchiveEntry]:
-    """Yield the entries of a zip as they stand in it, not yet held to any rule.
+    """Yield the entries of a zip as they are, unchecked.
 
     Raises:
-        BadArchive: it is none, is cut off or encrypted, says one thing here and another there, unpacks to too much, or
-            has something in it that is neither a file, a folder nor a link.
+        BadArchive: the data is no zip, is cut off, encrypted or too large, its two descriptions differ, or an entry is
+            no file, folder or link.
     """
     infos, end = _read_directory(data)
     if sum(info.file_size for info in infos) > MAX_UNPACKED_BYTES:
@@ -71,30 +71,30 @@ def read_zip(data: bytes) -> Iterator[ArchiveEntry]:
 
 
 def _read_directory(data: bytes) -> tuple[list[zipfile.ZipInfo], int]:
-    """Return what the directory lists, and the byte at which it begins."""
+    """Return the entries of the directory, and the position at which it begins."""
     end = data.rfind(_END)
     if end < 0 or end + _END_BYTES > len(data):
         raise BadArchive("the zip is cut off: its directory is missing", SEND_AGAIN)
     if end + _END_BYTES + int.from_bytes(data[end + 20 : end + 22], "little") != len(data):
-        raise BadArchive("bytes stand behind the zip", PACK_IT)
+        raise BadArchive("other bytes follow the zip", PACK_IT)
     if _count_entries(data, end) > MAX_LISTED:
         raise too_many()
     try:
-        with zipfile.ZipFile(BytesIO(data)) as found:
-            infos, begin = found.infolist(), found.start_dir
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            infos, begin = archive.infolist(), archive.start_dir
     except UnicodeDecodeError:
         raise BadArchive("a name in the zip is not in UTF-8, though the zip says so", PACK_IT) from None
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, OSError, OverflowError, EOFError):
         raise BadArchive("the zip's directory can't be read", PACK_IT) from None
     if not 0 <= begin <= end or (infos and min(info.header_offset for info in infos) != 0):
-        raise BadArchive("bytes stand before the zip", PACK_IT)
+        raise BadArchive("other bytes precede the zip", PACK_IT)
     return infos, begin
 
 
 def _count_entries(data: bytes, end: int) -> int:
-    """Return how many entries the directory has at most: `zipfile` takes a kilobyte of memory for each.
+    """Return an upper bound for the entries of the directory, because `zipfile` takes a kilobyte of memory for each.
 
-    The directory ends where its end record begins. In a zip64 another record says how long it is, so all is counted.
+    The directory ends where its end record begins. In a zip64 another record has its length, so all data is counted.
     """
     size = int.from_bytes(data[end + 12 : end + 16], "little")
     is_zip64 = data[max(end - _ZIP64_BYTES, 0) : end].startswith(_ZIP64)
@@ -102,14 +102,14 @@ def _count_entries(data: bytes, end: int) -> int:
 
 
 def _check_header(data: bytes, info: zipfile.ZipInfo) -> int:
-    """See to it that a file's local header says what the directory says, and return where its content begins."""
+    """Check that a file's local header agrees with the directory, and return the position of the file's content."""
     path = _decode_name(info)
     if info.flag_bits & _ENCRYPTED:
         raise BadArchive(f"{show_path(path)} is encrypted", "pack it without a password")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         method = _METHODS.get(info.compress_type, f"method {info.compress_type}")
         raise BadArchive(
-            f"{show_path(path)} is compressed by {method}, which is not read here", "choose Deflate, or .tar.gz"
+            f"{show_path(path)} is compressed by {method}, which can't be read here", "choose Deflate, or .tar.gz"
         )
     head = data[info.header_offset : info.header_offset + _LOCAL_HEADER.size]
     if len(head) < _LOCAL_HEADER.size or not head.startswith(_LOCAL):
@@ -126,12 +126,12 @@ def _check_header(data: bytes, info: zipfile.ZipInfo) -> int:
         sizes = ((packed_size, info.compress_size), (size, info.file_size))
         is_same &= crc == info.CRC and all(here in (there, _IN_ZIP64) for here, there in sizes)
     if not is_same:
-        raise BadArchive(f"{show_path(path)} is another file in its header than in the zip's directory", PACK_IT)
+        raise BadArchive(f"{show_path(path)} differs in its header and in the zip's directory", PACK_IT)
     return int(start + name_bytes + extra_bytes)
 
 
 def _inflate(packed: bytes, info: zipfile.ZipInfo) -> bytes:
-    """Return a file's content, and stop as soon as it is longer than it should be."""
+    """Return a file's content; stop as soon as it is longer than announced."""
     data, is_whole = packed, True
     if info.compress_type == zipfile.ZIP_DEFLATED:
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -149,7 +149,7 @@ def _inflate(packed: bytes, info: zipfile.ZipInfo) -> bytes:
 
 def _entry(info: zipfile.ZipInfo, data: bytes) -> ArchiveEntry:
     path = _decode_name(info).removeprefix("./")
-    mode = info.external_attr >> 16  # of Unix; none in what other systems pack
+    mode = info.external_attr >> 16  # set on Unix only
     kind = stat.S_IFMT(mode)
     if kind in _UNIX_DEVICES:
         raise refuse_kind(path, *_UNIX_DEVICES[kind])
@@ -163,7 +163,7 @@ def _entry(info: zipfile.ZipInfo, data: bytes) -> ArchiveEntry:
 
 
 def _decode_name(info: zipfile.ZipInfo) -> str:
-    """Return a name as its packer meant it: many write UTF-8 without saying so, and some a backslash for a slash."""
+    """Return a name as its packer meant it: many write UTF-8 without the flag, and some a backslash for a slash."""
     name = info.orig_filename
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeDecodeError):

@@ -39,19 +39,19 @@ MISTAKES = {
         f'{CUP}start = 9999-12-31T23:59:59Z\nevery = "day"',
         "tournaments.start: takes a time of the years 2000 to 9000",
     ),
-    "keys of no cluster": (f'{CUP}keys = "keys"', "keys: they are for a cluster, and there is none"),
+    "keys of no cluster": (f'{CUP}keys = "keys"', "keys: keys are for a cluster, and there is none"),
     "no time": (f'{CUP}start = "soon"', "tournaments.start: takes a time with its zone"),
     "twice": (CUP + CUP, "there are two tournaments with the name cup"),
     "a delay of no time": ('spectators = "delay 0"', 'spectators: takes "after", "board only", or "delay SECONDS"'),
     "a long delay": ('spectators = "delay 601"', "with at most 600 of them"),
     "eyes of nobody": ('spectators = "all"', 'spectators: takes "after"'),
     "sign-up of a kind that is none": ("sign_up = true", 'sign_up: takes "open", "invitation" or "closed"'),
-    "workers and a cluster": (f'{CUP}workers = 2\ncluster = "tls://h:1"', "either workers or a cluster, not both"),
+    "workers and a cluster": (f'{CUP}workers = 2\ncluster = "tls://h:1"', "workers and cluster exclude each other"),
     "no workers": (f"{CUP}workers = 0", "workers: takes a number of processes, 1 to 256"),
     "every night": (f'{CUP}every = "night"', 'every: takes "day"'),
     "every day without a start": (
         f'{CUP}every = "day"',
-        "every: it takes a start, from which on there is one every day",
+        "every: it needs a start, the time of the first day",
     ),
     "no TOML": ("title", "this is no TOML"),
 }
@@ -153,7 +153,7 @@ def test_a_folder_without_a_contest_says_how_to_make_one(tmp_path: Path) -> None
     with pytest.raises(NoContest, match="referee host --example"):
         read_contest(tmp_path, load())
     (tmp_path / "cup.toml").touch()
-    with pytest.raises(NoContest, match=r"cup\.toml is there"):
+    with pytest.raises(NoContest, match=r"cup\.toml exists"):
         write_example(tmp_path)
     assert not (tmp_path / CONTEST).exists()
 
@@ -210,7 +210,7 @@ def test_a_name_leaves_room_for_the_day(folder: Path) -> None:
         f'name = "{name}"\ngame = "q"\nentrants = ["house:dag", "house:dag"]\nformat.name = "gauntlet"'
     )
     (folder / CONTEST).write_text(DAILY)
-    with pytest.raises(BadTournamentFile, match="is longer than 29: the day stands behind it"):
+    with pytest.raises(BadTournamentFile, match="is longer than 29 characters: the date is added to it"):
         read_contest(folder, load())
 
 

@@ -73,7 +73,7 @@ def test_what_waits_too_long_is_given_up(scene: PracticeScene, monkeypatch: pyte
     second, first = scene.practice.challenges("ada")
     assert ("no core was free" in (second.trouble or ""), first.trouble) == (True, None)
     scene.clock.advance(60)
-    assert "a seat was not taken for 30 minutes" in (scene.first().trouble or "")
+    assert "the seat was not taken for 30 minutes" in (scene.first().trouble or "")
     assert (scene.matches, scene.practice.waiting()) == ([], [])
 
 
@@ -178,8 +178,8 @@ def test_persons_play_beside_programs_and_each_other(scene: PracticeScene) -> No
     scene.look(CALM_LOOKS)
     assert sorted(match.command[3] for match in scene.matches[1:]) == ["me:ada", "me:bob"]
     told = {challenge.place: why for challenge, why in scene.practice.waiting()}
-    assert told.pop("ada/0002") == "waits for the one that ada plays now"
-    assert told.pop("cyd/0001") == "waits until a core is free: others' matches take all 2"
+    assert told.pop("ada/0002") == "waits for the match that ada plays now"
+    assert told.pop("cyd/0001") == "waits until a core is free: other matches take all 2"
     assert set(told.values()) == {"is played now"}
     scene.rated = 1
     scene.look()
@@ -192,7 +192,7 @@ def test_who_does_not_come_is_not_waited_for(scene: PracticeScene) -> None:
     visitor.abortConnection()
     scene.clock.advance(AWAY_S)
     scene.look(CALM_LOOKS)
-    assert "a seat was not taken for 30 minutes" in (scene.first().trouble or "")
+    assert "the seat was not taken for 30 minutes" in (scene.first().trouble or "")
     scene.ask_in_person(number="2")
     match = scene.begun()
     scene.clock.advance(PERSON_LIMIT_S)

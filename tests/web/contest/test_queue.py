@@ -39,7 +39,7 @@ START = datetime(2999, 1, 1, tzinfo=UTC)
 WAITING = {
     RunState.WAITING: ("its time has not come", "2999-01-01T00:00:00+00:00", False),
     RunState.PAUSED: ("the organiser has paused it", None, True),
-    RunState.FAILED: ("its file is wrong", None, True),
+    RunState.FAILED: ("its file has mistakes", None, True),
     RunState.ELSEWHERE: ("another referee plays it", None, False),
     RunState.STOPPING: ("are being stopped", None, False),
 }
@@ -62,13 +62,13 @@ def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
         ("ada", f"is made now; {limit}", "handed in by ada", "2026-11-01T10:10:00+00:00"),
         (
             "bob",
-            f"waits for the 1 before it: one is made at a time, and {limit}",
+            f"waits for 1 check before it: one is made at a time, and {limit}",
             "handed in by bob",
             "2026-11-01T10:10:00+00:00",
         ),
         (
             "carl",
-            f"waits for the 2 before it: one is made at a time, and {limit}",
+            f"waits for 2 checks before it: one is made at a time, and {limit}",
             "handed in by carl",
             "2026-11-01T10:20:00+00:00",
         ),
@@ -154,7 +154,7 @@ def report_of(stage: Stage) -> TournamentReport:
         (RunState.STOPPING, "being stopped", None),
         (RunState.ELSEWHERE, "Another referee plays it", None),
         (RunState.FAILED, "fixed its file", None),
-        (RunState.RUNNING, "being settled", None),
+        (RunState.RUNNING, "being paired", None),
     ],
 )
 def test_it_is_said_why_nothing_begins(
@@ -192,7 +192,7 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
     found = describe_coming(run, swiss)
     assert (found.matches, found.why) == (
         [],
-        "What comes next follows from the matches that are played now, the last of round 1.",
+        "The next matches depend on those that are played now, the last of round 1.",
     )
 
 

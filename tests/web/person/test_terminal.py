@@ -39,7 +39,7 @@ def test_a_mistake_is_told_and_taken_back(tmp_path: Path) -> None:
     assert "take back what you chose last" in done.stderr
     head, _, rest = done.stderr.partition("chosen: exchange")
     assert head.count("your move") == 4
-    assert rest.lstrip().startswith("(Enter hands it in")
+    assert rest.lstrip().startswith("(Enter makes the move")
     assert "your move" in rest.partition("me: exchange")[0]
 
 

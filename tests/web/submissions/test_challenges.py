@@ -53,11 +53,11 @@ def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
     """All of it; and what can't be read is named."""
     for author in ("ada", "bob", "ada"):
         kept.add(asked(author))
-    asked_first = kept.of("ada")[0]
+    asked_first = kept.list_own("ada")[0]
     kept.save(replace(asked_first, begun=NOW, attempts=1))
     assert kept.latest(asked_first).attempts == 1
     again = Challenges(tmp_path)
-    assert (again.of("ada"), again.of("bob")) == (kept.of("ada"), kept.of("bob"))
+    assert (again.list_own("ada"), again.list_own("bob")) == (kept.list_own("ada"), kept.list_own("bob"))
     (tmp_path / "bob" / "0001" / "challenge.json").write_text("{")
     with pytest.raises(StoreError, match="0001"):
         Challenges(tmp_path)
@@ -67,13 +67,13 @@ def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch
     """Of its own: for what waits, and for what is kept."""
     for _ in range(MAX_WAITING):
         kept.add(asked("ada"))
-    with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches wait"):
+    with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches wait already"):
         kept.add(asked("ada"))
     assert kept.add(asked("bob")).number == 1
     monkeypatch.setattr(challenges, "MAX_KEPT", 3)
     kept.save(replace(kept.waiting()[0], ended=NOW))
     kept.add(asked("ada"))
-    assert [each.number for each in kept.of("ada")] == [2, 3, 4]
+    assert [each.number for each in kept.list_own("ada")] == [2, 3, 4]
     assert not kept.folder(replace(asked("ada"), number=1)).exists()
 
 

@@ -41,7 +41,7 @@ def test_a_check_that_crashes_tells_no_path_of_the_machine(tmp_path: Path) -> No
         odd = service.hand_in("ada", archive("crash"))
         assert f"RecursionError: in {Path(__file__).parent}" in service.hears("check failed", "author ada, version 1")
     assert odd["state"] == "failed"
-    assert odd["trouble"] == "the check could not be made (exit status 1): tell the organiser"
+    assert odd["trouble"] == "the check could not be made (exit status 1): ask the organiser"
 
 
 class Service:
@@ -98,8 +98,8 @@ def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch
 
 
 ERRORS = {
-    "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): tell the organiser"),
-    "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): tell the organiser"),
+    "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): ask the organiser"),
+    "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): ask the organiser"),
     "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): tell"),
     "tree": (BadTree("there are folders more than 64 deep: a/b"), "made: there are folders more than 64 deep: a/b"),
 }

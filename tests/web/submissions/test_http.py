@@ -217,4 +217,4 @@ def test_a_check_that_says_nothing_is_no_verdict_on_the_program(service: Recepti
     """A check that could not be made is told as the organiser's matter, and its version does not play."""
     odd = service.hand_in("fay", archive("nonsense"))
     assert odd["state"] == "failed"
-    assert "could not be made (exit status 2): tell the organiser" in odd["trouble"]
+    assert "could not be made (exit status 2): ask the organiser" in odd["trouble"]
