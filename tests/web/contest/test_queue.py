@@ -150,7 +150,7 @@ def report_of(stage: Stage) -> TournamentReport:
     [
         (RunState.WAITING, "begins at a set time:", "2999-01-01T00:00:00+00:00"),
         (RunState.PAUSED, "has paused it", None),
-        (RunState.INTERRUPTED, "begun again", None),
+        (RunState.INTERRUPTED, "started again", None),
         (RunState.STOPPING, "being stopped", None),
         (RunState.ELSEWHERE, "Another referee plays it", None),
         (RunState.FAILED, "fixed its file", None),

@@ -92,7 +92,7 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     reactor, referee = Reactor(), ("/bin/true",)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
     organising = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
-    with pytest.raises(BadRequest, match="cup waits for its time: one that is played, or paused, can be stopped"):
+    with pytest.raises(BadRequest, match="cup waits for its time; only one that is played or paused can be stopped"):
         organising.rule("ann", "cup", "stop", "", "", "power cut")
     run.folder.mkdir(parents=True)
     run.pause()

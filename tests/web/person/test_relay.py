@@ -88,7 +88,7 @@ def _launches(*persons: str) -> Any:
 def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
     """None is left over."""
     interface = UserInterface(show=print, say=print, open=None, relays={"ada": 7, "bob": 8})
-    with pytest.raises(BadRequest, match="a socket for each person"):
+    with pytest.raises(BadRequest, match="the sockets do not match the persons"):
         PersonTable(GAME, _launches(*persons), interface)
 
 

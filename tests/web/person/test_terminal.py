@@ -30,13 +30,13 @@ def test_a_whole_match_is_played_by_numbers(game: str, tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_told_and_taken_back(tmp_path: Path) -> None:
-    """What is none of the choices changes nothing; `u` takes back; the board and the help are shown when asked for."""
+    """What is not one of the choices changes nothing; `u` takes back; the board and the help are shown on request."""
     typed = b"99\nx\n?\n2\nu\nb\n2\n\n" + TYPED.encode() * 40
     done = run(["play", "q", "me:terminal", "house:random", "--seed", "7", "--logs", str(tmp_path)], stdin=typed)
     assert done.returncode == FINE, done.stderr
-    assert "'99' is none of the choices" in done.stderr
-    assert "'x' is none of the choices" in done.stderr
-    assert "take back what you chose last" in done.stderr
+    assert "'99' is not one of the choices" in done.stderr
+    assert "'x' is not one of the choices" in done.stderr
+    assert "take back the last choice" in done.stderr
     head, _, rest = done.stderr.partition("chosen: exchange")
     assert head.count("your move") == 4
     assert rest.lstrip().startswith("(Enter makes the move")
@@ -60,7 +60,7 @@ def test_who_leaves_can_go_on_later(tmp_path: Path) -> None:
         (["play", "q", "me:terminal", "me:terminal"], "only one person can play in the terminal"),
         (["play", "q", "me:a b", "house:random"], "a person's name must be"),
         (["compare", "--game", "q", "me:", "house:random"], "only `referee play` has a seat for one"),
-        (["check", "me:ada"], "is a person, and no program that could be checked"),
+        (["check", "me:ada"], "is a person, not a program"),
     ],
 )
 def test_persons_are_refused_where_there_is_no_seat_for_them(command: list[str], text: str, tmp_path: Path) -> None:

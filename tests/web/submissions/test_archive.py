@@ -103,7 +103,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "absolute": (tar(info("/etc/evil")), "leads out"),
     "empty part": (tar(info("a//b")), "no plain path"),
     "point": (tar(info("a/./b")), "no plain path"),
-    "control character": (tar(info("a\x1b[2Jb")), "no name that can be shown"),
+    "control character": (tar(info("a\x1b[2Jb")), "a name that can't be shown"),
     "wrong sum of a name": (raw(lambda plain: plain.__setitem__(slice(0, 2), b"\xff\xfe")), "no tar"),
     "no UTF-8": (tar(info("caf\udce9.py")), "with the byte 0xe9, which is not UTF-8; in Latin-1 it is café.py"),
     "deep": (tar(info("/".join("a" * 40))), "more than 32 folders deep"),

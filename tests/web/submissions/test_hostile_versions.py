@@ -100,7 +100,7 @@ def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch
 ERRORS = {
     "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): ask the organiser"),
     "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): ask the organiser"),
-    "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): tell"),
+    "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): ask"),
     "tree": (BadTree("there are folders more than 64 deep: a/b"), "made: there are folders more than 64 deep: a/b"),
 }
 
@@ -121,7 +121,7 @@ def test_what_comes_up_is_a_verdict(service: Service, error: Exception, told: st
 MACHINE = {
     "full": OSError(errno.ENOSPC, "No space left on device"),
     "descriptors": OSError(errno.EMFILE, "Too many open files"),
-    "store": StoreError("version.json is not as it was written"),
+    "store": StoreError("version.json is damaged"),
 }
 
 

@@ -96,7 +96,7 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(VersionRefused, match="take no more"):
             store.hand_in("ada", archive(note="d"), NOW)
         full.setattr(module, "MIN_FREE_BYTES", 1 << 60)
-        with pytest.raises(VersionRefused, match="disk is nearly full"):
+        with pytest.raises(VersionRefused, match="the disk of the contest is nearly full"):
             store.hand_in("bob", archive(note="d"), NOW)
     assert taken(store, "d", PASSED) == 4
     with pytest.raises(VersionRefused, match="4 versions are kept"):
@@ -137,11 +137,11 @@ def test_a_folder_that_was_moved_is_healed(store: Store, tmp_path: Path) -> None
 
 
 TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "entry": (lambda root: (root / ".versions/ada/0001/version.json").write_text("{"), "not as it was written"),
-    "no entry": (lambda root: (root / ".versions/ada/0001/version.json").unlink(), "have ada hand it in again"),
+    "entry": (lambda root: (root / ".versions/ada/0001/version.json").write_text("{"), "is damaged"),
+    "no entry": (lambda root: (root / ".versions/ada/0001/version.json").unlink(), "ask ada to hand it in again"),
     "a folder in the link's place": (
         lambda root: [(root / "ada").rename(root / "bob"), shutil.copytree(root / "bob", root / "ada")],
-        "would play in place of what ada hands in; move it away",
+        "would play instead of the versions of ada; move it away",
     ),
 }
 
@@ -157,7 +157,7 @@ def test_what_was_tampered_with_is_named(store: Store, spoil: Callable[[Path], o
 
 def test_one_referee_at_a_time(store: Store, tmp_path: Path) -> None:
     """A folder that another referee has open, or that can't be made, is refused."""
-    with pytest.raises(StoreError, match="another referee takes submissions"):
+    with pytest.raises(StoreError, match="another referee accepts submissions"):
         Store(store.root)
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="can't write"):
