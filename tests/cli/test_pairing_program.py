@@ -104,7 +104,7 @@ def test_a_check_finds_a_program_that_is_not_there(tmp_path: Path) -> None:
     assert 'pairing_program = ["./pairs", "--dutch", "{trf}", "-p"]' in told.stdout
     (tmp_path / "cup.toml").write_text(WITH_PROGRAM + 'pairing_lines = ["XXP {random1} {ada}"]\n')
     told = referee("tournament", "cup.toml", "--check", cwd=tmp_path, status=1)
-    assert "pairing_lines: nobody is called ada" in told.stderr
+    assert "pairing_lines: no entrant is called ada" in told.stderr
     (tmp_path / "pairs").chmod(0o644)
     told = referee("tournament", "cup.toml", "--check", cwd=tmp_path, status=1)
     assert "pairing_program ./pairs can't be run: no program" in told.stderr

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ... import __version__
 from ...clock import wall_clock
 from ...errors import BadRequest, RemediableError
-from ...net.tournaments.play import Recorder, salt_of
+from ...net.tournaments.play import Recorder, make_salt
 from ...observers import Observer, Observers
 from ...programs.build import content_hash
 from ...programs.player_spec import PlayerError
@@ -139,7 +139,7 @@ def load_or_begin(
 def _begin(
     path: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
 ) -> LoadedTournament:
-    salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
+    salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else make_salt(spec.seed)
     tournament = new_tournament(spec, format_, salt)
     programs = hash_programs(spec.entrants)
     writer = TournamentWriter(path, sealer)

@@ -263,7 +263,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
             told = _join(play, request.joining, await deferToThread(launch, request.joining))
         else:
             told = _rule(play.recorder, request)
-        await play.recorder.synced()
+        await play.recorder.settle()
         for text in told:
             observers.notify(Observer.on_notice, text)
         path.unlink(missing_ok=True)

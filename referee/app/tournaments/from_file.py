@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...cluster.security import check_address
-from ...net.tournaments.round_pairing import PairingProgram, PairingProgramError, find_program, with_numbers
+from ...net.tournaments.round_pairing import PairingProgram, PairingProgramError, find_program, insert_numbers
 from ...observers import Observer
 from ...plugins import installed
 from ...programs.player_spec import PlayerError, resolve_command
@@ -157,7 +157,7 @@ def absent_pairing_program(plan: TournamentPlan) -> Iterator[str]:
         try:
             find_program(program)
             for line in program.lines:
-                with_numbers(line, numbers)
+                insert_numbers(line, numbers)
         except PairingProgramError as error:
             yield printable(str(error))
 

@@ -1,4 +1,4 @@
-"""A tournament that is to be played: its settings, its seeds, its record, and the job of each of its matches."""
+"""A tournament to run: its run settings, its seeds, its record, and the jobs of its matches."""
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -35,48 +35,48 @@ from .round_pairing import PairingProgram
 
 
 DEFAULT_MIN_FREE_MIB = 200.0
-"""Records of some thousand matches; below that, no match is begun."""
+"""Default of RunSettings.min_free_mib: room for the records of some thousand matches."""
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
     """What may change between two runs of the same tournament."""
 
     folder: Path
-    """Of the records; the spec and the report stand there, too."""
+    """Folder of the records, the spec and the report."""
     builds: Path | None = None
-    """Folder of what is kept of the programs' builds; None: one beside the records."""
+    """Folder for the results of the programs' builds; None: one next to the records."""
     tables: int = 1
-    """How many matches are played at the same time."""
+    """Number of matches that are played at the same time."""
     workers: int = 0
-    """How many processes play them; 0: the tournament's own does."""
+    """Number of worker processes that play them; 0: the tournament's own process does."""
     cluster: str | None = None
     """Address of the Dask scheduler whose hosts play them; None: there is none."""
     cluster_keys: Path | None = None
-    """Folder of the certificates for it."""
+    """Folder of the certificates for the cluster."""
     spectators: SpectatorSight | None = None
-    """What spectators are shown of matches that are played; None: nothing."""
+    """The part of running matches that spectators are shown; None: nothing."""
     listen: str = "tcp:7777:interface=127.0.0.1"
     """Twisted endpoint string to which remote entrants connect; not used without any."""
     tokens: Mapping[str, str] = {}
     """Remote entrant -> SHA-256 of its token, in hex."""
     come_back_s: float = 30.0
-    """How long a remote entrant whose connection was lost may be away, its clock going on."""
+    """Seconds that a remote entrant may be away after its connection was lost; its clock goes on."""
     show_up_s: float = 60.0
-    """How long a remote entrant that is not connected is waited for when its match is due."""
+    """Seconds that a due match waits for a remote entrant that is not connected."""
     sandbox: str = "auto"
     """`auto`, `required` or `off`, as with `referee play`."""
     pairing_program: PairingProgram | None = None
-    """What pairs rounds in place of the built-in library."""
+    """Program that pairs rounds in place of the built-in library."""
     min_free_mib: float = DEFAULT_MIN_FREE_MIB
-    """No match is begun while less is free on the disk of the records."""
+    """Least free space on the disk of the records, in MiB; while there is less, no match begins."""
 
 
-def run_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
-    """Return how the matches of a tournament are played, whichever process plays them.
+def make_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
+    """Return the terms of all matches of a tournament, for every process that plays them.
 
     Args:
-        spec: of the tournament.
-        run_settings: how it is run.
+        spec: the tournament's.
+        run_settings: the organiser's.
     """
     return RunTerms(
         durability=Durability(spec.durability),
@@ -88,34 +88,34 @@ def run_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
 
 # --- Seeds
 #
-# Where the seed of each match of a tournament comes from: its secret, one number, or one deal for a pairing.
+# The seed of a match comes from the tournament's secret, from a number, or from the deal of its pairing.
 
 
 class MatchSeeds(Struct, frozen=True, kw_only=True):
-    """Where a tournament's deals come from."""
+    """Source of a tournament's deals."""
 
     secret: bytes
     """32 bytes."""
     seed: int | None = None
-    """Fixes every deal, for tests."""
+    """Number that fixes every deal, for tests."""
     duplicate: bool = False
     """Whether all matches of a pairing have the same deal."""
 
-    def of(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
-        """Return the number that fixes a match's seed, its deal, or the seed that is its alone: one of the three."""
+    def choose(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
+        """Return the number that fixes a match's seed, its deal, or a seed of its own: exactly one of the three."""
         if self.seed is not None:
             return chance.deal_number(self.seed, fixture.number), None, None
         if self.duplicate:
             return None, chance.derive(self.secret, f"deal:{fixture.number}"), None
         return None, None, chance.match_seed(self.secret, fixture.match)
 
-    def bytes_of(self, fixture: Fixture) -> bytes:
+    def make_seed(self, fixture: Fixture) -> bytes:
         """Return a match's seed: 32 bytes."""
-        number, deal, drawn = self.of(fixture)
+        number, deal, drawn = self.choose(fixture)
         return chance.seed_from_number(number) if number is not None else deal or drawn or b""
 
 
-def salt_of(seed: int) -> str:
+def make_salt(seed: int) -> str:
     """Return the salt of a tournament whose chance is fixed: 16 bytes in hex."""
     return chance.derive(chance.seed_from_number(seed), "salt")[:16].hex()
 
@@ -126,12 +126,12 @@ def salt_of(seed: int) -> str:
 
 
 class Recorder:
-    """A tournament and its record: every event goes through here.
+    """A tournament and its record; every event goes through here.
 
     Args:
         tournament: as far as it has come.
         writer: of its record.
-        observers: are told.
+        observers: are notified of every step.
         clock: returns the time of day, as wall_clock does.
     """
 
@@ -152,10 +152,10 @@ class Recorder:
         self._observers = observers
         self._unsynced: deque[c.TakenStep] = deque()
         self._waiting: deque[tuple[int, Deferred[None]]] = deque()
-        """Who waits until so many lines are on the disk, and observers have been told."""
+        """Number of lines -> Deferred that fires once these are on the disk and observers were notified."""
 
     def take(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
-        """Let the tournament take an event, and write it; whatever can be seen of it has to wait for `synced`.
+        """Let the tournament take an event, and write it; what follows from it has to wait for `settle`.
 
         Raises:
             ImpossibleEvent: it can't happen now.
@@ -167,13 +167,13 @@ class Recorder:
         count = self._writer.count
         if self.commits is None:
             self._writer.sync()
-            self._tell(count)
+            self._notify(count)
         else:
-            self.commits.sync(self._writer).addCallback(lambda _: self._tell(count)).addErrback(self._refused)
+            self.commits.sync(self._writer).addCallback(lambda _: self._notify(count)).addErrback(self._on_refusal)
         return commands
 
-    def synced(self) -> "Deferred[None]":
-        """Wait until all that was taken by now is on the disk, and observers have been told.
+    def settle(self) -> "Deferred[None]":
+        """Wait until all events up to now are on the disk, and observers have been notified of them.
 
         Returns:
             Fires then; fails with NotWritten.
@@ -185,27 +185,30 @@ class Recorder:
         return synced
 
     def open(self, fixture: Fixture) -> MatchContext:
-        """Note that a match begins once that is `synced`, and return what its record has to say it was opened for."""
+        """Record that a match begins; return the context for the header of the match's record.
+
+        The match may begin once `settle` has fired.
+        """
         self.take(e.MatchOpened(at=self.clock(), fixture=fixture))
         return MatchContext(tournament=self.tournament.spec.name, fixture=fixture, head=self._writer.head)
 
     def close(self, entry: MatchEntry) -> None:
-        """Note what came of a match, whose record is sealed."""
+        """Record the result of a match whose record is sealed."""
         self.take(e.MatchClosed(at=self.clock(), entry=entry))
 
     def seal(self) -> None:
-        """Sign all that is on record."""
+        """Sign everything on record."""
         self._writer.seal()
         self._writer.sync()
 
-    def _tell(self, count: int) -> None:
-        """Tell observers of what is among the first so many lines, and then whoever waits for these."""
+    def _notify(self, count: int) -> None:
+        """Notify observers of the first so many lines, and then those who wait for these lines."""
         while self._unsynced and self._unsynced[0].line < count:
-            self._tell_step(self._unsynced.popleft())
+            self._notify_step(self._unsynced.popleft())
         while self._waiting and self._waiting[0][0] <= count:
             self._waiting.popleft()[1].callback(None)
 
-    def _tell_step(self, step: c.TakenStep) -> None:
+    def _notify_step(self, step: c.TakenStep) -> None:
         notify, event = self._observers.notify, step.event
         notify(Observer.on_tournament_stepped, step)
         for command in step.commands:
@@ -217,7 +220,7 @@ class Recorder:
         if isinstance(event, e.MatchClosed) and not is_disregarded:
             notify(Observer.on_match_closed if event.entry.void is None else Observer.on_match_voided, event.entry)
 
-    def _refused(self, failure: Failure) -> None:
+    def _on_refusal(self, failure: Failure) -> None:
         while self._waiting:
             self._waiting.popleft()[1].errback(failure)
         self.on_refused(failure)
@@ -227,38 +230,38 @@ class Recorder:
 
 
 class TournamentPlay(Struct, frozen=True, kw_only=True):
-    """A tournament that is to be run, as far as it has come."""
+    """A tournament to run, as far as it has come."""
 
     recorder: Recorder
     processes: tuple[str, ...] = ("",)
-    """What the tournament's record calls those that play its matches: this one first, then workers, each once.
+    """Names, in the tournament's record, of the processes that play its matches: this one first, then workers.
 
-    Empty: it has a name of its own.
+    An empty name stands for a new one.
     """
     launches: list[Launch | str | None]
-    """By entrant; None: remote, a text: why its program can't be started. `join` adds to it."""
+    """Program of each entrant; None if it is remote, a text if it can't be started. `join` adds to it."""
     digests: dict[str, str] = {}
-    """Entrant -> SHA-256 of its program's folder, in hex, as the record has it last."""
+    """Entrant -> the latest SHA-256 of its program's folder on record, in hex."""
     over: Sequence[MatchEntry] = ()
-    """What came of matches that were sealed, and not closed, when their referee died."""
+    """Results of matches that were sealed but not closed when the referee crashed."""
     contexts: dict[str, MatchContext] = {}
-    """Match -> what it was opened for, of those that were open when their referee died."""
+    """Match -> its context, for the matches that were open when the referee crashed."""
     broken_off: dict[str, Resumption] = {}
-    """Those of them that are played on; of the others, nothing was played yet."""
+    """Match -> its state, for those of them that are resumed; of the others, nothing was played yet."""
     seeds: MatchSeeds
     look: Callable[[], Coroutine[Deferred[Any], Any, None]]
-    """Takes in what organisers and entrants have asked for meanwhile."""
+    """Takes in new rulings of organisers and requests of entrants."""
 
     def join(self, participant: Participant, launch: Launch | str | None, digest: str | None) -> None:
-        """Put on record that an entrant joins, and with which program.
+        """Record that an entrant joins, and with which program.
 
         Args:
             participant: the entrant.
-            launch: how its program is started; None: it is remote, a text: why it can't be started.
+            launch: its program; None if it is remote, a text if it can't be started.
             digest: SHA-256 of its program's folder, in hex; None: it has none that the referee can read.
 
         Raises:
-            BadRuling: nobody can join now, or nobody of that name.
+            BadRuling: nobody can join now, or the name can't join.
             ImpossibleEvent: it can't happen now.
             NotWritten: the disk refused.
         """
@@ -268,49 +271,49 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
             self.digests[participant.name] = digest
 
     def has_remote(self, fixture: Fixture) -> bool:
-        """Tell whether somebody plays who connects to this process: then it is played here."""
+        """Tell whether a remote player takes part: then this process has to play the match."""
         return any(self.launches[entrant] is None for entrant in fixture.entrants)
 
-    def occupants(
+    def find_occupants(
         self, fixture: Fixture, pool: RemotePool, run_settings: RunSettings, *, is_back: bool
     ) -> list[Occupant]:
-        """Return who is to sit where.
+        """Return the occupant of each seat.
 
         Args:
             fixture: the match.
-            pool: lends remote players that are there; those that come back into their match it lets in by itself.
-            run_settings: how the tournament is run.
-            is_back: whether the match is gone on with.
+            pool: lends remote players that are there; it lets those that come back into their match by itself.
+            run_settings: the organiser's.
+            is_back: whether the match is resumed.
         """
-        found: list[Occupant] = []
+        occupants: list[Occupant] = []
         for entrant in fixture.entrants:
             name, launch = self.recorder.tournament.spec.entrants[entrant].name, self.launches[entrant]
             if isinstance(launch, Launch):
-                found.append(launch)
+                occupants.append(launch)
             elif isinstance(launch, str):
-                found.append(Vacancy(name=name, why=launch))
+                occupants.append(Vacancy(name=name, why=launch))
             elif is_back:
-                found.append(None)
+                occupants.append(None)
             elif pool.is_here(name):
-                found.append(pool.acquire(name))
+                occupants.append(pool.acquire(name))
             else:
-                found.append(Vacancy(name=name, why=f"not connected within {run_settings.show_up_s:g} s"))
-        return found
+                occupants.append(Vacancy(name=name, why=f"not connected within {run_settings.show_up_s:g} s"))
+        return occupants
 
-    def job(
+    def make_job(
         self, context: MatchContext, occupants: Sequence[Occupant], sealer: Sealer, run_settings: RunSettings
     ) -> MatchJob:
-        """Return what it takes to play a match.
+        """Return the job of a match.
 
         Args:
-            context: what it was opened for.
+            context: of the match.
             occupants: by seat.
             sealer: the key that will seal its record.
-            run_settings: how the tournament is run.
+            run_settings: the organiser's.
         """
         fixture = context.fixture
-        number, deal, drawn = self.seeds.of(fixture)
-        seed = self.seeds.bytes_of(fixture)
+        number, deal, drawn = self.seeds.choose(fixture)
+        seed = self.seeds.make_seed(fixture)
         commitment = chance.commitment(seed)
         return MatchJob(
             context=context,

@@ -1,7 +1,7 @@
 """Has a round paired in a process of its own: by the built-in library, or by a program of the organiser's.
 
-A large round takes seconds, and would hold up every match meanwhile. Started as a program, this module reads what is to
-be paired from stdin, and writes the pairing to stdout.
+A large round takes seconds, during which no match could go on in this process. Run as a program, this module reads the
+request from stdin, and writes the pairing to stdout.
 """
 
 import hashlib
@@ -36,19 +36,18 @@ from ...tournament.pairing.dutch import (
 
 # --- A program of the organiser's
 #
-# A program such as bbpPairings pairs a round; a thread waits for it, for it takes as long as it takes.
-#
-# The program is the organiser's own, and is trusted as the referee is: it is no player's, and runs in no sandbox. What
-# it prints is not believed before it is checked.
+# A program such as bbpPairings pairs a round, while a thread waits for it. The program is the organiser's own and is
+# trusted as the referee is, so it runs in no sandbox. But its output is checked: a mistake in it must not become a
+# round of the tournament.
 
 
 _GRACE_S = 1.0
 _RELEASE_S = 10.0
-"""How long a program may take to say which release it is."""
+"""Seconds that a program may take to print its release."""
 _MOST_BLOCKS = 1 << 15
-"""Of 512 or 1024 bytes, by the shell: no file that the program writes is longer, its output included."""
+"""Longest file that the program may write, its output included, in blocks of the shell (512 or 1024 bytes)."""
 _MOST_WORDS = 300
-"""Characters of what it says on stderr, in an error."""
+"""Most characters of its stderr that an error quotes."""
 _NAME = re.compile(r"\{([^{}]*)\}")
 _CAPPED = f'ulimit -f {_MOST_BLOCKS} && exec "$@"'
 
@@ -63,7 +62,7 @@ class PairingProgram(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
     """Further lines of that file; `{NAME}` in them stands for the starting number of an entrant."""
     limit_s: float = 120.0
-    """How long it may take for a round, in seconds."""
+    """Longest time for a round, in seconds."""
 
     @property
     def name(self) -> str:
@@ -72,56 +71,62 @@ class PairingProgram(Struct, frozen=True, kw_only=True):
 
 
 class PairingProgramError(RefereeError):
-    """A round that the organiser's program has not paired; the text says why, and what to do."""
+    """The organiser's program has not paired a round; the text says why, and what to do."""
 
 
 class PairedRound(NamedTuple):
     """A round as it was paired."""
 
     tables: tuple[Group, ...]
-    """Entrants by seat of each table; a single one has the bye."""
+    """Entrants by seat, for each table; a single one has the bye."""
     by: str
-    """Name and version of what paired it."""
+    """Name and version of the program or library that paired it."""
     output: str | None = None
-    """What a program of the organiser's printed."""
+    """Output of the organiser's program."""
 
 
 def find_program(program: PairingProgram) -> Path:
     """Return the file of a program.
 
     Raises:
-        PairingProgramError: it is not there, or can't be run.
+        PairingProgramError: the file is not there, or can't be run.
     """
     word = program.words[0]
-    found = shutil.which(str(program.folder / word) if "/" in word else word)
-    if found is None:
+    file = shutil.which(str(program.folder / word) if "/" in word else word)
+    if file is None:
         where = f"no program {printable(str(program.folder / word))}" if "/" in word else "not on the PATH"
         raise PairingProgramError(f"pairing_program {printable(word)} can't be run: {where}; install it, or correct it")
-    return Path(found)
+    return Path(file)
 
 
-def with_numbers(line: str, numbers: Mapping[str, int]) -> str:
-    """Return a line of a file with starting numbers, of four columns, in place of the names in it.
+def insert_numbers(line: str, numbers: Mapping[str, int]) -> str:
+    """Replace each `{NAME}` in a line by the entrant's starting number, in four columns.
+
+    Args:
+        line: of the file that the program reads.
+        numbers: name of an entrant -> its starting number.
 
     Raises:
-        PairingProgramError: nobody has one of the names.
+        PairingProgramError: no entrant has one of the names.
     """
 
-    def _number(found: re.Match[str]) -> str:
-        if found[1] not in numbers:
-            raise PairingProgramError(f"pairing_lines: nobody is called {found[1]}; correct the name, or leave it out")
-        return f"{numbers[found[1]]:4}"
+    def _number(name: re.Match[str]) -> str:
+        if name[1] not in numbers:
+            raise PairingProgramError(
+                f"pairing_lines: no entrant is called {name[1]}; correct the name, or leave it out"
+            )
+        return f"{numbers[name[1]]:4}"
 
     return _NAME.sub(_number, line)
 
 
 class RoundByProgram:
-    """One round that a program is to pair: one thread waits for it, another one may end it.
+    """One round that a program pairs: one thread waits for it, another one may end it.
 
     Args:
-        program: that pairs it.
-        request: what is to be paired.
-        title: of the tournament.
+        program: the organiser's.
+        request: the round.
+        title: the tournament's.
         people: by entrant.
     """
 
@@ -134,13 +139,13 @@ class RoundByProgram:
         self._process: OwnProcess | None = None
 
     def pair(self) -> PairedRound:
-        """Let the program pair the round, and wait for it.
+        """Have the program pair the round, and wait for it.
 
         Raises:
-            PairingProgramError: it is not there, fails, takes too long, or prints what is no pairing of this round.
+            PairingProgramError: it is missing, fails, takes too long, or its output is no pairing of this round.
         """
         try:
-            return self._paired()
+            return self._pair()
         except (PairingProgramError, BadPairing, OSError) as error:
             why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             raise PairingProgramError(
@@ -150,19 +155,19 @@ class RoundByProgram:
             ) from None
 
     def end(self) -> None:
-        """Have the program end at once: nobody waits for the round any more."""
+        """End the program at once: nobody waits for the round any more."""
         self._is_ended.set()
         if (process := self._process) is not None:
             process.ask_to_end()
 
-    def _paired(self) -> PairedRound:
+    def _pair(self) -> PairedRound:
         file = find_program(self._program)
         with TemporaryDirectory(prefix="referee-pairing-") as name:
             scratch, played = Path(name), self._request.played
             trf = scratch / f"round-{self._request.round}.trf"
             heads = [("012", self._title), ("062", str(len(played.order)))]
             numbers = {self._people[entrant].name: place for place, entrant in enumerate(played.order, start=1)}
-            lines = "".join(f"{with_numbers(line, numbers)}\n" for line in self._program.lines)
+            lines = "".join(f"{insert_numbers(line, numbers)}\n" for line in self._program.lines)
             trf.write_text(trf_text(played, self._people, heads) + lines, encoding="utf-8")
             words = [word.replace(TRF, str(trf)) for word in self._program.words]
             output = self._run([str(file), *words[1:]], scratch, self._program.limit_s)
@@ -175,7 +180,7 @@ class RoundByProgram:
         """Run the program to its end, and return what it printed.
 
         Raises:
-            PairingProgramError: it failed, took too long, or printed too much or what is no text.
+            PairingProgramError: it failed, took too long, or its output is too long or no text.
         """
         printed, errors = scratch / "stdout", scratch / "stderr"
         with printed.open("wb") as output, errors.open("wb") as stderr:
@@ -200,9 +205,9 @@ class RoundByProgram:
             raise PairingProgramError("its output is no text") from None
 
     def _ask_release(self, file: Path, scratch: Path) -> str:
-        """Return which release the program says it is, if it knows `-r` as bbpPairings and JaVaFo do.
+        """Return the release that the program prints for `-r`, as bbpPairings and JaVaFo do.
 
-        Of another one, return the hash of its file, which tells it from others just as well.
+        If it prints none, return the hash of its file, which identifies it as well.
         """
         before = self._program.words[: next(at for at, word in enumerate(self._program.words) if TRF in word)]
         words = [word for word in before[1:] if not word.startswith("--")]
@@ -222,7 +227,7 @@ def _ending(status: int) -> str:
 
 
 def _last_words(errors: Path) -> str:
-    """Return the end of what a program said on stderr, on one line."""
+    """Return the end of a program's stderr on one line."""
     with errors.open("rb") as file:
         file.seek(max(errors.stat().st_size - _MOST_WORDS, 0))
         return printable(" ".join(file.read().decode(errors="replace").split()))
@@ -236,11 +241,11 @@ def _first_words(said: bytes) -> str:
 
 
 class PairingFailed(RefereeError):
-    """The process that pairs a round ended without a pairing; the text says how, and what to do."""
+    """The process that pairs a round ended without a pairing; the text says how it ended, and what to do."""
 
 
 class PairingProcess:
-    """A process that pairs one round; it is started.
+    """A process that pairs one round; it starts at once.
 
     Raises:
         OSError: it can't be started.
@@ -261,14 +266,14 @@ class PairingProcess:
             As pair_round does.
 
         Raises:
-            PairingFailed: the process ended without a pairing; its traceback, if it has one, is on stderr.
+            PairingFailed: the process ended without a pairing; if it has a traceback, that is on stderr.
         """
         with self._process as process:
             written, _ = process.communicate(msgspec.json.encode(request))
         if process.returncode:
             how = f"signal {-process.returncode}" if process.returncode < 0 else f"status {process.returncode}"
             why = f"the process that was to pair round {request.round} ended with {how}"
-            raise PairingFailed(f"{why}; give the same command again to pair it anew")
+            raise PairingFailed(f"{why}; give the same command again to pair it")
         return msgspec.json.decode(written, type=tuple[tuple[Group, ...], str])
 
     def end(self) -> None:
@@ -278,5 +283,5 @@ class PairingProcess:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a referee that was killed reads no pairing, and needs no traceback
-    asked = msgspec.json.decode(sys.stdin.buffer.read(), type=RoundToPair)
-    sys.stdout.buffer.write(msgspec.json.encode(pair_round(asked)))
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=RoundToPair)
+    sys.stdout.buffer.write(msgspec.json.encode(pair_round(request)))

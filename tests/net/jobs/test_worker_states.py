@@ -146,7 +146,9 @@ def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkey
 NONSENSE = b"\0\0\0\1\xc1"
 
 
-@pytest.mark.parametrize(("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it reports makes no sense: ")])
+@pytest.mark.parametrize(
+    ("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it reports makes no sense: ")]
+)
 def test_whatever_a_worker_says_it_lives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
 ) -> None:

@@ -14,9 +14,9 @@ from twisted.internet.defer import CancelledError, Deferred
 from referee.net.jobs.job import MatchJob
 from referee.net.jobs.tables import LocalTables
 from referee.net.matches.settings import MatchServices
-from referee.net.tournaments import runner
+from referee.net.tournaments import early_starts
+from referee.net.tournaments.early_starts import EarlyStarts, count_early
 from referee.net.tournaments.play import RunSettings
-from referee.net.tournaments.runner import EarlyStarts, most_early
 from referee.programs.player_spec import Launch
 from referee.record.folder import output_path
 from referee.tournament import events as e
@@ -92,7 +92,7 @@ class EarlyTournament:
         """Open a match, and return what comes of it, as soon as anything does."""
         context = MatchContext(tournament="cup", fixture=fixture, head="the line that opens it")
         launches = [cast("Launch", self.course.launches[entrant]) for entrant in fixture.entrants]
-        job = self.course.job(context, launches, SEALER, self.settings)
+        job = self.course.make_job(context, launches, SEALER, self.settings)
         outcome: list[Any] = []
         Deferred.fromCoroutine(self.early.play(job, launches)).addBoth(outcome.append)
         self.settle()
@@ -102,7 +102,7 @@ class EarlyTournament:
 @pytest.fixture
 def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EarlyTournament]:
     """Return a tournament on a machine with memory to spare."""
-    monkeypatch.setattr(runner, "is_memory_short", lambda: False)
+    monkeypatch.setattr(early_starts, "is_memory_short", lambda: False)
     cup = EarlyTournament(tmp_path)
     yield cup
     cup.tournament.writer.close()
@@ -179,7 +179,7 @@ def test_trouble_before_a_match_is_no_trouble(cup: EarlyTournament) -> None:
 def test_who_is_not_started_early(cup: EarlyTournament, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     """While memory is short nobody is; and who connects by itself can't be."""
     if why == "memory":
-        monkeypatch.setattr(runner, "is_memory_short", lambda: True)
+        monkeypatch.setattr(early_starts, "is_memory_short", lambda: True)
     else:
         cup.course.launches[cup.coming[0].entrants[1]] = None
     cup.look_ahead(cup.coming)
@@ -190,7 +190,7 @@ def test_who_is_not_started_early(cup: EarlyTournament, monkeypatch: pytest.Monk
 def test_a_core_is_left_to_each(monkeypatch: pytest.MonkeyPatch, cores: int, tables: int, most: int) -> None:
     """A table that is taken has one, and so has a match that is waited for; more than there are tables are not."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
-    assert most_early(tables) == most
+    assert count_early(tables) == most
 
 
 def test_the_next_match_is_there_when_a_table_is_free(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_the_next_match_is_there_when_a_table_is_free(tmp_path: Path) -> None:
         order.index(("program-started", after)) < order.index(("match-ended", before))
         for before, after in pairwise(matches)
     ]
-    assert any(is_early) == (most_early(1) > 0)
+    assert any(is_early) == (count_early(1) > 0)
     folder = tmp_path / "logs" / "cup"
     assert "expel" not in (folder / "cup.jsonl").read_text()
     assert audit(folder) == ""

@@ -100,7 +100,7 @@ def test_forbidden_pairs_and_accelerations_stand_in_its_file(tmp_path: Path) -> 
     with pytest.raises(PairingProgramError):
         round_of(own, replace(FIRST, order=(3, 2, 1, 0))).pair()
     assert (tmp_path / "seen").read_text().splitlines()[-2:] == ["XXP    4    1", "XXA    2  1.0  0.5"]
-    with pytest.raises(PairingProgramError, match="pairing_lines: nobody is called ada"):
+    with pytest.raises(PairingProgramError, match="pairing_lines: no entrant is called ada"):
         round_of(replace(own, lines=("XXP {e0} {ada}",)), FIRST).pair()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from referee.chance import match_seed
-from referee.net.tournaments.play import MatchSeeds, salt_of
+from referee.net.tournaments.play import MatchSeeds, make_salt
 from referee.testing import random_result
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture
@@ -34,38 +34,38 @@ def fixture(number: int, leg: int = 0, attempt: int = 0) -> Fixture:
 def test_one_number_fixes_every_deal(duplicate: bool) -> None:  # noqa: FBT001  # of a table
     """Each pairing has a deal of its own, whatever the secret is; its legs and what is played again share it."""
     seeds = MatchSeeds(secret=SECRET, seed=7, duplicate=duplicate)
-    seed, deal, secret = seeds.of(fixture(1))
+    seed, deal, secret = seeds.choose(fixture(1))
     assert (deal, secret) == (None, None)
     assert seed is not None
     assert 0 <= seed < 2**48
-    assert {seeds.of(fixture(1, leg, attempt)) for leg in (0, 1) for attempt in (0, 1)} == {(seed, None, None)}
-    assert replace(seeds, secret=bytes(32)).of(fixture(1)) == (seed, None, None)
-    others = [MatchSeeds(secret=SECRET, seed=other).of(fixture(1)) for other in (0, 8, -7)]
-    numbered = [seeds.of(fixture(number)) for number in range(1, 50)]
+    assert {seeds.choose(fixture(1, leg, attempt)) for leg in (0, 1) for attempt in (0, 1)} == {(seed, None, None)}
+    assert replace(seeds, secret=bytes(32)).choose(fixture(1)) == (seed, None, None)
+    others = [MatchSeeds(secret=SECRET, seed=other).choose(fixture(1)) for other in (0, 8, -7)]
+    numbered = [seeds.choose(fixture(number)) for number in range(1, 50)]
     assert len({*others, *numbered}) == 52
 
 
 def test_the_legs_of_a_pairing_have_one_secret_deal() -> None:
     """It follows from the secret and the pairing's number; another pairing has another one."""
     seeds = MatchSeeds(secret=SECRET, duplicate=True)
-    (seed, deal, secret), other = seeds.of(fixture(1)), seeds.of(fixture(2))
+    (seed, deal, secret), other = seeds.choose(fixture(1)), seeds.choose(fixture(2))
     assert (seed, secret) == (None, None)
     assert deal is not None
     assert len(deal) == 32
-    assert seeds.of(fixture(1, leg=1)) == (None, deal, None)
+    assert seeds.choose(fixture(1, leg=1)) == (None, deal, None)
     assert other[1] not in (None, deal)
-    assert replace(seeds, secret=bytes(32)).of(fixture(1)) != (None, deal, None)
+    assert replace(seeds, secret=bytes(32)).choose(fixture(1)) != (None, deal, None)
 
 
 def test_else_each_match_has_a_seed_of_its_own() -> None:
     """It follows from the secret and the match's name."""
-    assert MatchSeeds(secret=SECRET).of(fixture(1)) == (None, None, match_seed(SECRET, "m"))
+    assert MatchSeeds(secret=SECRET).choose(fixture(1)) == (None, None, match_seed(SECRET, "m"))
 
 
 def test_the_salt_of_a_fixed_tournament_is_fixed() -> None:
     """16 bytes in hex, others for another number."""
-    assert salt_of(7) == salt_of(7) != salt_of(8)
-    assert len(bytes.fromhex(salt_of(7))) == 16
+    assert make_salt(7) == make_salt(7) != make_salt(8)
+    assert len(bytes.fromhex(make_salt(7))) == 16
 
 
 def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
@@ -77,7 +77,7 @@ def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
     tournament, seeds = begun(spec), MatchSeeds(secret=SECRET, seed=spec.seed)
     found: dict[str, Any] = {}
     for event in events_of(tournament, order, tables=tables):
-        found |= {due.match: (due.entrants, seeds.of(due)) for due in tournament.fixtures()}
+        found |= {due.match: (due.entrants, seeds.choose(due)) for due in tournament.fixtures()}
         if isinstance(event, e.MatchClosed):
             pairing = Pairing(number=1, round=1, seats=event.entry.fixture.entrants)
             result = random_result(pairing, Random(event.entry.match))
