@@ -11,9 +11,9 @@ from referee.tournament import commands as c
 from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
-from referee.tournament.match_context import Fixture, FoulEntry
-from referee.tournament.pairing.base import BadRuling
-from referee.tournament.rulings import Kind, Ruling
+from referee.tournament.match_context import DuePairings, Fixture, FoulEntry
+from referee.tournament.pairing.base import BadRuling, Pairing
+from referee.tournament.rulings import Kind, Ruling, make_ruled_entry
 
 from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
 
@@ -324,10 +324,18 @@ def test_a_finished_pairing_leaves_nothing_behind() -> None:
     tournament = new("ladder", is_duplicate=True)
     for event in events_of(tournament, Random(10), troubles=Troubles(void=0.2)):
         take(tournament, event)
-        due = set(tournament._due)
-        assert len(due) <= 5
-        assert set(tournament._due._results) <= due
-        assert {number for number, _ in tournament._due._attempts} <= due
+        assert len(tournament.due) <= 5
+
+
+def test_a_pairing_that_is_forgotten_begins_from_nothing() -> None:
+    """Neither results nor attempts of a number are left, so that they can't pile up."""
+    due, pairing = DuePairings("cup", 2), Pairing(number=1, round=1, seats=(0, 1))
+    first, second = due.add(pairing)
+    assert due.play_again(first).match == "cup-00001r1"
+    assert not due.close(make_ruled_entry(second, ("a", "b"), 0))
+    due.forget(1)
+    assert (list(due), due.results(1), due.fixtures(1)) == ([], {}, ())
+    assert due.add(pairing) == (first, second)
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
