@@ -113,7 +113,7 @@ MEANINGS: Mapping[str, str] = {
     "LOS by wins": "Likelihood of superiority: how likely it is that this one is stronger, by wins and losses alone,"
     " as a normal approximation. Draws say nothing of it.",
     "seat": "From 0, in the order in which they move in the first round; seat 0 moves first.",
-    "share": "Points of all that there were to win, a draw counting half; over 50 % is more than its share.",
+    "share": "Share of the points that could be won; a draw counts half.",
     "moves": "Moves that the referee asked the entrant for.",
     "mean": "Average time for a move, without the referee's own lag.",
     "longest": "Time for its slowest move.",

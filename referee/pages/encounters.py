@@ -86,7 +86,7 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
 
 def _encounters(entry: MatchEntry, sides: Sequence[int]) -> Iterable[tuple[int, int, tuple[int, int]]]:
-    """Yield every two seats, and what came of it for each: 0 a win, 1 a draw, 2 a loss."""
+    """Yield every two opponents with the result of each: 0 a win, 1 a draw, 2 a loss."""
     places, fouls = match_places(entry), {foul.seat for foul in entry.fouls}
     for seat, opponent in combinations(range(len(places)), 2):
         if sides[seat] == sides[opponent]:
@@ -110,7 +110,7 @@ class RatedEncounters:
     """Every encounter that ratings rest on, by entrant in the order of the tournament.
 
     Args:
-        played: the pairings that are through.
+        played: the decided pairings.
         scoring: it says who are partners.
         dispersion: factor by which scores between equals vary less than those of decided matches.
     """

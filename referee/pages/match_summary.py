@@ -31,7 +31,7 @@ _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
 
 class SeatTime(Struct, frozen=True):
-    """How long one seat took for its moves in one match."""
+    """Time that one seat took for its moves in one match."""
 
     answers: int = 0
     """Number of moves asked for, those that never came included."""
@@ -165,7 +165,7 @@ def match_text(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], 
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
-        entry: what came of it.
+        entry: its result.
         game: its name.
         opened: wall-clock time at which it began; empty if that is not known.
         moves: in short notation.

@@ -126,7 +126,7 @@ def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] |
     """Return how a match of a tournament ended, in words.
 
     Args:
-        entry: what came of it.
+        entry: its result.
         scoring: of the tournament; it says who are partners.
         names: what players are called instead, by seat; None: by their names.
     """

@@ -96,14 +96,14 @@ class AnswerTime:
 
 @dataclass(frozen=True, slots=True)
 class FoldedRecord:
-    """A record that was folded again, and holds as far as it goes."""
+    """A record that was folded again and holds."""
 
     record: Record
     match: Match
     frames: tuple[ReplayFrame, ...]
     answers: tuple[AnswerTime, ...]
     resumptions: tuple[tuple[int, float], ...]
-    """Turn and instant, in ms, at which the match was taken up again after a stop of the referee."""
+    """Turn and instant, in milliseconds, at which the match was resumed after a stop of the referee."""
 
 
 def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:

@@ -88,7 +88,7 @@ def with_record(replay: str, record: bytes) -> str:
 
 
 class _DrawnFrame(Struct, frozen=True):
-    """What the board of a turn is made of."""
+    """Data of the board of a turn."""
 
     turn: int
     board: msgspec.Raw
@@ -98,7 +98,7 @@ class _DrawnFrame(Struct, frozen=True):
 
 
 class _Drawings(Struct, frozen=True):
-    """What of a page's data the board of a turn is made of; of all other boards, which are most of it, nothing is."""
+    """The part of a page's data that the board of one turn needs. Other boards, most of the data, stay undecoded."""
 
     lines: Sequence[msgspec.Raw] = ()
     frames: Sequence[_DrawnFrame] = ()
@@ -106,18 +106,18 @@ class _Drawings(Struct, frozen=True):
 
 
 def at_turn(replay: str, turn: int) -> str:
-    """Return the page of a match with the board of a turn, which its script would draw, for who runs no scripts.
+    """Return the page of a match with the board of a turn, for readers without scripts.
 
     Args:
         replay: the page.
-        turn: its number; of one that was not played, the last before it.
+        turn: its number; the last turn is shown for a greater one.
     """
     head, rest = split_page(replay.encode())
     return head_at_turn(head, rest, turn) + bytes(rest).decode()
 
 
 def split_page(replay: bytes) -> tuple[str, memoryview]:
-    """Return the page of a match in two parts: what is shown, and from its data on the rest, which is most of it."""
+    """Return the page of a match in two parts: what is shown, and the rest, from its data on."""
     begins = replay.find(_DATA.encode())
     at = len(replay) if begins < 0 else begins
     return replay[:at].decode(), memoryview(replay)[at:]
@@ -129,7 +129,7 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
     Args:
         head: the first part of the page.
         rest: the other one.
-        turn: as at_turn has it.
+        turn: see at_turn.
     """
     data, _, _ = bytes(rest[len(_DATA) :]).partition(b"</script>")
     drawings = msgspec.json.decode(data or b"null", type=_Drawings | None)
@@ -238,7 +238,7 @@ def _expulsions(folded: FoldedRecord) -> Iterator[_Expulsion]:
 
 
 def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int, str, str]]:
-    """Yield turn, instant and, as far as that is known, time of day at which the match was taken up again."""
+    """Yield turn, instant and, if known, time of day of each resumption of the match."""
     is_known = len(notes.begun_at) == len(folded.resumptions) + 1
     for at, (turn, ms) in enumerate(folded.resumptions, 1):
         yield turn, duration(ms), notes.begun_at[at] if is_known else ""

@@ -126,7 +126,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
         summary: of the tournament so far.
         titles: of its game and its format.
         links: to records and replays.
-        only: ids of the sections to show; empty: all that there are.
+        only: ids of the sections to show; empty: all of them.
     """
     sections = [
         section for section in _sections(summary, links) if section.is_there and (not only or section.id in only)

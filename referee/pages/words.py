@@ -134,7 +134,7 @@ def _foul_reasons(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]
 
 
 def _evidence_text(evidence: str) -> str:
-    """Return bytes as the value that they are, or else as text, as far as they are that; empty if that is no hex."""
+    """Return bytes as a decoded value, or else as text; empty if the evidence is no hex."""
     try:
         data = bytes.fromhex(evidence)
     except ValueError:  # a record is shown before it is audited

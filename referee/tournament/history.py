@@ -67,7 +67,7 @@ class History:
     left_at: list[str] = field(default_factory=list)
     """Times of day at which a referee stopped or finished."""
     programs: Mapping[str, str] = field(default_factory=dict)
-    """Entrant -> SHA-256 of its program's folder at the beginning, as far as the referee could read it."""
+    """Entrant -> SHA-256 of its program's folder at the beginning, if the referee could read the folder."""
     versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
     """Programs of each entrant, the first one first."""
     hosts: list[e.HostCame] = field(default_factory=list)
@@ -103,7 +103,7 @@ class History:
 
     @property
     def played(self) -> Iterable[PlayedPairing]:
-        """The pairings that are through, byes among them, in their order; those of void matches are not."""
+        """The decided pairings in the order of their results, with byes and without those of void matches."""
         return self._played.values()
 
     @property
@@ -119,7 +119,7 @@ class History:
         """Return why a result does not count; empty if it does.
 
         A match is void for a fault of the referee's; any other result counts until a ruling takes it back, or somebody
-        withdraws before its pairing is through. What a ruling has decided counts as long as the ruling stands.
+        withdraws before its pairing is decided. What a ruling has decided counts as long as the ruling stands.
 
         Args:
             entry: one of `results`.
@@ -127,7 +127,7 @@ class History:
         return "" if entry.is_ruled else self.disregarded.get(entry.match) or entry.void or ""
 
     def counts(self, entry: MatchEntry) -> bool:
-        """Return whether the standings include a result already: it counts, and its pairing is through.
+        """Return whether the standings include a result already: it counts, and its pairing is decided.
 
         Args:
             entry: one of `results`.

@@ -32,7 +32,7 @@ def void_reason(host: str, why: str) -> str:
 
 
 def is_void_for(host: str, void: str) -> bool:
-    """Tell whether a match is void for this host.
+    """Return whether a match is void for this host.
 
     Args:
         host: its name.

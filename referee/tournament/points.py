@@ -45,7 +45,7 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     late_bye: float = 0.5
     """Points of each round that an entrant missed because it joined late, as a share of a first place."""
     default_margin: Margin = 0
-    """The game's points for who alone is left in a match, all others having fouled; those get 0."""
+    """The game's points for the only seat that has not fouled; the others get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
     """Seats that win and lose together, all seats, as the game has them; none: everyone plays for itself. A team takes
     up one place, so its win is worth as much as that of one seat against another."""

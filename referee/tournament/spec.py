@@ -1,6 +1,6 @@
-"""What a tournament is, settled before its first match.
+"""The settings of a tournament, fixed before its first match.
 
-How many tables there are, where records go and who may watch is not part of it: that may change while it goes on.
+The number of tables, the folder of the records and the policy for spectators are not part of it: they may change.
 """
 
 # The line between the spec and the rest: what two tournaments must share so that the same results give the same
@@ -79,11 +79,11 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def legs(self) -> int:
-        """How many matches a pairing is played in."""
+        """Number of matches of a pairing."""
         return self.seats if self.duplicate else 1
 
     def field(self) -> EntrantField:
-        """Return who takes part, as formats and standings see it."""
+        """Return the field for formats and standings."""
         entrants = tuple(
             Entrant(name=entrant.name, rating=entrant.rating, has_copies=entrant.player != REMOTE)
             for entrant in self.entrants
@@ -92,12 +92,12 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def differences(old: TournamentSpec, new: TournamentSpec) -> Mapping[str, tuple[Any, Any]]:
-    """Return what stands differently in two specs: path of a field, with dots -> (old value, new value), plain."""
+    """Return the differences of two specs: path of a field, with dots -> (old value, new value), in plain data."""
     return dict(_differences(msgspec.to_builtins(old), msgspec.to_builtins(new), ""))
 
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield the smallest parts that differ; of what stands on one side alone, the other value is None."""
+    """Yield the smallest parts that differ; a value that only one side has is compared with None."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old | new:
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)

@@ -86,7 +86,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
-    """Tell where a test stands.
+    """Return where a test stands.
 
     Args:
         counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it
@@ -236,14 +236,14 @@ class SprtMatch(PairingFormat[State]):
         return replace(state, due=(), is_given_up=True)
 
     def is_over(self, state: State) -> bool:
-        """Tell whether nothing more is to be begun: the test has decided, or all pairings are played."""
+        """Return whether nothing more is to be begun: the test has decided, or all pairings are played."""
         return state.verdict is not SprtDecision.CONTINUE or not state.due
 
     def places(self, state: State) -> None:
         """Return None: points decide."""
 
     def progress(self, state: State) -> Progress:
-        """Tell where the test stands, with all results that count so far."""
+        """Return where the test stands, with all results that count so far."""
         return sprt(state.counts or (0,) * OUTCOMES[0], state.options.hypotheses)
 
 

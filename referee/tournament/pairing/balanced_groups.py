@@ -156,12 +156,12 @@ class ExchangeSearch:
 def balance(rounds: Rounds, met: Met, work: int) -> None:
     """Exchange entrants between groups until all pairs of them meet as equally as possible, or it takes too long.
 
-    Who plays how often stays the same. Who plays in which round may change, where somebody rests.
+    Everybody plays as often as before, but perhaps in other rounds, if the entrants of a round rest by turns.
 
     Args:
         rounds: they are changed.
         met: meetings before these rounds; afterwards those of the rounds are in it, too.
-        work: try so many exchanges at most.
+        work: largest number of exchanges to try.
     """
     search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
     goal, best = -excess(met), 0

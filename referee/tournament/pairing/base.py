@@ -114,7 +114,7 @@ class PlayedPairing(Struct, frozen=True, kw_only=True):
 
 
 class BracketPlace(Struct, frozen=True, kw_only=True):
-    """A match of an elimination, as its bracket has it before its entrants are known."""
+    """The place of a match in a bracket, before its entrants are known."""
 
     part: str
     """Which bracket it belongs to, where there are several: `winners`."""
@@ -198,7 +198,7 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
 
 
 class LineResult(Struct, frozen=True):
-    """One round of one entrant, as the file has it."""
+    """One round of one entrant, in the form of the file."""
 
     opponent: int
     """Starting number; 0: none."""
@@ -320,10 +320,10 @@ class PairingFormat(ABC, Generic[S]):
         """
 
     def first_open(self, state: S, besides: Pairing) -> int | None:
-        """Return the smallest number of a pairing without a result that may be played or due later; None: no matter.
+        """Return the smallest number of a pairing without a result that may be played or due later.
 
-        It matters where entrants play several matches at a time: there, suspensions follow from results in the order of
-        the pairings' numbers.
+        None if the caller needn't know. It needs to where entrants play several matches at a time: there, suspensions
+        follow from results in the order of the pairings' numbers.
 
         Args:
             state: of a tournament.
@@ -474,7 +474,7 @@ class PairingFormat(ABC, Generic[S]):
 
 
 def order_by_seed(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
-    """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
+    """Return the entrants, the best rated first and unrated ones last; lots order equal and unrated ones."""
     ratings = [entrant.rating for entrant in field.entrants]
     lot = shuffle(range(len(ratings)))
     rated = sorted(

@@ -415,7 +415,7 @@ def _without_match(state: State, index: int, first: int, second: int) -> tuple[i
 
 
 def _is_upset(state: State, index: int) -> bool:
-    """Tell whether the second entrant of a match has won it, and both go on."""
+    """Return whether the second entrant of a match has won it, and both go on."""
     result = state.results[index]
     first = _entrant(state, state.nodes[index].sources[0])
     return result is not None and result[0] != first and state.withdrawn.isdisjoint(result)

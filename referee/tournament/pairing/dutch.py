@@ -84,7 +84,7 @@ def _weight(layers: Costs, widths: list[int]) -> int:
 
 # --- The tournament report file
 #
-# A tournament of two seats as FIDE's Tournament Report File has it, which other pairing programs and arbiters read.
+# A tournament of two seats in FIDE's Tournament Report File, which pairing programs and arbiters read.
 #
 # Sources: FIDE Handbook, C.04 Annex 2, TRF16; its extensions `XXR` and `XXC` as in the manual of JaVaFo.
 
@@ -94,7 +94,7 @@ _MOST_RATING = 9999
 
 
 class TrfPlayer(Struct, frozen=True):
-    """What a file tells of an entrant besides its results."""
+    """What the file says about an entrant besides its results."""
 
     name: str
     rating: float | None = None
@@ -125,7 +125,7 @@ def _lines(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tu
 
 
 def _rating(rating: float | None) -> str:
-    """Return a rating as far as the file has room for it."""
+    """Return a rating in four digits; empty if it has more, or there is none."""
     return str(round(rating)) if rating is not None and 0 < round(rating) <= _MOST_RATING else ""
 
 
@@ -148,7 +148,7 @@ _OFTEN = 255
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """What one entrant has had so far, of two seats."""
+    """The points, byes, colours and opponents of an entrant so far."""
 
     number: int
     """Its starting number."""
@@ -302,7 +302,7 @@ def complaint(groups: Sequence[Group], played: PlayedRounds) -> str | None:
 
 
 def _is_worse_than_need_be(groups: Sequence[Group], cards: Mapping[int, Card]) -> bool:
-    """Tell whether another pairing repeats fewer byes, or as many and fewer meetings."""
+    """Return whether another pairing repeats fewer byes, or as many and fewer meetings."""
     entrants = [*cards]
     place = {entrant: at for at, entrant in enumerate(entrants)}
     edges = [tuple(sorted(place[entrant] for entrant in group)) for group in groups]
@@ -334,7 +334,7 @@ def _needless_float(groups: Sequence[Group], cards: Mapping[int, Card]) -> str |
 
 
 def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Card]) -> bool:
-    """Tell whether two may meet whatever the round, or one may have the bye."""
+    """Return whether two may meet in any round, or one may have the bye."""
     if entrant is None or opponent is None:
         card = cards[opponent if entrant is None else entrant]  # type: ignore[index]
         return not card.byes and not card.walkovers

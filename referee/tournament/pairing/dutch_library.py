@@ -1,4 +1,4 @@
-"""FIDE's Dutch system as the library py4swiss has it. It takes a tenth of a second to import."""
+"""FIDE's Dutch system by the library py4swiss, which takes a tenth of a second to import."""
 
 from importlib.metadata import version
 

@@ -24,7 +24,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Schedule(Struct, frozen=True):
-    """Who meets whom in which of the gauntlet's pairings.
+    """The pairings of a gauntlet, by number.
 
     In round r, from 0, challenger c meets opponent (r // 2 + c) modulo their number: two matches with seats exchanged,
     and no opponent is asked for by two challengers at once.
@@ -36,7 +36,7 @@ class Schedule(Struct, frozen=True):
 
     @property
     def columns(self) -> int:
-        """Opponents that a challenger goes through in a cycle, those counted that are none since there are so few."""
+        """Number of opponents of a challenger in a cycle; if there are fewer than challengers, some are nobody."""
         return max(self.challengers, self.entrants - self.challengers)
 
     @property
@@ -45,7 +45,7 @@ class Schedule(Struct, frozen=True):
         return 2 * self.cycles * self.columns
 
     def pairing(self, number: int) -> Pairing | None:
-        """Return a pairing, counted from 1; None if the challenger whose turn it is rests, or behind the last one."""
+        """Return a pairing, counted from 1; None if its challenger rests, or after the last one."""
         index, challenger = divmod(number - 1, self.challengers)
         opponent = self.challengers + (index // 2 + challenger) % self.columns
         if opponent >= self.entrants or index >= self.rounds:
@@ -118,13 +118,13 @@ class Gauntlet(FixedFormat[State]):
         return min((*due, *state.held), default=None)
 
     def reopen(self, state: State, pairing: Pairing) -> State:
-        """Return the state with a pairing that is through to come again."""
+        """Return the state with a decided pairing to come again."""
         lost = state.given_up + (not state.withdrawn.isdisjoint(pairing.seats))
         held = tuple(sorted((*state.held, pairing.number)))
         return _fill(replace(state, held=held, through=state.through - (not pairing.is_bye), given_up=lost))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers."""
+        """Return the state without an entrant; its future opponents have walkovers."""
         if entrant in state.withdrawn:
             return state
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
@@ -134,19 +134,19 @@ class Gauntlet(FixedFormat[State]):
         return _fill(replace(left, withdrawn=state.withdrawn | {entrant}))
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on; walkovers that were given stay."""
+        """Return the state with an entrant that plays on; walkovers that were given stay."""
         withdrawn = state.withdrawn - {entrant}
         back = _still_to_come(state, entrant, withdrawn)
         return _fill(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
 
 
 def _matches(schedule: Schedule) -> int:
-    """Return how many matches there are: each challenger meets all others in both seats."""
+    """Return the number of matches: each challenger meets all others in both seats."""
     return 2 * schedule.cycles * schedule.challengers * (schedule.entrants - schedule.challengers)
 
 
 def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int:
-    """Return how many pairings of an entrant are neither due nor through, those with somebody withdrawn left out."""
+    """Return the number of future pairings of an entrant with opponents that have not withdrawn."""
     coming = map(state.schedule.pairing, (*state.held, *state.schedule.numbers(entrant, state.next)))
     return sum(
         pairing is not None and entrant in pairing.seats and withdrawn.isdisjoint(pairing.seats) for pairing in coming
@@ -154,7 +154,7 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
 
 
 def _fill(state: State) -> State:
-    """Return the state with as many pairings due as may be; those of an entrant that is single come in their order.
+    """Return the state with as many pairings due as possible; those of an entrant without copies come in order.
 
     A walkover waits for all pairings before it: until then, the entrant that is to have it may turn out to have been
     suspended before.

@@ -57,18 +57,18 @@ class GroupsState(EliminationState, frozen=True, kw_only=True):
         return _settle_group(state, group, ranks, count)
 
     def withdraw(self, entrant: int) -> "GroupsState":
-        """Return the state without an entrant; all others at its group go on."""
+        """Return the state without an entrant; all others of its group go on."""
         if entrant in self.withdrawn:
             return self
         return _without_match(replace(self, withdrawn=self.withdrawn | {entrant}), entrant)
 
     def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> "GroupsState":
-        """Return the state after a result; who leaves with it is gone before the next round is drawn."""
+        """Return the state after a result; entrants that leave with it are gone before the next round is drawn."""
         state = replace(self, withdrawn=self.withdrawn.union(leaving)).record(played)
         return reduce(_without_match, sorted(leaving), state)
 
     def later(self) -> int:
-        """Return how many groups the rounds after this one have."""
+        """Return the number of groups of later rounds."""
         if not self.due:
             return 0
         through = sum(entrant not in self.withdrawn for _, entrant in self.going_on)
@@ -89,7 +89,7 @@ def start_groups(seeds: tuple[int, ...], seats: int, advance: int, replays: int)
 
 
 def groups_by_round(left: int, seats: int, advance: int) -> list[int]:
-    """Return how many groups each round has, if so many entrants are left at its beginning and nobody withdraws."""
+    """Return the number of groups of each round, from a number of entrants on, if nobody withdraws."""
     counts = []
     while left >= seats:
         groups, extra = _cut(left, seats, advance)
@@ -99,7 +99,7 @@ def groups_by_round(left: int, seats: int, advance: int) -> list[int]:
 
 
 def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
-    """Tell whether a ranking says who the best are, so many."""
+    """Return whether a ranking tells exactly so many best seats from the others."""
     through = 0
     for group in groups:
         if through == count:
@@ -119,7 +119,7 @@ def _without_match(state: GroupsState, entrant: int) -> GroupsState:
 
 
 def _settle_group(state: GroupsState, group: Sequence[int], ranks: dict[int, int], count: int) -> GroupsState:
-    """Return the state with a group through: who goes on takes its best slots, the others are out."""
+    """Return the state after the match of a group: those that go on take its best slots, the others are out."""
     slot = {entrant: at for at, entrant in enumerate(state.slots)}
     order = sorted(group, key=lambda entrant: (ranks.get(entrant, len(group)), slot[entrant]))
     best = sorted(slot[entrant] for entrant in group)[:count]
@@ -132,7 +132,7 @@ def _settle_group(state: GroupsState, group: Sequence[int], ranks: dict[int, int
 
 
 def _close_round(state: GroupsState) -> GroupsState:
-    """Return the state with those who are out in groups: equally good ones of a round share one."""
+    """Return the state after a round: the losers are out, and equal ones share a place."""
     ranks = dict(state.ranks)
     groups = tuple(
         tuple(entrant for entrant in state.slots if ranks.get(entrant) == rank)
@@ -168,7 +168,7 @@ def _snake(entrants: Sequence[int], groups: int, index: int) -> list[int]:
 
 
 def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
-    """Return how many groups play, and how many more than usual go on from the last of them.
+    """Return the number of groups, and how many more than usual go on from the last of them.
 
     The aim is the next smaller number from which every round is full: the seats of the final, times seats / advance as
     often as it goes.
@@ -212,7 +212,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Knockout(EliminationFormat[State]):
-    """Who loses is out; the last one wins."""
+    """A knockout: the loser of a match is out, and the last entrant wins."""
 
     name = "knockout"
     title = "Knockout"

@@ -11,7 +11,7 @@ number of matches.
 
 Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
 the results of all but the few before it that may be going on, and the tournament depends neither on the number of
-tables nor on which match takes longer. Who withdraws does so at the place of its last pairing in that order, too.
+tables nor on which match takes longer. A withdrawal, too, counts at the place of the entrant's last pairing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -153,7 +153,7 @@ class Ladder(PairingFormat[State]):
         return self.conclude(state, played, ())
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; who leaves with it is gone when that counts.
+        """Return the state after a result; entrants that leave with it are gone when the result counts.
 
         Raises:
             NotDue: the pairing is not due.
@@ -176,7 +176,7 @@ class Ladder(PairingFormat[State]):
         return _with_waiting(state, replace(last, leaving=last.leaving | {entrant}))
 
     def join(self, state: State, field: EntrantField) -> State:
-        """Return the state with another entrant, of whom nothing is known yet.
+        """Return the state with another entrant, whose strength is unknown.
 
         Raises:
             BadRuling: no match is left for it.
@@ -195,14 +195,14 @@ class Ladder(PairingFormat[State]):
         )
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on, as strong as before."""
+        """Return the state with an entrant that plays on, as strong as before."""
         last = _waiting(state, entrant)
         if last is not None and entrant in last.leaving:
             return _with_waiting(state, replace(last, leaving=last.leaving - {entrant}))
         return _fill(replace(state, withdrawn=state.withdrawn - {entrant}))
 
     def renew(self, state: State, entrant: int) -> State:
-        """Return the state with another program in an entrant's place: about as strong, as far as anybody knows."""
+        """Return the state with another program in an entrant's place, which is expected to be about as strong."""
         last = _waiting(state, entrant)
         if last is None:
             return _renew(state, entrant)
@@ -373,7 +373,7 @@ def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
 
 
 def _is_certain(state: State) -> bool:
-    """Tell whether the ranking of those who play is as certain as it is to be."""
+    """Return whether the ranking of those who play is as certain as it is to be."""
     if state.options.certainty is None:
         return False
     ranked = sorted(

@@ -1,4 +1,4 @@
-"""Round robin: everybody against everybody, as evenly as can be.
+"""Round robin: everybody against everybody, as evenly as possible.
 
 Two seats: the tables of J. Berger, of which FIDE's Handbook prints those up to 16 players (C.05, annex 1): the same
 opponents and seats in the same rounds, the players' numbers drawn by lot. In cycles of an even number seats are
@@ -112,7 +112,7 @@ class RoundRobin(FixedFormat[State]):
             return
         if field.seats > 2:
             if "cycles" in raw:
-                yield "cycles", "with rounds, a tournament of more than two seats goes on for so many"
+                yield "cycles", "with rounds, a tournament of more than two seats takes that many"
             return
         options = self.parse_options(raw)
         every = _berger_rounds(replace(options, rounds=None), len(field.entrants))
@@ -120,7 +120,7 @@ class RoundRobin(FixedFormat[State]):
             yield "rounds", f"everybody has met everybody after {every} of them; cycles adds more"
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Tell whether whole cycles are played; groups of more than two can be even in number only."""
+        """Return whether whole cycles are played; groups of more than two can be even in number only."""
         count = len(field.entrants)
         return field.seats == 2 and _berger_rounds(options, count) % (count - 1 + count % 2) == 0
 
@@ -162,7 +162,7 @@ class RoundRobin(FixedFormat[State]):
 
 
 def _remove(state: State, entrant: int) -> State:
-    """Return the state without an entrant, before anything is made up for."""
+    """Return the state without an entrant, before extra groups are added."""
     plan = state.timetable
     if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
         return timetable.withdraw(state, entrant)
@@ -175,9 +175,9 @@ def _staying(state: State) -> list[int]:
 
 
 def _make_up(state: State) -> State:
-    """Return the state with groups for what withdrawals have cost those who stay, once all others are through.
+    """Return the state with extra groups for what withdrawals have cost the others, once all planned ones are over.
 
-    By then it is no matter any more in which order matches ended, and who withdrew first.
+    By then neither the order in which matches ended nor the order of withdrawals matters.
     """
     plan = state.timetable
     if state.due or not isinstance(plan, SeatedTimetable):
@@ -191,13 +191,13 @@ def _make_up(state: State) -> State:
 
 
 def _count_cancellations(before: State, after: State) -> State:
-    """Return a state that knows how many groups fewer than before it comes to."""
+    """Return a state with the number of groups that it has fewer than before."""
     less = _count_groups(before) - _count_groups(after)
     return replace(after, given_up=max(before.given_up + less, 0))
 
 
 def _count_groups(state: State) -> int:
-    """Return how many groups a plan comes to, those made up for included."""
+    """Return the number of groups of a plan, extra ones included."""
     plan = state.timetable
     assert isinstance(plan, SeatedTimetable), "only those make up for anything"
     return plan.matches + count_extra_groups(plan, _staying(state))
@@ -209,7 +209,7 @@ def _berger_rounds(options: Options, count: int) -> int:
 
 
 def _each(options: Options, field: EntrantField) -> int:
-    """Return how often everybody plays in a group of more than two: as often as the cycles ask for, and all as often.
+    """Return the number of matches of each entrant in groups of more than two: at least what the cycles demand.
 
     In a number of rounds that is set, some play once less if the numbers do not divide.
     """

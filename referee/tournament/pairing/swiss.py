@@ -1,8 +1,8 @@
-"""Swiss: everybody plays in every round, against others that did as well.
+"""Swiss: everybody plays in every round, against opponents with equal points.
 
-Two seats are paired as FIDE's Dutch system has it, by a library or a program, outside of the fold; dutch.py says what
-every such round must keep to. Groups of more seats are made here: neighbours in the ranking, exchanged with near groups
-where that saves repeated meetings.
+Two seats are paired by FIDE's Dutch system, in a library or a program, outside of the fold; dutch.py has the rules for
+such a round. Groups of more seats are made here: neighbours in the ranking, exchanged with near groups where that saves
+repeated meetings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +94,7 @@ class State(Struct, frozen=True, kw_only=True):
 
 
 class Swiss(PairingFormat[State]):
-    """Rounds in which equals meet and nobody is out."""
+    """Rounds in which entrants with equal points meet, and nobody is out."""
 
     name = "swiss"
     title = "Swiss"
@@ -116,7 +116,7 @@ class Swiss(PairingFormat[State]):
         if has_program and field.seats > 2:
             raise BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
         if has_program and not any(TRF in word for word in options.pairing_program):
-            raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", where the program is told its file')
+            raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", which stands for its file')
         if options.pairing_lines and not has_program:
             raise BadFormat("pairing_lines are for a pairing_program: the built-in library does not read them")
         state = State(
@@ -130,7 +130,7 @@ class Swiss(PairingFormat[State]):
         return _pair_groups(state)
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
-        """Yield the limit of a program that there is not."""
+        """Yield the limit of a pairing program if there is no such program."""
         if "pairing_limit" in raw and raw.get("pairing_program") is None:
             yield "pairing_limit", "it is for a pairing_program, and there is none"
 
@@ -202,7 +202,7 @@ class Swiss(PairingFormat[State]):
         return _pair_groups(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; who leaves with it is in no later round.
+        """Return the state after a result; entrants that leave with it are in no later round.
 
         Raises:
             NotDue: the pairing is not due.
@@ -230,7 +230,7 @@ class Swiss(PairingFormat[State]):
         )
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on from the next round; what it has missed is worth nothing."""
+        """Return the state with an entrant that plays on from the next round; rounds that it missed give no points."""
         staying, seats = len(state.lines) - len(state.withdrawn), state.seats
         later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
         withdrawn = state.withdrawn - {entrant}
@@ -260,12 +260,12 @@ class Swiss(PairingFormat[State]):
         )
 
     def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and no round is left."""
+        """Return whether nothing is due and no round is left."""
         return not state.due and _is_settled(state)
 
 
 def make_played_rounds(state: State) -> PlayedRounds:
-    """Return a tournament of two seats as far as its rounds are through."""
+    """Return the finished rounds of a tournament of two seats."""
     through = state.round - bool(state.due)
     return PlayedRounds(
         rounds=state.rounds,
@@ -280,8 +280,8 @@ def make_played_rounds(state: State) -> PlayedRounds:
 def _number_entrants(state: State) -> tuple[int, ...]:
     """Return the entrants by starting number.
 
-    Before round 1, numbers are given to those who are there: who begins with which colour goes by whether a number is
-    odd, so that somebody who is not there would turn the colours at all groups below.
+    Before round 1, only entrants that are present get numbers. The first colour depends on whether a number is odd,
+    so an absent entrant would turn the colours of all pairs below it.
     """
     if state.round:
         return state.order
@@ -346,12 +346,12 @@ def _walked_over(state: State, entrant: int) -> Group:
 
 
 def _is_settled(state: State) -> bool:
-    """Tell whether no round is to be paired now: one is being played, or there is no other."""
+    """Return whether no round is to be paired now: one is being played, or there is no other."""
     return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
 
 
 def _pair_groups(state: State) -> State:
-    """Return the state with the next round of more than two seats paired, if the last one is through."""
+    """Return the state with the next round of more than two seats paired, if the last one is over."""
     if state.seats == 2 or _is_settled(state):
         return state
     active = [entrant for entrant in state.order if entrant not in state.withdrawn]

@@ -21,7 +21,7 @@ from .base import Group, Pairing, PairingFormat, PlayedPairing, apply_withdrawal
 
 
 class Timetable(Protocol):
-    """Who plays in which round. It is immutable."""
+    """The pairings of each round; immutable."""
 
     @property
     def rounds(self) -> int:
@@ -32,7 +32,7 @@ class Timetable(Protocol):
 
 
 class FixedState(Struct, frozen=True, kw_only=True):
-    """What any format knows whose pairings do not depend on results."""
+    """The state that all formats share whose pairings do not depend on results."""
 
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
@@ -45,7 +45,7 @@ class FixedState(Struct, frozen=True, kw_only=True):
 
 
 class State(FixedState, frozen=True, kw_only=True):
-    """How far everybody has come."""
+    """The progress of each entrant."""
 
     timetable: Timetable
     progress: tuple[int, ...]
@@ -58,7 +58,7 @@ def start(timetable: Timetable, entrants: int, planned: int | None = None) -> St
     Args:
         timetable: who plays when.
         entrants: how many there are.
-        planned: how many pairings the timetable has, byes not counted; None: nobody is told how many are to come.
+        planned: number of pairings of the timetable, without byes; None if it is not counted.
     """
     state = State(timetable=timetable, progress=(-1,) * entrants, planned=planned)
     return _advance(state, range(entrants))
@@ -77,7 +77,7 @@ F = TypeVar("F", bound=FixedState)
 
 
 def with_result(state: F, played: PlayedPairing) -> F:
-    """Return the state in which a pairing is through, before anything else is due by that.
+    """Return the state with the result of a pairing, before anything else becomes due.
 
     Raises:
         NotDue: it is not due.
@@ -119,7 +119,7 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
 
 
 def reinstate(state: State, entrant: int) -> State:
-    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
+    """Return the state with an entrant that comes back, from the first round on that nobody has begun."""
     first, withdrawn = _count_begun_rounds(state), state.withdrawn - {entrant}
     later = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
     won_back = sum(
@@ -132,7 +132,7 @@ def reinstate(state: State, entrant: int) -> State:
 
 
 def _count_begun_rounds(state: State) -> int:
-    """Return how many rounds somebody who still plays has begun."""
+    """Return the largest number of rounds that an entrant in play has begun."""
     reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
     return min(max(reached, default=0), state.timetable.rounds)
 
@@ -144,17 +144,17 @@ def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
 
 
 def _advance(state: State, entrants: Iterable[int]) -> State:
-    """Return the state with some entrants behind their last pairing, and with what becomes due by that."""
+    """Return the state with some entrants after their last pairing, and with what becomes due."""
     return arrive(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
 
 
 def with_progress(state: State, rounds: Mapping[int, int]) -> State:
-    """Return the state with some entrants at other rounds, whatever they have there."""
+    """Return the state with some entrants at other rounds, without making anything due."""
     return replace(state, progress=tuple(rounds.get(entrant, at) for entrant, at in enumerate(state.progress)))
 
 
 def arrive(state: State, rounds: Mapping[int, int]) -> State:
-    """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
+    """Return the state with some entrants at their first pairing from a round on, and with what becomes due.
 
     Args:
         state: before.
@@ -374,7 +374,7 @@ def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int
 
 
 def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) -> list[list[list[int]]]:
-    """Divide those who play in each round among its groups; their meetings are added to those that there were."""
+    """Divide the entrants of each round into groups, and add their meetings to the earlier ones."""
     rounds: list[list[list[int]]] = []
     per_chunk = max(1, _CHUNK * seats // max(map(len, attendance), default=1))
     for start in range(0, len(attendance), per_chunk):

@@ -17,7 +17,7 @@ Decisions of ours, each with its reason:
   E / (E - 1/2) times as much, which is twice where one is far stronger.
 - `elo.interval` The interval is that of the normal distribution that fits the posterior at its peak, less what is
   unknown of the group's mean: ratings are told against that mean.
-- `elo.groups` Who is connected by no chain of matches cannot be compared: each group has the mean of the anchor by
+- `elo.groups` Entrants that no chain of matches connects can't be compared: each group has the mean of the anchor by
   itself.
 - `elo.fouls` A foul is a loss. Where both fouled, nobody has shown anything, and the match is left out.
 - `elo.versions` Another program in an entrant's place has a strength of its own, normally distributed around the former
@@ -55,7 +55,7 @@ VERSION_ELO = 120.0
 NORMAL_95 = 1.959964
 """Number of standard deviations around the mean that hold 95 % of a normal distribution."""
 _DECIDED = 3.0
-"""Matches between equals that are added as decided, whatever was drawn."""
+"""Number of decided matches between equals that are added to the results."""
 _DRAW_STEPS = 3
 """The share of draws follows from the strengths, and they from it; each step leaves a hundredth of the change."""
 PRECISION = (ELO / PRIOR_ELO) ** 2
@@ -99,7 +99,7 @@ class Pair(NamedTuple):
 
 
 def expected_score(difference: float) -> float:
-    """Return the average score of who is stronger by so many points of Elo."""
+    """Return the expected score of a program that is stronger by so many points of Elo."""
     return _logistic(difference / ELO)
 
 
@@ -239,7 +239,7 @@ class Programs:
         return Prior(len(self._met), PRECISION, TIE, self._former)
 
     def meet(self, indices: Sequence[int], times: int) -> None:
-        """Note that programs have met in so many matches."""
+        """Note a number of matches in which programs have met."""
         for index in indices:
             self._met[index].update(indices)
             self._played[index] += times

@@ -46,7 +46,7 @@ from .likelihood import Matrix, Prior, Vector, most_likely
 
 
 class Ranking(NamedTuple):
-    """What one table tells."""
+    """The ranking of a match."""
 
     groups: tuple[tuple[int, ...], ...]
     """Entrants from best to worst; those that share a place together."""
@@ -139,7 +139,7 @@ def _taken_part(draws: list[tuple[tuple[int, ...], float]], groups: int, power: 
 
 
 class TeamMatch(NamedTuple):
-    """What came of one match of teams."""
+    """The result of a match of teams."""
 
     teams: tuple[tuple[int, ...], ...]
     """Programs that win and lose together."""
@@ -154,7 +154,7 @@ class TeamMatch(NamedTuple):
 
 
 class _Encounter(NamedTuple):
-    """Two teams of programs, and what came of it for the first."""
+    """Two teams of programs, and the points of the first."""
 
     team: tuple[int, ...]
     opponents: tuple[int, ...]
