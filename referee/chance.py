@@ -20,7 +20,7 @@ MAX_SEED = (1 << 63) - 1
 """The largest number that fixes a seed, from 0 up: every file and every program of a tournament can hold it."""
 _ALL = 1 << 64
 _BLOCKS = 32
-"""Derived at once, at least; it only saves time."""
+"""Least number of blocks that are derived together; it only saves time."""
 _WORDS_A_BLOCK = 4
 
 
@@ -142,20 +142,21 @@ class Stream:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._words: list[int] = []
-        """Derived and not yet drawn, the next one last."""
+        self.words: list[int] = []
+        """Words that are derived and not yet drawn, the next one last."""
         self._counter = 0
 
-    def _word(self) -> int:
-        if not self._words:
+    def draw_word(self) -> int:
+        """Draw the next number of 64 bits."""
+        if not self.words:
             self._refill()
-        return self._words.pop()
+        return self.words.pop()
 
     def _refill(self, blocks: int = _BLOCKS) -> None:
         key, sha256 = self._key, hashlib.sha256
         numbers = range(self._counter, self._counter + blocks)
         data = b"".join([sha256(key + number.to_bytes(8, "big")).digest() for number in numbers])
-        self._words[:0] = struct.unpack(f">{_WORDS_A_BLOCK * blocks}Q", data)[::-1]
+        self.words[:0] = struct.unpack(f">{_WORDS_A_BLOCK * blocks}Q", data)[::-1]
         self._counter += blocks
 
     def below(self, bound: int) -> int:
@@ -164,7 +165,7 @@ class Stream:
         Words of the last, incomplete multiple of the bound are thrown away: a plain modulo would favour small numbers.
         """
         while True:
-            word = self._word()
+            word = self.draw_word()
             if word < _ALL - bound or word < _ALL - _ALL % bound:  # the first is quicker, and nearly always true
                 return word % bound
 
@@ -182,11 +183,11 @@ class Stream:
     def _places(self, size: int) -> Iterator[int]:
         """Draw below(size), below(size - 1)... below(2); all at once, if no word is to be thrown away."""
         bounds = range(size, 1, -1)
-        missing = len(bounds) - len(self._words)
+        missing = len(bounds) - len(self.words)
         if missing > 0:
             self._refill(max(-(-missing // _WORDS_A_BLOCK), _BLOCKS))
-        words = self._words[: -len(bounds) - 1 : -1]
+        words = self.words[: -len(bounds) - 1 : -1]
         if max(words, default=0) >= _ALL - size:
             return map(self.below, bounds)
-        del self._words[len(self._words) - len(words) :]
+        del self.words[len(self.words) - len(words) :]
         return map(mod, words, bounds)

@@ -37,7 +37,7 @@ class Words(chance.Stream):
         super().__init__(SEED)
         self._given = iter(words)
 
-    def _word(self) -> int:
+    def draw_word(self) -> int:
         return next(self._given)
 
 
@@ -86,8 +86,8 @@ WORDS = st.lists(st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1), 
 def test_a_word_is_thrown_away_in_a_shuffle_too(words: list[int], size: int) -> None:
     """Whatever the words, the order is the one that they give one by one, and the next shuffle goes on behind them."""
     stream, derived = chance.Stream(SEED), chance.Stream(SEED)
-    stream._words = words[::-1]
-    one = itertools.chain(words, (derived._word() for _ in itertools.count()))
+    stream.words = words[::-1]
+    one = itertools.chain(words, (derived.draw_word() for _ in itertools.count()))
     assert one_by_one(range(size), one) == stream.shuffled(range(size))
     assert one_by_one(range(9), one) == stream.shuffled(range(9))
 

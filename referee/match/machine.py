@@ -132,7 +132,8 @@ class Match:
         self._out: set[int] = set()
         self._in = tuple(range(len(setup.names)))
         """The other seats, ascending."""
-        self._time = Timekeeper(setup)
+        self.time = Timekeeper(setup)
+        """Time and open requests of all seats."""
         self._acks = 0
         self._now_ms = 0.0
         self.fault: Exception | None = None
@@ -178,7 +179,7 @@ class Match:
         if isinstance(event, e.SeatEvent):
             if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
                 raise ImpossibleEvent(f"{name} of seat {event.seat}, which is not in the match")
-            self._time.check(event)
+            self.time.check(event)
         elif isinstance(event, e.MatchResumed) and event.at_ms != self._last_ms:
             raise ImpossibleEvent(f"{name} at {event.at_ms} ms, not at {self._last_ms} ms, as the event before it")
 
@@ -189,7 +190,7 @@ class Match:
     @property
     def open_requests(self) -> dict[int, Request]:
         """The open requests by seat."""
-        return dict(self._time.requests)
+        return dict(self.time.requests)
 
     # --- offers
 
@@ -201,7 +202,7 @@ class Match:
         self.phase = Phase.OFFERING
         self.nonces.forget()
         for seat in self._in:
-            request = self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, self._now_ms)
+            request = self.time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, self._now_ms)
             self._commands.append(self._ask(seat, request))
 
     def _ready(self, event: e.ReadyReceived) -> None:
@@ -216,7 +217,7 @@ class Match:
         self.phase = Phase.REVEALING
         self.nonces.close(self._in)
         for seat in self._in if self.setup.nonces else ():
-            request = self._time.ask(seat, e.NonceReceived, 0, self.setup.time.per_move_ms, self._now_ms)
+            request = self.time.ask(seat, e.NonceReceived, 0, self.setup.time.per_move_ms, self._now_ms)
             self._commands.append(self._ask(seat, request))
         self._advance()
 
@@ -269,14 +270,14 @@ class Match:
         self.turn += 1
         seat = self.game.to_move(self.state)
         goes_on = self.game.is_same_turn(self.state)
-        request = self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
+        request = self.time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
         self._commands.append(self._ask_move(seat, request.limit_ms, goes_on=goes_on))
 
     def _move(self, event: e.MoveReceived) -> None:
-        limit_ms = self._time.requests[event.seat].limit_ms
+        limit_ms = self.time.requests[event.seat].limit_ms
         if not self._accept(event):
             return
-        self._time.charge(event.seat, min(e.used_ms(event), limit_ms))
+        self.time.charge(event.seat, min(e.used_ms(event), limit_ms))
         try:
             move = self.game.parse_move(event.move)
             self.state = self.game.play(self.state, move)
@@ -355,8 +356,8 @@ class Match:
         A foul expels the seat here. A late answer counts if the referee stood still so long that nobody knows whose
         delay it was.
         """
-        request = self._time.requests[event.seat]
-        if self._time.book(event) is Lateness.LATE:
+        request = self.time.requests[event.seat]
+        if self.time.book(event) is Lateness.LATE:
             detail = f"{e.used_ms(event) / 1000:.7g} s used of {request.limit_ms / 1000:g} s"
             self._foul(event, self._lateness(), detail=detail, evidence=event.frame)
             return False
@@ -365,13 +366,13 @@ class Match:
             detail = f"answers number {number}, number {request.number} was asked"
             self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail, evidence=event.frame)
             return False
-        del self._time.requests[event.seat]
+        del self.time.requests[event.seat]
         return True
 
     def _deadline(self, event: e.DeadlinePassed) -> None:
-        request = self._time.requests[event.seat]
-        if self._time.book(event) is Lateness.UNSURE:
-            self._time.extend(event.seat, event.at_ms)
+        request = self.time.requests[event.seat]
+        if self.time.book(event) is Lateness.UNSURE:
+            self.time.extend(event.seat, event.at_ms)
             self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
             return
         detail = f"no complete answer within {request.limit_ms / 1000:g} s"
@@ -396,7 +397,7 @@ class Match:
         self._expel(seat)
         self._to_drop.append(foul)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
-        was_waited_for = self._time.forget(seat) or isinstance(event, e.Answer)
+        was_waited_for = self.time.forget(seat) or isinstance(event, e.Answer)
         is_ended = self.phase in _IN_PLAY and self._end_if_default()
         if was_waited_for and not is_ended:
             self._advance()
@@ -404,7 +405,7 @@ class Match:
     def _advance(self) -> None:
         """Go on after an answer or a foul of a seat that was waited for."""
         if self.phase in _GATHERING:
-            if not self._time.requests:
+            if not self.time.requests:
                 self._reveal() if self.phase is Phase.OFFERING else self._deal()
         elif self.phase is Phase.STARTING:
             self._start_next()
@@ -441,7 +442,7 @@ class Match:
         self._commands += (_announce_end(result, seat) for seat in order)
         self.phase = Phase.OVER
         self.result = result
-        self._time.requests.clear()
+        self.time.requests.clear()
         self._commands.append(c.CloseMatch(result=result))
 
     # --- a referee or a player that is back
@@ -455,17 +456,17 @@ class Match:
             self._offer()
             return
         for seat in self._in:
-            self._time.restart(seat, self._last_ms, event.at_ms)
+            self.time.restart(seat, self._last_ms, event.at_ms)
             self._take_back(seat)
 
     def _take_return(self, event: e.SeatReturned) -> None:
         """Take a seat back whose connection was lost; its clock went on while it was away."""
-        self._time.charge_absence(event)
+        self.time.charge_absence(event)
         self._take_back(event.seat)
 
     def _take_back(self, seat: int) -> None:
         """Show a seat where the match stands, and ask again what it was asked."""
-        request = self._time.requests.get(seat)
+        request = self.time.requests.get(seat)
         if request is None or request.answer is not e.ReadyReceived:
             view = None if self.state is None else self._view(seat)
             self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
@@ -479,7 +480,7 @@ class Match:
         self._in = tuple(seat for seat in self._in if seat not in self._out)
 
     def _final(self, void: str | None) -> c.Result:
-        return make_result(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
+        return make_result(self._outcome, self.fouls, self.time.used_ms, out=self._out, turns=self.turn, void=void)
 
     def _view(self, seat: int) -> Raw:
         return Raw(_encode(self.game.view(self.state, seat)))
@@ -487,7 +488,7 @@ class Match:
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         """Open the request of an `ack`; return its number and its limit."""
         self._acks += 1
-        request = self._time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
+        request = self.time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
         return request.number, request.limit_ms
 
     def _start_seat(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
@@ -516,7 +517,7 @@ class Match:
             turn=self.turn,
             view=self._view(seat),
             limit_ms=limit_ms,
-            bank_ms=self._time.bank_ms(seat),
+            bank_ms=self.time.bank_ms(seat),
             goes_on=goes_on,
         )
 

@@ -39,7 +39,7 @@ T = TypeVar("T", bound=Line)
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
-_END_BYTES = 1 << 12
+END_BYTES = 1 << 12
 """Most results are shorter."""
 MAX_LINE_BYTES = 1 << 24
 """The longest line has a view of 4 MiB, the most that is sent to a player; read, it takes some twenty times as much."""
@@ -210,7 +210,7 @@ def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
         with path.open("rb") as file:
             size_bytes, data = file.seek(0, os.SEEK_END), b""
             while len(data) < size_bytes and b"\n" not in data[:-1]:
-                file.seek(max(size_bytes - max(2 * len(data), _END_BYTES), 0))
+                file.seek(max(size_bytes - max(2 * len(data), END_BYTES), 0))
                 data = file.read()
         line = read_line(data.removesuffix(b"\n").rpartition(b"\n")[2])
         if not data.endswith(b"\n"):

@@ -387,7 +387,7 @@ def test_a_fault_in_explaining_is_no_fault_of_the_record(logs: Path, monkeypatch
         def fail(*_args: object, kind: type[Exception] = kind) -> None:
             raise kind("a mistake")
 
-        monkeypatch.setattr(record_explain, "_heard", fail)
+        monkeypatch.setattr(record_explain, "Explanation", fail)
         done = referee("explain", str(record_of(logs, "second")), "0", cwd=logs, status=3)
         assert done.stdout == ""
 

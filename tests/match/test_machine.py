@@ -18,7 +18,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
-from referee.match.setup import UnfitSeed
+from referee.match.setup import UnfitSeed, restore_position
 from referee.match.timekeeper import Request
 from referee.testing import ScriptedSeat
 
@@ -69,7 +69,7 @@ def assert_phase(match: Match, phase: Phase) -> None:
 def test_a_match_without_acknowledgements() -> None:
     """Offers, starts, turns, what is told and the ends: every command of a whole match, in order."""
     match = new_match(*HANDS)
-    before = match._restored
+    before = restore_position(match.game, match.options, match.setup)
     assert fold(match, opened()) == (c.OfferMatch(seat=0, limit_ms=START), c.OfferMatch(seat=1, limit_ms=START))
     assert fold(match, ready(1)) == ()
     views = [match.game.view(before, seat) for seat in (0, 1)]

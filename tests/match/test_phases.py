@@ -185,7 +185,7 @@ def test_a_fault_of_the_referee_voids_the_match(phase: Phase) -> None:
         reason=None,
         void=detail,
         turns=match.turn,
-        used_ms=tuple(match._time.used_ms),
+        used_ms=tuple(match.time.used_ms),
     )
     ends = tuple(c.EndSeat(seat=seat, **end) for seat in (0, 1))
     assert match.handle(failed(10.0)) == (*ends, c.CloseMatch(result=result))

@@ -90,7 +90,7 @@ def test_an_extension_costs_nothing_of_the_bank() -> None:
     match.handle(overdue(0, 1002.0, sent=1.0, stalled=STALL))
     fold(match, moved(0, 1, PASS, 2702.0, sent=1002.0, stalled_ms=STALL), moved(1, 2, PASS, 2703.0))
     assert match.result is not None or match.open_requests[0].limit_ms == LIMIT
-    assert match._time.bank_ms(0) == 2000.0
+    assert match.time.bank_ms(0) == 2000.0
 
 
 @pytest.mark.parametrize("stalled_ms", [-0.001, 2001.0])
@@ -119,8 +119,8 @@ def test_what_passed_while_it_was_away_is_used() -> None:
     """It goes off its bank, and stands in the result."""
     match = playing(*HANDS, bank_ms=900.0)
     fold(match, returned(0, 401.0), moved(0, 1, PASS, 501.0, sent=401.0))
-    assert match._time.bank_ms(0) == 400.0
-    assert match._time.used_ms[0] == pytest.approx(501.0)
+    assert match.time.bank_ms(0) == 400.0
+    assert match.time.used_ms[0] == pytest.approx(501.0)
 
 
 def test_who_is_not_asked_only_hears_where_the_match_stands() -> None:
@@ -170,7 +170,7 @@ def test_the_steps_of_a_turn_share_its_limit() -> None:
     *_, asked = match.handle(moved(0, 2, PASS, 401.0, sent=301.0))
     assert isinstance(asked, c.AskMove)
     assert (asked.limit_ms, asked.goes_on) == (LIMIT, False)
-    assert match._time.bank_ms(0) == 1110.0
+    assert match.time.bank_ms(0) == 1110.0
 
 
 # --- seats by lot

@@ -64,8 +64,8 @@ class _SpokenStream(chance.Stream):
         super().__init__(key)
         self.given: list[str] = []
 
-    def _word(self) -> int:
-        word = super()._word()
+    def draw_word(self) -> int:
+        word = super().draw_word()
         self.given.append(f"{word:016x}")
         return word
 

@@ -58,7 +58,7 @@ def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["clean", "unfinished"])
 def test_the_end_of_a_record(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its last line, and what it takes to go on with it, are found without the rest, however long that line is."""
-    monkeypatch.setattr(reader, "_END_BYTES", 8)
+    monkeypatch.setattr(reader, "END_BYTES", 8)
     path = tell(name).write(tmp_path / "m.jsonl")
     record = read_record(path)
     last = record.seal or record.transitions[-1]

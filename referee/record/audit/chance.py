@@ -153,7 +153,7 @@ class Redealer:
 
 def _places(key: bytes, size: int) -> list[int]:
     """Return numbers below size, below size - 1, ... below 2."""
-    words, sizes = _words(key), range(size, 1, -1)
+    words, sizes = draw_words(key), range(size, 1, -1)
     drawn = list(itertools.islice(words, len(sizes)))
     if max(drawn, default=0) < _SURE:
         return [word % below for word, below in zip(drawn, sizes, strict=True)]
@@ -161,7 +161,8 @@ def _places(key: bytes, size: int) -> list[int]:
     return [next(word for word in left if word < 2**64 // below * below) % below for below in sizes]
 
 
-def _words(key: bytes) -> Iterator[int]:
+def draw_words(key: bytes) -> Iterator[int]:
+    """Yield the numbers of 64 bits that follow from a key, without end."""
     return itertools.chain.from_iterable(map(partial(_some_words, key), itertools.count(0, _BLOCKS)))
 
 

@@ -22,7 +22,7 @@ from .match import FindGame
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
 """Pairs rounds, and tells of each the name and version of what paired it. They are known, so none waits for another."""
-_ROUNDS = 64
+MAX_ROUNDS_TOGETHER = 64
 """So many rounds are paired together at most: each holds all results before it."""
 
 
@@ -348,7 +348,7 @@ class _Rounds:
             self.on_trust.append(asked.round)  # the fold has held it to the rules, and has read the program's output
             return
         self._waiting.append((asked, event, line))
-        if len(self._waiting) == _ROUNDS:
+        if len(self._waiting) == MAX_ROUNDS_TOGETHER:
             self.check()
 
     def check(self) -> None:

@@ -198,7 +198,7 @@ NEARLY_ALL = st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1)
 def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) -> None:
     """Words beyond the last whole multiple, which no key that anybody could find gives, lead to one order in both."""
     stream = referee_chance.Stream(bytes(32))
-    stream._words = words[::-1]
+    stream.words = words[::-1]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(chance, "_words", lambda key: iter(words))
+        patched.setattr(chance, "draw_words", lambda key: iter(words))
         assert stream.shuffled(range(size)) == Redealer(bytes(32))(range(size))

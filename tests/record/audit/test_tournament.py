@@ -296,7 +296,7 @@ def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatc
     path, lines = record_path(folder, "cup"), course_of(record_path(folder, "cup"))
     first, second, _ = (lines.index(line) for line in event_lines(lines, "round-paired"))
     for at_once in (1, 2, 64):
-        monkeypatch.setattr(audit_module, "_ROUNDS", at_once)
+        monkeypatch.setattr(audit_module, "MAX_ROUNDS_TOGETHER", at_once)
         with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
             audited(folder, pair=_turned)
     path.write_bytes(chain([line for line in lines if lines.index(line) != second + 1], SEALER))
