@@ -1,4 +1,7 @@
-"""What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it."""
+"""What all commands share: the console, JSON, kinds of arguments, groups of options.
+
+This module imports little, because every command waits for what it imports.
+"""
 
 import codecs
 import contextlib
@@ -25,22 +28,22 @@ from ..text import near, printable, printable_json, printable_lines
 
 
 class Terminal(Console):
-    """A console that passes on no control characters but its own, whatever text it is given: the last one to look."""
+    """A console that prints no control characters but its own, whatever text it is given: the last line of defence."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Yield what is to be written; called by rich for whatever is printed."""
+        """Yield the segments to write; called by rich."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
 
     def say(self, text: str) -> None:
-        """Print a text as it stands: no markup, nothing highlighted, lines as long as they are."""
+        """Print a text as it is: no markup, no highlighting, no wrapped lines."""
         self.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
-        """Lose what nobody reads, and let the command hear of it if it was called for that; called by rich.
+        """Discard what nobody reads, and raise if it was the command's result; called by rich.
 
         Raises:
-            BrokenPipeError: it was to go to stdout.
+            BrokenPipeError: it was meant for stdout.
         """
         lose(self.file)
         if not self.stderr:
@@ -48,13 +51,13 @@ class Terminal(Console):
 
 
 console = Terminal(stderr=True)
-"""For people, while something goes on: progress and errors."""
+"""Progress and errors, for people: stderr."""
 out = Terminal()
-"""For people, what a command was called for: boards, tables, reports. With --json, stdout has the JSON alone."""
+"""Results, for people: boards, tables, reports. With --json, stdout has the JSON alone."""
 
 
 class Count(click.IntRange):
-    """A whole number within a range, called so when it is none."""
+    """A whole number within a range."""
 
     name = "integer"
 
@@ -76,7 +79,7 @@ class Count(click.IntRange):
 
 
 class Word(click.Choice[str]):
-    """One of some words; where it is none, the text has the one that was probably meant."""
+    """One of some words; the error names the most similar one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word; called by click."""
@@ -89,11 +92,11 @@ class Word(click.Choice[str]):
 
 
 class Existing(click.Path):
-    """A path of what is there already; where nothing is, the text has the path that was probably meant.
+    """A path that exists; the error names the most similar one.
 
     Args:
-        what: is there: `folder`.
-        kinds: that it may be of, as click.Path takes them.
+        what: kind of the path in words: `folder`.
+        kinds: arguments of click.Path.
     """
 
     def __init__(self, what: str, **kinds: Any) -> None:
@@ -104,7 +107,7 @@ class Existing(click.Path):
         """Return the path; called by click.
 
         Raises:
-            BadRequest: nothing is there.
+            BadRequest: it does not exist.
         """
         path = Path(value)
         with contextlib.suppress(OSError, ValueError):  # whoever reads it tells why it can't be looked at
@@ -114,7 +117,7 @@ class Existing(click.Path):
 
 
 def _near(path: Path) -> str:
-    """Return the path beside another one that was probably meant by it, as a question; empty: there is none like it."""
+    """Return a question that names the most similar path in the same folder; empty if there is none."""
     beside = {name: inner for inner in sorted(path.parent.glob("*")) for name in (inner.name, inner.stem)}
     return "".join(f"; did you mean {beside[name]}?" for name in get_close_matches(path.name, beside, n=1))
 
@@ -128,7 +131,7 @@ paths_argument = click.argument("paths", nargs=-1, required=True, type=Existing(
 
 
 def numbers(*titles: str) -> Iterator[Column]:
-    """Yield the columns of a table that have numbers."""
+    """Yield columns for numbers."""
     return (Column(title, justify="right") for title in titles)
 
 
@@ -136,7 +139,7 @@ def print_json(value: Any) -> None:
     """Print one object on one line of stdout.
 
     Raises:
-        BrokenPipeError: nobody reads on.
+        BrokenPipeError: nobody reads stdout any more.
     """
     try:
         print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=not _is_utf_8())), flush=True)
@@ -146,19 +149,19 @@ def print_json(value: Any) -> None:
 
 
 def _is_utf_8() -> bool:
-    """Tell whether stdout takes any sign as it stands, and as whoever reads JSON expects it."""
+    """Return whether stdout takes every character, in the encoding that readers of JSON expect."""
     return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def lose(stream: IO[str]) -> None:
-    """Let what is written to a stream that nobody reads be lost, with what waits in it, which would fail at exit."""
+    """Discard everything that is written to a stream nobody reads, with its buffer, which would fail at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def lose_unwritten() -> None:
-    """Lose what could not be written: it was told already, and Python would tell it again and exit with 120."""
+    """Discard what could not be written: it was reported, and Python would report it again and exit with 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -167,12 +170,12 @@ def lose_unwritten() -> None:
 
 
 def harmless(text: str) -> str:
-    """Return a text of a player's as rich may print it: no markup, no control characters, of bounded length."""
+    """Return a player's text as rich may print it: no markup, no control characters, of bounded length."""
     return escape(printable(text))
 
 
 def is_interactive() -> bool:
-    """Tell whether a person watches the terminal."""
+    """Return whether a person watches the terminal."""
     return console.is_terminal and sys.stderr.isatty()
 
 
@@ -180,19 +183,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Decorator(Protocol):
-    """Adds something to a command, whatever the command is called with."""
+    """Adds something to a command."""
 
     def __call__(self, function: F, /) -> F:
-        """Return the function with it."""
+        """Return the changed function."""
 
 
 def group_options(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, which is called with one value made of theirs.
+    """Return a decorator that adds options to a command, and passes them to it as one value.
 
     Args:
-        keyword: by which the command takes it.
-        make: called with the options' values, by their names.
-        options: click's own decorators, in the order of the help text.
+        keyword: the command's keyword for the value.
+        make: called with the values of the options, by their names.
+        options: decorators of click, in the order of the help text.
     """
 
     def _decorate(function: F) -> F:

@@ -1,4 +1,4 @@
-"""What a shell is offered where it completes a command: games and players."""
+"""Completion in a shell: games and players."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from click.shell_completion import BashComplete, CompletionItem
 
 
 def complete_games(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the games whose names begin with what is typed; called by click."""
+    """Return the games that begin with a text; called by click."""
     from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     return [name for name in installed().games if name.startswith(typed)]
@@ -16,7 +16,7 @@ def complete_games(_context: click.Context, _parameter: click.Parameter, typed: 
 def complete_players(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem[str]] | list[str]:
-    """Return house players and the folders of players here, or let the shell go on with folders; called by click."""
+    """Return house players and player folders; if none fits, let the shell complete folders; called by click."""
     from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     game = context.params.get("game")
@@ -27,12 +27,12 @@ def complete_players(
 
 
 class Bash(BashComplete):
-    """Bash ends a word at a colon: what it has cut is put together, and what it is offered is cut as well."""
+    """Bash splits words at colons: this class joins them before completion, and splits the result again."""
 
     _is_cut = False
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is completed, and that one; called by click."""
+        """Return the words before the one to complete, and that one; called by click."""
         args, typed = super().get_completion_args()
         words: list[str] = []
         for word in (*args, typed):
@@ -42,6 +42,6 @@ class Bash(BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return one offer as the script of the shell reads it; called by click."""
+        """Return one completion as the script of the shell reads it; called by click."""
         value = item.value.rpartition(":")[2] if self._is_cut else item.value
         return super().format_completion(CompletionItem(value, type=item.type))

@@ -1,6 +1,6 @@
-"""What the errors of the product become on the command line: words and an exit status, all of them here.
+"""How errors of the referee become words and an exit status. All of that is here, so that commands need not care.
 
-0 fine, 1 what was asked for can't be done or does not hold, 2 it was asked wrongly, 3 the auditor itself failed.
+Exit statuses: 0 fine, 1 what was asked for can't be done or does not hold, 2 usage error, 3 the auditor itself failed.
 """
 
 import contextlib
@@ -19,16 +19,16 @@ from .common import console
 
 FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
 _OF_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
-"""What is wrong with a path that was given, not with the machine."""
+"""Errors of a path that the user gave, not of the machine."""
 
 
 @contextlib.contextmanager
 def word_errors() -> Iterator[None]:
-    """Let the errors of a command end it with words that say what to do.
+    """End a command that raises an error with words that say what to do.
 
     Raises:
-        click.UsageError: it was asked for wrongly.
-        SystemExit: it can't be done, the user interrupted, nobody reads on, or what was checked does not hold.
+        click.UsageError: the user made a mistake.
+        SystemExit: it can't be done, the user interrupted it, nobody reads stdout, or what was checked does not hold.
     """
     try:
         yield
@@ -57,13 +57,13 @@ def word_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_faults(what: str) -> Iterator[None]:
-    """End with status 3 what is a fault of this program, its rules or its machine, and so accuses no record.
+    """End with status 3 for a fault of this program, its rules or its machine, which says nothing against a record.
 
     Args:
-        what: failed.
+        what: the failure in words.
 
     Raises:
-        SystemExit: there was one.
+        SystemExit: there was such a fault.
     """
     try:
         yield
@@ -84,9 +84,9 @@ def _blame(error: Exception, what: str) -> None:
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the machine refused, where a command had no better word for it."""
+    """Return what the machine refused, for errors that a command has no better words for."""
     reason = error.strerror or str(error)
     if error.filename is None:
         return f"the machine refused: {reason}"
-    remedy = "see to that path, or work in another folder (--logs; in a tournament's file, logs)"
+    remedy = "fix that path, or use another folder (--logs; in a tournament's file, logs)"
     return f"can't use {error.filename}: {reason}; {remedy}"

@@ -1,4 +1,4 @@
-"""The command `referee`: collects the subcommands."""
+"""The command `referee`: its groups of subcommands, its signals, and characters that a terminal does not have."""
 
 import ast
 import codecs
@@ -22,13 +22,13 @@ from .completion import Bash
 from .errors import word_errors
 
 _RESEMBLING = "referee-resembling"
-"""Name of the error handler, as codecs knows it."""
+"""Name of the error handler in the registry of codecs."""
 _IN_ASCII = dict(zip("·╲★✶■●♣◆…±½", (*".\\*8#O&^", "...", "+-", ".5"), strict=True))
-"""Signs that boards, tables and texts have -> what stands for them; on a board, no two are alike."""
+"""Characters of boards, tables and texts -> their replacement; on a board, no two replacements are alike."""
 
 
 def _resemble(error: UnicodeError) -> tuple[str, int]:
-    """Return what is written in place of signs that can't be, and where the text goes on; called by codecs."""
+    """Return the replacement of characters that can not be written, and where the text continues; called by codecs."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     signs = error.object[error.start : error.end]
@@ -43,7 +43,7 @@ codecs.register_error(_RESEMBLING, _resemble)
 
 
 def write_any_sign() -> None:
-    """Let no text fail to be printed, whatever the encoding of stdout and stderr, and if they are closed."""
+    """Make printing never fail, whatever the encoding of stdout and stderr, and even if they are closed."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # it was closed before this process began
@@ -92,11 +92,11 @@ GROUPS = {
         "xclients": "course:xclients",
     },
 }
-"""Heading in `referee --help` -> command -> its module and its name there; in the order of the help."""
+"""Heading in `referee --help` -> command -> its module and its name there, in the order of the help."""
 COMMANDS = {command: where for group in GROUPS.values() for command, where in group.items()}
 
 _IN_SHORT = "referee.commands-in-short"
-"""In a context: commands are only named and described."""
+"""Key in a context: commands are only named and described."""
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 click.rich_click.COMMAND_GROUPS = {
@@ -105,10 +105,10 @@ click.rich_click.COMMAND_GROUPS = {
 
 
 class Commands(click.RichGroup):
-    """The subcommands, each imported when it is asked for: none waits for what another one needs."""
+    """The subcommands, each imported when it is needed: none waits for the imports of another."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Be this process's program; called where it starts."""
+        """Entry point: install signal handlers, then run click."""
         take_signals()
         write_any_sign()
         try:
@@ -136,26 +136,26 @@ class Commands(click.RichGroup):
         return command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help text, for which no command is imported; called by click."""
+        """Write the help text without importing a command; called by click."""
         ctx.meta[_IN_SHORT] = True
         super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands that begin so, none of which is imported; called by click."""
+        """Return the commands that begin with a text, without importing one; called by click."""
         ctx.meta[_IN_SHORT] = True
         return super().shell_complete(ctx, incomplete)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take `help COMMAND` for `COMMAND --help`; called by click."""
+        """Treat `help COMMAND` as `COMMAND --help`; called by click."""
         return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; called by click.
+        """Find the command; called by click.
 
         Raises:
-            click.UsageError: there is none of that name; the text has those that are spelt nearly so.
+            click.UsageError: there is no such command; the text names similar ones.
         """
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             near = " or ".join(get_close_matches(args[0], (*COMMANDS, "help")))
@@ -167,7 +167,7 @@ class Commands(click.RichGroup):
         """Read the arguments, which may print the help text; called by click.
 
         Raises:
-            SystemExit: nobody reads the help text; click would end with status 1.
+            SystemExit: nobody reads the help text; click would exit with status 1.
         """
         try:
             return super().make_context(info_name, args, *more, **extra)
@@ -181,7 +181,7 @@ class Commands(click.RichGroup):
 
 
 def description(command: str) -> str:
-    """Return a command's docstring from its source: to import all commands would take a second."""
+    """Return a command's docstring from its source: importing all commands would take a second."""
     module, _, name = COMMANDS[command].partition(":")
     source = (Path(__file__).with_name("commands") / f"{module}.py").read_text("utf-8")
     functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
@@ -191,7 +191,7 @@ def description(command: str) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
-    """Referee bot matches of board and tile games, and verify their records.
+    """Run matches of board and tile games between programs, and verify their records.
 
     Try it:  referee play q house:dag house:greedy
     """

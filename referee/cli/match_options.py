@@ -24,14 +24,14 @@ from .running_options import logs_option
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
-    """Turn `NAME=VALUE` pairs into options; a value that is JSON is taken as such, anything else as text.
+    """Turn `NAME=VALUE` pairs into options. A value that is JSON is taken as JSON, and any other as text.
 
     Args:
-        pairs: from the command line.
-        file_options: the names whose value is the path of a TOML file; what stands in the file is the option.
+        pairs: pairs from the command line.
+        file_options: names of options whose value is the path of a TOML file with the option's content.
 
     Raises:
-        BadRequest: a pair has no equals sign, or its file can't be read as TOML.
+        BadRequest: a pair has no equals sign, or a file is not TOML.
     """
     options: dict[str, Any] = {}
     for pair in pairs:
@@ -49,7 +49,7 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
 
 
 def _read_toml(name: str, path: Path) -> dict[str, Any]:
-    """Return what stands in the file of an option."""
+    """Return the content of the file of an option."""
     try:
         return tomllib.loads(read_small_text(path))
     except OSError as error:
@@ -60,7 +60,7 @@ def _read_toml(name: str, path: Path) -> dict[str, Any]:
 
 _MILLISECONDS = 1000.0
 PERSON_S = 600.0
-"""For a move where a person plays: time to think, and to be called away from the table."""
+"""Default limit of a move if a person plays, in seconds: time to think, and to be called away."""
 
 
 class Seconds(click.FloatRange):
@@ -69,7 +69,7 @@ class Seconds(click.FloatRange):
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is no number to count with."""
+        """Return the number; called by click."""
         try:
             seconds = float(value)
         except ValueError:
@@ -87,23 +87,23 @@ def seconds_option(
     """Return an option that takes seconds.
 
     Args:
-        names: as for click.option.
-        least: that it may be, in seconds.
-        most: that it may be, in seconds; by default a day.
-        default: in seconds; None: there is none.
-        what: it is for, for the help text.
+        names: names of the option, as click.option takes them.
+        least: smallest value, in seconds.
+        most: largest value, in seconds; by default a day.
+        default: default in seconds; None: there is none.
+        what: the help text.
     """
     shown = default is not None
     return click.option(*names, type=Seconds(min=least, max=most), default=default, show_default=shown, help=what)
 
 
 class MatchOptions(Struct, frozen=True, kw_only=True):
-    """How a match is played, as it was asked for."""
+    """How a match is played: the values of the options."""
 
     options: tuple[str, ...]
-    """Of the game: `NAME=VALUE`."""
+    """Options of the game: `NAME=VALUE`."""
     time_s: float | None
-    """None: as the default is for who plays."""
+    """Limit for each move; None: the default, which is longer for persons."""
     bank_s: float | None
     increment_s: float
     start_s: float
@@ -116,9 +116,9 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
         """Return the settings of a match.
 
         Args:
-            rules: of the game that is played.
+            rules: rules of the game.
             has_person: whether a person plays, who takes longer than a program.
-            others: settings that have no option here, by name.
+            others: settings without an option here, by name.
 
         Raises:
             BadRequest: the options make no sense.
@@ -144,13 +144,13 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
 
 
 game_option = click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable."
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the game; repeatable."
 )
-lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed.")
+lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the seed of the match.")
 resume_option = click.option(
     "--resume",
     type=Existing("record", dir_okay=False),
-    help="Record of a match whose referee died: play it to its end.",
+    help="Record of an interrupted match: finish it.",
 )
 match_options = group_options(
     "match",
@@ -160,12 +160,12 @@ match_options = group_options(
         "--time",
         "time_s",
         what=f"Limit for each move, in seconds: {DEFAULT_PER_MOVE_MS / _MILLISECONDS:g}, or {PERSON_S:g} where a "
-        "person plays, unless it is given.",
+        "person plays.",
     ),
     seconds_option(
         "--bank",
         "bank_s",
-        what="Time for all moves of a player together, in seconds; --time limits each of them all the same.",
+        what="Time for all moves of a player together, in seconds; --time still limits each move.",
     ),
     seconds_option(
         "--increment", "increment_s", least=0, default=0.0, what="Added to the bank for each move, in seconds."
@@ -181,13 +181,13 @@ match_options = group_options(
         "lag_margin_s",
         least=0,
         default=DEFAULT_LAG_MARGIN_MS / _MILLISECONDS,
-        what="Longest standstill of the referee, in seconds, under which it still judges lateness.",
+        what="Longest standstill of the referee after which it still judges lateness, in seconds.",
     ),
-    click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
+    click.option("--acknowledge", is_flag=True, help="Require players to acknowledge start, draws and end."),
     click.option(
         "--seed",
         type=Count(0, MAX_SEED),
-        help="Fix the shuffle: the same number deals the same game.",
+        help="Fix the deal: the same number deals the same game.",
     ),
     logs_option("for the match's record"),
 )

@@ -30,29 +30,30 @@ from .common import console, harmless, is_interactive, numbers, out, print_json
 from .errors import FAILED, FINE
 
 MAX_TOLD = 100
-"""Lines of those who were turned away."""
+"""Most lines about connections that were turned away."""
 
 
 class WhereToConnect(Observer):
-    """Tells where players connect, where nothing else of the match is shown."""
+    """Prints where players connect, if nothing else of the match is shown."""
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell the address."""
+        """Print the address."""
         if event == "listening":
             console.say(f"the referee listens on {facts['address']}")
 
 
 class TurnedAway(Observer):
-    """Tells whose connection was refused, and why.
+    """Prints which connections were refused, and why.
 
-    The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.
+    A line is printed once, and after MAX_TOLD lines nothing more: an attacker that connects again and again must not
+    fill the screen.
     """
 
     def __init__(self) -> None:
         self._told: set[str] = set()
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell of a refusal."""
+        """Print a refusal."""
         if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
             return
         who = " ".join(filter(None, (facts["address"], facts.get("name"))))
@@ -60,20 +61,20 @@ class TurnedAway(Observer):
         text = printable(f"turned away: {who}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
         if text not in self._told:
             self._told.add(text)
-            console.say("turned away: more than can be told" if len(self._told) > MAX_TOLD else text)
+            console.say("turned away: too many to list" if len(self._told) > MAX_TOLD else text)
 
 
 _SHOWN_CHARS = 160
-"""Of what came; `explain` has all of it."""
+"""Most characters of an answer; `explain` has all of it."""
 
 
 def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
     """Return the ranking of a match as a table.
 
     Args:
-        names: the players by seat.
-        result: how the match ended.
-        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+        names: players by seat.
+        result: result of the match.
+        teams: seats that win and lose together; empty if every seat plays for itself.
     """
     title = harmless("Void: " + result.void) if result.void else None
     columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
@@ -86,20 +87,20 @@ def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTabl
 
 
 def show_result(names: Sequence[str], result: Result, teams: Teams) -> None:
-    """Print how a match ended in one sentence, which is not wrapped, and its ranking; the arguments are a table's."""
+    """Print how a match ended in one sentence, which is not wrapped, and its ranking."""
     out.say(outcome_of_result(names, result, teams).with_points(result.scores))
     out.print(result_table(names, result, teams))
 
 
 def show_expulsions(result: Result, record: Path) -> None:
-    """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
+    """Print for each expelled player what went wrong, what to do, and the command that explains it.
 
     Args:
-        result: of the match.
-        record: its file, whole.
+        result: result of the match.
+        record: its record.
 
     Raises:
-        RecordError: the record was changed meanwhile.
+        RecordError: the record has been changed since.
     """
     for foul in result.fouls:
         found = view_as_seat(record, foul.seat).explain_seat()
@@ -109,7 +110,7 @@ def show_expulsions(result: Result, record: Path) -> None:
 
 
 def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:
-    """Yield label and text of each thing that its author can look at; the command as a shell takes it."""
+    """Yield label and text of each thing that the author can look at."""
     verdict = found.verdict
     assert verdict is not None, "it was expelled"
     if verdict.rule is not None:
@@ -149,7 +150,7 @@ class PlayedMatch(Struct, frozen=True, kw_only=True):
     names: Sequence[str]
     """Names by seat."""
     result: c.Result
-    """How the match ended, as the result line of its record has it."""
+    """Result of the match, as the result line of its record has it."""
     record: str
     """Path of the record."""
     moves: Sequence[LegalMove]
@@ -157,7 +158,7 @@ class PlayedMatch(Struct, frozen=True, kw_only=True):
 
 
 class Moves(Observer):
-    """Keeps every legal move; it shows nothing, so that nothing can make it fail."""
+    """Collects every legal move. It shows nothing, so nothing can make it fail."""
 
     def __init__(self) -> None:
         self.so_far: list[LegalMove] = []
@@ -170,7 +171,7 @@ class Moves(Observer):
 
 
 class MatchProgress(Observer):
-    """One line of progress on a terminal; a plain line per foul everywhere."""
+    """One line of progress on a terminal; elsewhere a line for each turn and each foul."""
 
     def __init__(self, *, is_quiet: bool) -> None:
         self._is_quiet = is_quiet
@@ -209,7 +210,7 @@ class MatchProgress(Observer):
         self._progress.update(self._task, description=f"turn {step.turn}  {_scores(step)}")
 
     def give_way(self) -> None:
-        """Show nothing any more: a person plays in this terminal, and is told all of it."""
+        """Show nothing more: a person plays in this terminal, and sees all of it."""
         self._is_quiet = True
         self._progress.stop()
 
@@ -245,12 +246,12 @@ class MatchView:
         console.print(markup, highlight=False, no_wrap=True, soft_wrap=not console.is_terminal)
 
     def observe(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
-        """Return the options of a referee that tells this view what happens, and others."""
+        """Return the options of a referee that notifies this view, and others."""
         own = (self._moves, self._progress)
         return replace(running, observers=(*running.observers, *others, *own))
 
     def conclude(self, played: MatchReport) -> NoReturn:
-        """Show the end of the match, as far as somebody reads: board, ranking, record; or one JSON object on stdout.
+        """Show the end of the match: board, ranking, record; or one JSON object on stdout.
 
         Raises:
             SystemExit: always; its status says whether the match is void.

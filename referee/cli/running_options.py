@@ -1,4 +1,4 @@
-"""The options for how the referee itself runs: its key, its folder, the sandbox, where it tells of itself."""
+"""Options for how the referee itself runs: its key, its folder, the sandbox, and its logs."""
 
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from .common import FILE, FOLDER, Count, Decorator, Word, console, group_options
 
 
 class FailedObservers(Observer):
-    """Tells of an observer that failed."""
+    """Reports an observer that failed."""
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell of it."""
+        """Report it."""
         if event == "observer-failed":
             text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; what is played goes on"
             console.say(printable(text))
@@ -31,12 +31,12 @@ def sandbox_option(default: SandboxMode) -> Decorator:
         type=Word([mode.value for mode in SandboxMode]),
         default=default.value,
         show_default=True,
-        help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
+        help="Run programs in a sandbox: always, if this machine can (see `referee doctor`), or never.",
     )
 
 
 _SANDBOX = sandbox_option(SandboxMode.AUTO)
-_KEY = click.option("--key", type=FILE, help="File of the key that seals records; made if missing. See `referee key`.")
+_KEY = click.option("--key", type=FILE, help="Key that seals records; made if missing. See `referee key`.")
 _MEMORY = click.option(
     "--memory",
     "memory_mib",
@@ -44,29 +44,29 @@ _MEMORY = click.option(
     metavar="MIB",
     default=ProgramLimits().memory_mib,
     show_default=True,
-    help="Memory of each program, in MiB, all its processes and its /tmp included.",
+    help="Memory of each program in MiB, with all its processes and its /tmp.",
 )
 _DIAGNOSTICS = click.option(
     "--diagnostics",
     type=FILE,
-    help="Add what happens at the edges (connections, stalls, expulsions) to FILE, as lines of JSON.",
+    help="Append connections, stalls and expulsions to FILE, as lines of JSON.",
 )
 _DURABILITY = click.option(
     "--durability",
     type=Word([durability.value for durability in Durability]),
     default=Durability.MATCH.value,
     show_default=True,
-    help="What outlives a machine that loses its power: a match once it is over, or every turn before it is told.",
+    help="What survives a power failure: finished matches, or every turn before players hear of it.",
 )
 _HEADS = click.option(
     "--heads",
     type=FILE,
-    help="Add the hash of each line of a record to FILE as it is written, for whoever wants to keep it: lines of JSON.",
+    help="Append the hash of each record line to FILE as soon as it is written, as lines of JSON.",
 )
 metrics_option = click.option(
     "--metrics",
     metavar="ENDPOINT",
-    help="Serve /metrics for Prometheus and /health there, e.g. tcp:9100:interface=127.0.0.1",
+    help="Serve /metrics for Prometheus and /health at this address, e.g. tcp:9100:interface=127.0.0.1",
 )
 
 
@@ -75,23 +75,23 @@ def _options(**values: Any) -> RefereeOptions:
 
 
 confinement_options = group_options("running", _options, _SANDBOX, _MEMORY)
-"""For commands that start programs and seal nothing."""
+"""Options of commands that start programs and seal nothing."""
 key_options = group_options("running", _options, _KEY)
-"""For commands that seal records, and do nothing else of these."""
+"""Options of commands that only seal records."""
 hosting_options = group_options("running", _options, _KEY, _SANDBOX, _MEMORY, metrics_option)
-"""For hosting a contest: the sandbox and the memory are those of checks of what is handed in."""
+"""Options for a contest; its sandbox and memory limit are those of checks of handed-in programs."""
 sealing_options = group_options("running", _options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
-"""For commands whose programs are held to what a file says."""
+"""Options of commands whose programs are confined as a file says."""
 referee_options = group_options(
     "running", _options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, metrics_option
 )
-"""For commands that start programs and seal records."""
+"""Options of commands that start programs and seal records."""
 
 
 def logs_option(what: str) -> Decorator:
     """Return the option for the folder of records.
 
     Args:
-        what: is in it, for the help text.
+        what: purpose of the folder, for the help text.
     """
     return click.option("--logs", type=FOLDER, default=Path("logs"), show_default=True, help=f"Folder {what}.")

@@ -1,7 +1,7 @@
-"""Hands a program in to an organiser's service, and asks what came of it and of its matches.
+"""Hands a program in to an organiser's service over HTTP, and asks for verdicts, versions and matches.
 
-The client makes one request at a time, over HTTP or HTTPS. What comes back is believed no more than what a player
-sends: it is bounded, and shown only as printable text.
+The client makes one request at a time, and trusts an answer no more than a player's message: it is bounded, and shown
+as printable text only.
 """
 
 import http.client
@@ -34,31 +34,31 @@ from ..web.submissions.store import VersionState
 
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
-"""Of silence; to explain a long match takes the organiser's machine some seconds, and others may be first."""
+"""Longest silence, in seconds: the organiser's machine may be busy, and explaining a long match takes it a while."""
 CONNECT_S = 10.0
-"""To connect, and for each step of the TLS handshake."""
+"""Longest time to connect, and for each step of the TLS handshake, in seconds."""
 _OF_PROXIES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
 _NAME = re.compile(r"[\w.:-]{1,255}", re.ASCII)
-"""What a host's name is made of."""
+"""Characters of a host name."""
 _HOST = re.compile(r"[\w.:%-]+")
-"""As _NAME, as somebody may write it: in letters of any language, and with a scope behind an address of version 6."""
+"""A host as a user may write it: in letters of any language, and with a scope behind an address of IP version 6."""
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_CERTIFICATES_BYTES = 1 << 20
-"""All that a distribution trusts are a quarter of it."""
+"""Largest file of certificates: four times all that a distribution trusts."""
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
-"""Between two looks for the verdict: the first ones are near each other, then it may take minutes."""
+"""First and longest pause between two requests for the verdict, in seconds: it may take minutes."""
 PATIENCE_S = 1800.0
-"""Longest wait for a verdict: a whole class's checks may be first."""
+"""Longest wait for a verdict, in seconds: a whole class's programs may be first."""
 Say = Callable[[str], None]
 _OVER = (VersionState.PASSED, VersionState.FAILED)
 _PENDING = (VersionState.WAITING, VersionState.CHECKING)
 
 
 class ServiceError(RefereeError):
-    """What went wrong; the text says what to do.
+    """The service could not be used; the text says what to do.
 
     Args:
-        status: that the service answered with; None: there was no answer.
+        status: status of the answer; None: there was no answer.
     """
 
     def __init__(self, text: str, status: int | None = None) -> None:
@@ -67,20 +67,20 @@ class ServiceError(RefereeError):
 
 
 class SubmissionsClient(Struct, frozen=True, kw_only=True):
-    """An organiser's service, and who asks it."""
+    """An organiser's service, and the author who uses it."""
 
     host: str
     port: int
     token: str
     is_secure: bool
     prefix: str = ""
-    """Path below which a web server shows the service, with a slash before it; empty: it has the whole host."""
+    """Path of the service behind a web server, with a slash before it; empty if it has the whole host."""
     ca: Path | None = None
-    """Certificates to believe besides the system's: the organiser's own, in PEM."""
+    """Certificates to trust besides the system's: the organiser's own, in PEM."""
 
     @property
     def shows_token(self) -> bool:
-        """Whether whoever listens on the way can read the token."""
+        """Whether somebody on the way could read the token."""
         try:
             is_here = ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -92,7 +92,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def get(self, *parts: str) -> Any:
-        """Ask for something, by the parts of its path, and return the object that is the answer.
+        """Request an object by the parts of its path.
 
         Raises:
             ServiceError: there is no answer, or it is an error.
@@ -100,10 +100,10 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         return _decode(self._ask("GET", parts, None))
 
     def upload(self, archive: bytes) -> Any:
-        """Hand an archive in, and return the version that it is.
+        """Upload an archive, and return its version.
 
         Raises:
-            ServiceError: it was not taken.
+            ServiceError: it was refused.
         """
         return _decode(self._ask("PUT", ("submissions",), archive))
 
@@ -209,12 +209,12 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address.
 
     Args:
-        url: `http://HOST:PORT` or `https://HOST:PORT`, with a path behind it where the service has one.
-        token: of the author.
-        ca: file of a certificate to believe.
+        url: `http://HOST:PORT` or `https://HOST:PORT`, perhaps with a path.
+        token: token of the author.
+        ca: file of a certificate to trust.
 
     Raises:
-        ServiceError: it is no such address.
+        ServiceError: it is not such an address.
     """
     try:
         parts = urlsplit(url)
@@ -237,7 +237,7 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
 
 
 def find_token(path: Path | None) -> str:
-    """Return the author's token, from a file that is its own or from the environment.
+    """Return the author's token, from a private file or from the environment.
 
     Raises:
         ServiceError: there is none, or others can read the file.
@@ -273,7 +273,7 @@ def _decode(data: bytes) -> Any:
 
 
 def _find_place(location: str) -> str:
-    """Return the service's address that a web server sends to, as --to takes it; empty if it is none."""
+    """Return the address that a web server redirects to, as --to takes it; empty if it is none."""
     try:
         parts = urlsplit(location)
         port = "" if parts.port is None else f":{parts.port}"
@@ -285,15 +285,15 @@ def _find_place(location: str) -> str:
 
 
 def open_service(url: str, token_file: Path | None, ca: Path | None) -> SubmissionsClient:
-    """Return the service at an address, and who asks it.
+    """Return the service at an address.
 
     Args:
         url: `http://HOST:PORT` or `https://HOST:PORT`.
-        token_file: of the author's token; None: the token is in the environment.
-        ca: file of a certificate to believe.
+        token_file: file of the author's token; None: the token is in the environment.
+        ca: file of a certificate to trust.
 
     Raises:
-        BadRequest: it is no such address, or there is no token that could be used.
+        BadRequest: it is not such an address, or there is no usable token.
     """
     try:
         return find_service(url, find_token(token_file), ca)
@@ -306,10 +306,10 @@ def pack_player(player: Path, say: Say) -> bytes:
 
     Args:
         player: its folder, or an archive of it.
-        say: told what was packed and what was left out.
+        say: prints what was packed and what was left out.
 
     Raises:
-        BadRequest: it is no player's folder and no archive of one, or can't be handed in.
+        BadRequest: it is neither a player's folder nor an archive of one, or can't be handed in.
     """
     if player.is_file():
         entries, left_out = _unpack_file(player), ""
@@ -340,12 +340,12 @@ def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
 
 
 def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], bool]) -> None:
-    """Check on this machine what was packed: what is missing in it is missing there, too.
+    """Check a packed player on this machine: a file that is missing in the archive is missing here, too.
 
     Args:
-        archive: of the folder.
-        folder: as it is called in what the check says.
-        passes: runs `referee check` with arguments, and tells whether everything passes.
+        archive: the archive.
+        folder: name of the player in the output of the check.
+        passes: runs `referee check` with arguments, and returns whether everything passes.
 
     Raises:
         RefereeError: it does not pass.
@@ -359,18 +359,18 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
 
 
 def submit_archive(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
-    """Hand an archive in, and wait for the verdict.
+    """Upload an archive, and wait for the verdict.
 
     Args:
-        service: of the organiser.
-        archive: of the folder.
-        say: told what goes on.
+        service: the organiser's service.
+        archive: the archive.
+        say: prints progress.
 
     Returns:
         The version, as the service describes it.
 
     Raises:
-        ServiceError: it was not taken, or there is no verdict.
+        ServiceError: it was refused, or there is no verdict.
     """
     version = service.upload(archive)
     number = version.get("number")
@@ -390,13 +390,13 @@ def await_verdict(
     """Wait for the verdict on a version.
 
     Args:
-        service: asked again and again.
-        number: of the version.
-        say: told what goes on.
-        pause: waits for so many seconds.
+        service: the organiser's service, which is asked again and again.
+        number: number of the version.
+        say: prints progress.
+        pause: waits for a number of seconds.
 
     Raises:
-        ServiceError: an answer tells no state of a version, or there is no verdict within PATIENCE_S.
+        ServiceError: an answer has no state of the version, or there is no verdict within PATIENCE_S.
     """
     pause_s, waited_s, last = FIRST_LOOK_S, 0.0, ""
     while waited_s < PATIENCE_S:
@@ -416,7 +416,7 @@ def await_verdict(
 
 
 def say_what_plays(service: SubmissionsClient) -> str:
-    """Return what plays in the place of a version that failed: the last one that passed, if there is one."""
+    """Return what plays instead of a version that failed: the last one that passed, if there is one."""
     try:
         found = service.get("submissions")
     except ServiceError:
@@ -426,16 +426,16 @@ def say_what_plays(service: SubmissionsClient) -> str:
 
 
 def read_rows(answer: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a list in an answer; what is none is passed over."""
+    """Yield the objects of a list in an answer, and skip everything else."""
     rows = answer.get(name)
     yield from (row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
 
 
 def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
-    """Return the explanation of a match that is given by its name, or by the last part of it if that is one match's.
+    """Return the explanation of an author's match, given by its name or by the unique last part of it.
 
     Raises:
-        ServiceError: there is no such match of the author's, or more than one.
+        ServiceError: there is no such match, or more than one.
     """
     try:
         found: dict[str, Any] = service.get("matches", name)
@@ -455,10 +455,10 @@ def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
 
 
 def read_explanation(answer: dict[str, Any]) -> Explanation:
-    """Return the explanation that a service's answer is.
+    """Return the explanation in a service's answer.
 
     Raises:
-        ServiceError: it is none.
+        ServiceError: the answer is not an explanation.
     """
     try:
         found = msgspec.convert(answer, Explanation)

@@ -1,4 +1,10 @@
-"""How a tournament is shown: live on a terminal, line by line, as JSON, and its standings."""
+"""How a tournament is shown: its standings, as plain lines, as JSON lines, and live on a terminal.
+
+The live view is drawn by the loop that also reads the players' answers, so it must cost next to nothing: while it drew,
+a
+player's answer would wait. Events are only noted when they come; lines are laid out by hand, as many as there is room
+for; and rich's own refresh thread is off. docs/reference/exports.md describes the JSON lines.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -29,11 +35,11 @@ from .common import console, harmless, is_interactive, out, print_json
 from .common import console as usual_console
 
 _MOST = 20
-"""So many lines are shown."""
+"""Most lines of standings."""
 
 
 def standings_table(summary: Summary) -> RichTable:
-    """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
+    """Return the first lines of the standings as a table, with as many tie-breaks as have room."""
     tournament = summary.tournament
     table = RichTable(show_edge=False, caption=tournament.explain_order(), caption_justify="left")
     left_out = tournament.spec.tie_breaks[max((out.width - 50) // 20, 1) :]
@@ -55,7 +61,7 @@ def standings_table(summary: Summary) -> RichTable:
 
 
 def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
-    """Return all lines of the standings, each with the entrant's name, and its rating where that decides the place."""
+    """Return all lines of the standings, each with the entrant's name, and its rating if that decides its place."""
     entrants, ratings = tournament.spec.entrants, tournament.placing_ratings()
     return [
         {
@@ -71,11 +77,11 @@ Say = Callable[[str], None]
 
 
 def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
-    """Return who was expelled in a match and why, a line for each, printable.
+    """Return the expulsions of a match, a printable line for each.
 
     Args:
         entry: the match.
-        causes: what was told already; None: all causes are told in short.
+        causes: causes that were printed already, which are shortened; None: all causes are shortened.
     """
     lines = []
     for foul in entry.fouls:
@@ -100,17 +106,17 @@ def matches_text(tournament: Tournament) -> str:
 
 
 def find_name(tournament: Tournament | None, entrant: int) -> str:
-    """Return the name of an entrant, who may have joined late."""
+    """Return the name of an entrant, which may have joined late."""
     return "" if tournament is None else tournament.spec.entrants[entrant].name
 
 
 def _counts(tournament: Tournament | None) -> dict[str, int | None]:
-    """Return how many matches count, and how many there will be as far as that is known now."""
+    """Return how many matches count, and how many there will be, as far as the format can tell."""
     return {} if tournament is None else {"played": tournament.played, "total": tournament.total}
 
 
 class PlainLines(Observer):
-    """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
+    """A line for each result, foul, suspension and notice: for logs, and where there is no terminal.
 
     Args:
         say: writes one line.
@@ -168,7 +174,7 @@ class PlainLines(Observer):
 
 
 class JsonLines(Observer):
-    """One object a line, for other programs.
+    """One JSON object a line, for other programs.
 
     Args:
         write: writes one object.
@@ -237,24 +243,24 @@ class JsonLines(Observer):
 
 Clock = Callable[[], float]
 REFRESH_S = 0.25
-"""At most four times a second: more can't be read."""
+"""Shortest time between two drawings, in seconds: a person can not read more."""
 COSTLY = 50
-"""Standings are counted again once so many times as long has passed as it took: large fields cost 2 % at most."""
+"""Standings are computed again after this many times the time that it took: in a large field that costs 2 % at most."""
 SLOW_S = 0.01
-"""Where tie-breaks took longer, points alone decide from then on: who has equal points shares a place on the screen."""
+"""Longest time for tie-breaks, in seconds; after that, entrants with equal points share a place on the screen."""
 RATE_S = 120.0
-"""The rate is that of the matches of so many seconds; long enough for slow games, short enough to follow the tables."""
+"""Period of the rate of matches, in seconds: long enough for slow games, short enough to follow changes."""
 LATELY = 5
-"""Lines of what went wrong lately, and the most results above them."""
+"""Lines of recent trouble, and most results above them."""
 LEAST_ROWS = 18
-"""A terminal shows a result for every two rows that it has beyond these: on 24 rows, standings come first."""
+"""Rows of a terminal without results; it shows a result for every two rows beyond these."""
 MIN_STANDINGS = 3
 WIDE = 120
-"""From so many columns on, the standings stand beside the tables."""
+"""Columns from which the standings are drawn next to the tables."""
 
 
 def choose_view(*, as_json: bool) -> Observer:
-    """Return the observer that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
+    """Return the observer that fits: JSON lines, the live view on a terminal, or plain lines."""
     if as_json:
         return JsonLines()
     return LiveView() if is_interactive() else PlainLines()
@@ -262,7 +268,7 @@ def choose_view(*, as_json: bool) -> Observer:
 
 @dataclass(slots=True)
 class _Seated:
-    """A match that is played now."""
+    """A match that is being played."""
 
     name: str
     table: int
@@ -284,10 +290,10 @@ class Screen:
 
 
 class LiveView(Observer):
-    """Tables, standings, rate and what happened lately, on one screen.
+    """Tables, standings, rate and recent events, on one screen.
 
     Args:
-        console: what draws on the terminal; stderr's, if none is given.
+        console: draws on the terminal; None: stderr's console.
         clock: monotonic seconds.
     """
 
@@ -306,7 +312,7 @@ class LiveView(Observer):
         self._standings: Sequence[Standing] = ()
         self._has_tie_breaks = True
         self._counted = (-1, 0.0)
-        """Matches played when the standings were counted last, and the instant from which they may be again."""
+        """Matches that were played when the standings were computed, and the earliest time to compute them again."""
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -375,14 +381,14 @@ class LiveView(Observer):
     # --- what is shown
 
     def refresh(self) -> None:
-        """Draw it, if the last time is long enough ago."""
+        """Draw the screen, if the last time is long enough ago."""
         now_s = self._clock()
         if now_s - self._drawn_s >= REFRESH_S and self._tournament is not None:
             self._drawn_s = now_s
             self._live.update(self.screen(), refresh=True)
 
     def screen(self) -> "Screen":
-        """Return what is to be seen now: no line is wider than the terminal, and there are fewer than it has rows."""
+        """Return the screen: no line is wider than the terminal, and there are fewer lines than it has rows."""
         width, height = self._console.size
         tournament = self._tournament
         if tournament is None:
@@ -432,20 +438,20 @@ class LiveView(Observer):
         yield Text("   ".join(parts))
 
     def _rate(self, now_s: float) -> float:
-        """Return how many matches end in a second, lately; 0 if none did."""
+        """Return how many matches end in a second, recently; 0 if none did."""
         while self._closed_s and now_s - self._closed_s[0] > RATE_S:
             self._closed_s.popleft()
         span_s = min(now_s - self._begun_s, RATE_S)
         return len(self._closed_s) / span_s if span_s > 0 else 0.0
 
     def _below(self, width: int, room: int, now_s: float) -> list[Text]:
-        """Lay the standings out below the tables; these give way, as far as some standings are to be seen."""
+        """Lay out the standings below the tables; the tables give way so that some standings are seen."""
         wanted = len(self._standings) + 1
         tables = self._tables(width, max(room - 1 - min(wanted, max(room // 2, MIN_STANDINGS)), 2), now_s)
         return [*tables, Text(), *self._places(width, room - len(tables) - 1)]
 
     def _side_by_side(self, width: int, room: int, now_s: float) -> list[Text]:
-        """Lay the standings out to the right of the tables."""
+        """Lay out the standings to the right of the tables."""
         right = 42
         left = width - right - 3
         tables, places = self._tables(left, room, now_s), self._places(right, room)
@@ -457,7 +463,7 @@ class LiveView(Observer):
         return rows
 
     def _tables(self, width: int, room: int, now_s: float) -> list[Text]:
-        """Return the matches that are played, by table, as many as have room."""
+        """Return the matches that are being played, by table, as many as have room."""
         players = max(width - 32, 12)
         lines = [Text(f"table round  {'players':<{players}} turn   since", "dim")]
         seated = sorted(self._seated.values(), key=lambda match: match.table)
@@ -483,7 +489,7 @@ class LiveView(Observer):
 
 
 def _trouble_lines(entry: MatchEntry) -> list[Text]:
-    """Return what went wrong in a match: that it does not count, or who was expelled."""
+    """Return what went wrong in a match: that it is void, or who was expelled."""
     if entry.void is not None:
         said = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
     else:
@@ -492,7 +498,7 @@ def _trouble_lines(entry: MatchEntry) -> list[Text]:
 
 
 def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
-    """Return seated table: who is asked for a move stands out, who was expelled is struck out."""
+    """Return the line of a table: the player whose turn it is stands out, an expelled one is struck out."""
     step = seated.step
     asked, expelled = ((), ()) if step is None else (step.asked, step.expelled)
     who = Text()

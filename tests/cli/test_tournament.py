@@ -203,7 +203,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1, stderr
-    assert "stopped; nobody is blamed, and `referee tournament small.toml` goes on where it was" in stderr
+    assert "stopped; nobody is blamed, and `referee tournament small.toml` continues it" in stderr
     referee("tournament", "small.toml", "--json", cwd=small)
     found = entries(small, "small")
     assert len({entry["match"] for entry in found}) == len(found) == RESULTS

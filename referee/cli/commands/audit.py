@@ -1,4 +1,4 @@
-"""`referee audit`: verify records, many at once."""
+"""`referee audit` and `referee manifest`: verify records, many at once, and sign the list of them."""
 
 import os
 import sys
@@ -52,20 +52,20 @@ keys_option = click.option(
     type=parse_public,
     metavar="KEY",
     multiple=True,
-    help="Public key that must have sealed them: 64 hex digits, or a file.",
+    help="Public key that must have sealed the records: 64 hex digits, or a file.",
 )
 published_option = click.option(
     "--heads",
     "published",
     type=EXISTING_FILE,
     multiple=True,
-    help="File of heads that `referee play --heads FILE` published: the records must have them all.",
+    help="File of heads written by `referee play --heads FILE`: the records must have all of them.",
 )
 seed_option = click.option(
     "--seed",
     type=parse_seed,
     metavar="HEX",
-    help="The match's seed: of a redacted record, the hand that its player was dealt is verified, too.",
+    help="Seed of the match: with it, the hand in a redacted record is verified, too.",
 )
 heads_option = click.option(
     "--head",
@@ -73,12 +73,12 @@ heads_option = click.option(
     type=parse_head,
     metavar="HASH",
     multiple=True,
-    help="Hash a player was sent, to be found in one of them.",
+    help="Hash that a player was sent: one of the records must have it.",
 )
 
 
 _SHOWN = 20
-"""So many names stand in a line at most."""
+"""Most names in a line."""
 
 
 def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
@@ -94,44 +94,45 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     heads_option,
     published_option,
     seed_option,
-    click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches."),
+    click.option("--unsealed", is_flag=True, help="Accept records without a seal, as unfinished matches have."),
 )
 @click.option(
     "--jobs",
     type=Count(min=1),
     default=os.cpu_count() or 1,
-    help="Records, and rounds of a Swiss to pair anew, at the same time.",
+    help="Check this many records, or rounds of a Swiss, at the same time.",
 )
 @click.option(
     "--since",
     type=PATH,
     metavar="FILE",
-    help="Keep in FILE which records hold, and audit none again that has not changed since. FILE is trusted: keep it"
-    " where only you can write, outside of what is audited.",
+    help="Remember in FILE which records hold, and skip those that have not changed since. FILE is trusted: keep it"
+    " where only you can write, outside the audited folders.",
 )
 @json_option
 def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since: Path | None, as_json: bool) -> None:
     """Verify records: PATHS are record files or folders of them.
 
-    Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
-    verdict with its deadline, the scores and the ranking. The first line that does not hold is named by its `n`, which
-    counts from 0, with what was expected there. A redacted record (`referee explain --redact`) is known as such:
-    checked are its chain, its seal, that it shows what was sealed, all of what one seat may see and nothing else, and
-    that this agrees with itself; with --seed, that it follows from the deal and from what all were told as well.
+    Of a match's record the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
+    every view, every verdict with its deadline, the scores and the ranking. It names the first line that does not hold
+    by its `n`, which counts from 0, and what it expected there.
 
-    Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
-    are checked its record, with every pairing, ruling and bye, each result against the match's own record, and the
-    standings; and that no record is missing and none was added.
+    Of a tournament's folder it checks every pairing, ruling and bye, each result against the match's own record, the
+    standings, and that no record is missing or was added. Of a folder with a MANIFEST.json it checks the latter.
 
-    With --heads, every head that was published of these records must be that of one of their lines; of a folder, all
-    heads of the file must be found, so that no record of which heads were published can be missing.
+    Of a redacted record (`referee explain --redact`) it checks the chain, the seal, and that the record shows all that
+    one seat may see and nothing else. With --seed it also checks that this follows from the deal.
 
-    Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
+    Without --key a record is checked against the key that it names itself. Somebody who forged the whole record could
+    have named a key of their own.
 
-    Exit status: 0 all hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its traceback is
-    on stderr, and that accuses no record.
+    Exit status: 0 all records hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its
+    traceback is on stderr, and says nothing against a record.
     """
-    with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
+    with (
+        own_faults("the auditor itself failed; this says nothing against a record"),
+        progress("auditing", as_json) as advance,
+    ):
 
         def _show_progress(report: RecordReport, total: int) -> None:
             advance(total)
@@ -157,7 +158,7 @@ def _show(report: RecordReport) -> None:
     out.print(f"[green]holds[/]   {escape(report.record)}  {facts}", highlight=False, soft_wrap=True)
     if report.tournament is not None:
         name = printable(report.tournament)
-        out.say(f"  not verified: that it was a match of the tournament {name}, whose record {name}.jsonl is not here")
+        out.say(f"  not verified: that it belongs to the tournament {name}, whose record {name}.jsonl is not here")
 
 
 def _show_broken(broken: Broken, what: str) -> None:
@@ -182,15 +183,15 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     for known, unknown in sorted({(record.verified, record.not_verified) for record in redactions}):
         out.say(f"of redacted records were verified: {', '.join(known)}; not: {', '.join(unknown)}")
     if is_compared:
-        out.say(f"{report.unchanged} of them held when they were audited before, and have not changed since")
+        out.say(f"{report.unchanged} of them held in an earlier audit, and have not changed since")
 
 
 def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:
-    """Print what manifests and tournaments tell of records that are missing.
+    """Print what manifests and tournaments say of missing records.
 
     Args:
-        report: of the audit.
-        takes_unsealed: whether records without a seal were taken.
+        report: report of the audit.
+        takes_unsealed: whether records without a seal were accepted.
     """
     for manifest in report.manifests:
         what = f"the manifest {manifest.manifest}"
@@ -218,12 +219,12 @@ def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:
 
 
 def _show_contradictions(report: AuditReport) -> None:
-    """Print where records contradict one another, or what was told of them."""
+    """Print where records contradict each other, or heads that were published."""
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
     for lack in report.contradictions:
-        text = f"{lack.match} does not tell of the standstill until {lack.at_ms} ms that {lack.witness} had, too"
+        text = f"{lack.match} does not show the standstill until {lack.at_ms} ms that {lack.witness} shows"
         out.print(f"[red]BROKEN[/]  {escape(text)}")
     for head in report.missing_heads:
         text = f"expected a line with the hash {escape(head)} in a record that holds; found none"
@@ -267,14 +268,14 @@ def _some(names: Sequence[str]) -> str:
 
 @contextmanager
 def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a bar while something is done.
+    """Show a progress bar.
 
     Args:
-        doing: what: `auditing`.
+        doing: the activity: `auditing`.
         is_quiet: whether nothing is shown.
 
     Yields:
-        What is to be called after each file, with how many files there are.
+        A function to call after each file, with the number of all files.
     """
     with Progress(console=console, transient=True, disable=is_quiet or not is_interactive()) as bar:
         task = bar.add_task(doing, total=None)
@@ -283,13 +284,13 @@ def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], Non
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
 @click.argument("folder", type=EXISTING_FOLDER)
-@click.option("--key", "path", type=FILE, help="The key that sealed them.")
+@click.option("--key", "path", type=FILE, help="Key that sealed the records.")
 @json_option
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
-    """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.
+    """Sign the list of all records below FOLDER, so that none can be removed or added unnoticed.
 
-    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. The folder of a tournament
-    needs none: the tournament's own record is signed, and tells of every match.
+    The list is written to FOLDER/MANIFEST.json, and `referee audit FOLDER` checks it from then on. A tournament's
+    folder needs no manifest: its own record is signed, and lists every match.
 
     Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 usage error.
     """

@@ -34,7 +34,7 @@ from ..strength import Strength, Trial, find_games, measure
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
-"""In a terminal; --json has more."""
+"""Most hexadecimal characters in a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
@@ -53,9 +53,9 @@ _request_options = group_options(
         "games",
         multiple=True,
         shell_complete=complete_games,
-        help="Check with this game; repeatable. Otherwise with all it names.",
+        help="Check with this game; repeatable. Default: all games of the player.",
     ),
-    click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable."),
+    click.option("--only", multiple=True, metavar="STEP", help="Run only this step, by number or name; repeatable."),
     _limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds."),
     _limit(
         "--start-time",
@@ -63,7 +63,7 @@ _request_options = group_options(
         default=Times().start_s,
         what="Limit for the program to start and get ready, in seconds.",
     ),
-    logs_option("of builds"),
+    logs_option("for builds"),
 )
 
 
@@ -71,9 +71,11 @@ _request_options = group_options(
 @click.argument("player", required=False, shell_complete=complete_players)
 @_request_options
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
-@click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
-@click.option("--no-strength", "without_strength", is_flag=True, help="Do not tell how strong it is, once it passes.")
-@click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
+@click.option("--called", metavar="PLAYER", hidden=True, help="Name of PLAYER in the output; for `submit`.")
+@click.option(
+    "--no-strength", "without_strength", is_flag=True, help="Do not measure the strength of a program that passes."
+)
+@click.option("--sent", "with_sent", is_flag=True, help="Also show what the referee sent before a failure.")
 @confinement_options
 @json_option
 def check(
@@ -89,11 +91,11 @@ def check(
     """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to fix it.
 
     PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
-    run = "python3 player.py", and may have games, build and version. The program is started anew for most steps, as a
-    tournament starts it.
+    run = "python3 player.py", and may have games, build and version. The program is started again for most steps, in
+    the same way as in a tournament.
 
-    Of a program that passes, it tells how strong it is: in 20 quick games against house:random and in 20 against
-    house:greedy, of each game, within a minute.
+    If the program passes, the check measures its strength: 20 quick games against house:random and 20 against
+    house:greedy, for each game, within a minute.
 
     Exit status: 0 it passes, 1 a step failed, 2 usage error.
     """
@@ -101,17 +103,17 @@ def check(
         _list(all_steps(tuple(installed().games)), as_json=as_json)
         return
     if player is None:
-        raise click.UsageError("say which PLAYER, e.g. `referee check my_player/`; --list shows the steps")
+        raise click.UsageError("PLAYER is missing, e.g. `referee check my_player/`; --list shows the steps")
     request = ask(player=player)
     findings = _findings(request, running, _CheckView(is_quiet=as_json, with_sent=with_sent))
-    told = structs.asdict(report(called or player, findings))
+    plain = structs.asdict(report(called or player, findings))
     if not as_json:
         _conclude(called or player, findings)
-    if not (without_strength or request.only or _find_failed(findings)):
-        told["strength"] = list(_strengths(request, running, is_quiet=as_json))
+    if not (without_strength or request.only or _list_failures(findings)):
+        plain["strength"] = list(_strengths(request, running, is_quiet=as_json))
     if as_json:
-        print_json(told)
-    sys.exit(FAILED if _find_failed(findings) else FINE)
+        print_json(plain)
+    sys.exit(FAILED if _list_failures(findings) else FINE)
 
 
 def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView") -> list[Finding]:
@@ -122,18 +124,18 @@ def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView"
 
 
 def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
-    """Yield how strong the player is, and show it; that it can't be told is no failure."""
+    """Yield the strength of the player, and show it. A failure to measure it does not fail the check."""
     limits = ("--sandbox", running.sandbox, "--memory", str(running.memory_mib))
     times = ("--time", f"{request.times.move_s:g}", "--start-time", f"{request.times.start_s:g}")
     trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
-    console.say("How strong is it? (--no-strength leaves that out)")
+    console.say("How strong is it? (--no-strength skips this)")
     try:
         for found in measure(trial, find_games(trial.player, request.games, installed())):
             if not is_quiet:
                 out.say(_word_strength(found))
             yield found
     except (RefereeError, OSError) as error:
-        console.say(f"that can't be told: {error}")
+        console.say(f"the strength could not be measured: {error}")
 
 
 def _word_strength(strength: Strength) -> str:
@@ -147,23 +149,23 @@ def _word_strength(strength: Strength) -> str:
     return f"{strength.game}: {strength.sentence}{expelled}, {duration(strength.turn_ms)} a turn{short_of}"
 
 
-def _find_failed(findings: Sequence[Finding]) -> list[Finding]:
+def _list_failures(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict is StepVerdict.FAILED]
 
 
 class _CheckView:
-    """Shows findings as they come. Steps in a row that are skipped for one reason take one line.
+    """Shows findings as they come in. Consecutive steps that are skipped for one reason share a line.
 
-    What was explained once is not explained again: of a failure for the same cause, the first step is named.
+    A cause is explained once: later failures for the same cause name the first step.
     """
 
     def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
         self._is_quiet = is_quiet
         self._with_sent = with_sent
-        self._lay_out_trouble: dict[str, int] = {}
+        self._explained: dict[str, int] = {}
         """Cause of a failure -> the first step that failed for it."""
         self._skipped: list[Finding] = []
-        """Not shown yet."""
+        """Skipped steps that are not shown yet."""
 
     def tell(self, finding: Finding) -> None:
         """Show a finding."""
@@ -182,7 +184,7 @@ class _CheckView:
         if trouble is None:
             _print_finding(finding, f" ({finding.note})" if finding.note else "")
             return
-        first = self._lay_out_trouble.setdefault(trouble.cause, finding.number)
+        first = self._explained.setdefault(trouble.cause, finding.number)
         if first == finding.number:
             _print_finding(finding, "")
             out.print(_lay_out_trouble(trouble, with_sent=self._with_sent))
@@ -190,7 +192,7 @@ class _CheckView:
             _print_finding(finding, f" (for the cause of step {first})")
 
     def flush_skips(self) -> None:
-        """Show what was skipped last."""
+        """Show the skipped steps that are not shown yet."""
         if self._skipped:
             numbers = [finding.number for finding in self._skipped]
             steps = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
@@ -249,9 +251,9 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
 
 def _conclude(player: str, findings: Sequence[Finding]) -> None:
     counts = Counter(finding.verdict for finding in findings)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
-    out.print(f"\n{told}", highlight=False)
-    if failed := _find_failed(findings):
+    plain = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
+    out.print(f"\n{plain}", highlight=False)
+    if failed := _list_failures(findings):
         causes = {finding.trouble.cause for finding in failed if finding.trouble is not None}
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = failed[0].number
@@ -260,7 +262,7 @@ def _conclude(player: str, findings: Sequence[Finding]) -> None:
 
 
 def _given_options(context: click.Context) -> Iterator[str]:
-    """Yield the words of the options that were given, but for the steps, and for what `submit` added."""
+    """Yield the words of the given options, except for the steps and what `submit` added."""
     left_out = ("only", "called", "logs", "without_strength") if context.params["called"] else ("only",)
     for option in context.command.params:
         name = option.name or ""

@@ -1,4 +1,4 @@
-"""`referee xserver` and `referee xclients`: the course CS4500's programs, as those of these names are run."""
+"""`referee xserver` and `referee xclients`: the programs of the course CS4500, called as the course calls them."""
 
 import json
 import sys
@@ -26,18 +26,18 @@ from ..running_options import key_options, logs_option
 
 
 class ServerOutcome(Struct, frozen=True, kw_only=True):
-    """What a course's server has to say of its match."""
+    """The output of the course's server."""
 
     told: tuple[list[str], list[str]] = ([], [])
-    """Who won, and who misbehaved."""
+    """The winners, and the players that misbehaved."""
     void: str | None = None
-    """The fault of the referee's own for which the match does not count."""
+    """The referee's own fault for which the match does not count."""
     notice: str = ""
-    """Why nothing was played, for people; empty: it was, or nothing is to be said."""
+    """Why nothing was played, for people; empty if something was, or if there is nothing to say."""
 
 
 def course() -> Dialect:
-    """Return the dialect whose programs these are."""
+    """Return the dialect of the course."""
     return installed().dialect("cs4500")
 
 
@@ -45,13 +45,13 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
     """Take sign-ups as the course's server does, and play.
 
     Args:
-        server: as its configuration asks for it.
+        server: the server's configuration.
         interface: address to listen on.
         options: how the referee runs.
 
     Raises:
-        BadRequest: there is no port.
-        Interrupted: it was stopped.
+        BadRequest: no port was given.
+        Interrupted: the user stopped it.
         OSError: the record can't be written.
     """
     address = make_endpoint(_port(server.port), interface)
@@ -74,15 +74,15 @@ def play_course(clients: Any) -> list[tuple[str, str]]:
     """Sign the players of a configuration up with a server of the course, and let them play.
 
     Args:
-        clients: as their configuration asks for them.
+        clients: the clients' configuration.
 
     Returns:
-        By player its name and why its connection ended.
+        Name of each player, and why its connection ended.
 
     Raises:
-        BadRequest: there is no port.
+        BadRequest: no port was given.
         NobodyListens: there is no server.
-        Interrupted: it was stopped.
+        Interrupted: the user stopped it.
     """
     where = _port(clients.port)
 
@@ -107,12 +107,12 @@ def _port(port: int | None) -> int:
 @key_options
 @logs_option("for the match's record")
 def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: Path) -> None:
-    """Play the match of a ServerConfig on stdin between players of the course CS4500, and print who won.
+    """Play the match of a ServerConfig on stdin between players of the course CS4500, and print the winners.
 
-    PORT wins over the configuration's. Prints [[WINNER, ...], [MISBEHAVED, ...]]; both are empty if too few signed up,
-    or not as many as the configuration's state has. The match's record is written as for every match.
+    PORT overrides the configuration. The output is [[WINNER, ...], [MISBEHAVED, ...]]; both lists are empty if too few
+    players signed up, or not as many as the configuration's state has. The match leaves a record like every match.
 
-    Exit status: 0 printed, 1 the match is void for a fault of the referee's own, 2 the configuration is none.
+    Exit status: 0 printed, 1 the match is void for a fault of the referee, 2 stdin is not a configuration.
     """
     server = course().server(sys.stdin.buffer.read(), logs, port)
     observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
@@ -130,10 +130,10 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
 def xclients(port: int | None) -> None:
     """Sign the players of a ClientConfig on stdin up with a server of the course CS4500, and let them play.
 
-    PORT wins over the configuration's. The players connect in order, the configuration's `wait` apart; those with a
-    cheat, an error or a loop misbehave as the course says. A server that is not there yet is waited for, 10 s.
+    PORT overrides the configuration. The players connect in order, `wait` apart. Players with a cheat, an error or a
+    loop misbehave as the course demands. If there is no server yet, the command waits 10 s for it.
 
-    Exit status: 0 all connections have ended, 1 there is no server, 2 the configuration is none.
+    Exit status: 0 all connections have ended, 1 there is no server, 2 stdin is not a configuration.
     """
     clients = course().clients(sys.stdin.buffer.read(), port)
     for name, why in play_course(clients):

@@ -1,4 +1,4 @@
-"""`referee doctor`: tell what this machine can enforce on launched programs, and how to get the rest."""
+"""`referee doctor`: show what this machine can enforce on programs, and how to get the rest."""
 
 import sys
 from pathlib import Path
@@ -15,16 +15,16 @@ from ..running_options import logs_option
 
 
 @click.command(epilog="Example:  referee doctor --json")
-@logs_option("of the records, for its disk")
+@logs_option("of the records, whose disk is examined")
 @click.option("--cluster", metavar="ADDRESS", help="Ask the hosts of a Dask scheduler instead: tls://HOST:8786.")
 @click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
 @json_option
 def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) -> None:
-    """Tell what this machine can enforce on launched programs, and how to get the rest.
+    """Show what this machine can enforce on programs, and how to get the rest.
 
-    Everything is tried, not guessed: a program is run in the sandbox, and control groups are made and removed.
+    Everything is tried, not guessed: a program runs in the sandbox, and control groups are made and removed.
 
-    With --cluster, it is the hosts that are asked, each for what it lacks, what it plays, and what is installed there.
+    With --cluster it asks the hosts of a cluster: what each lacks, what it plays, and what is installed there.
 
     Exit status: 0 everything can be enforced, 1 something is missing.
     """
@@ -46,7 +46,7 @@ def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) ->
 
 
 def _show_hosts(hosts: list[HostStatus], *, as_json: bool) -> int:
-    """Show what hosts have answered, and return the exit status."""
+    """Show the answers of the hosts, and return the exit status."""
     is_fine = bool(hosts) and all(host.report is not None and not host.report.missing for host in hosts)
     if as_json:
         print_json({"is_fine": is_fine, "hosts": hosts})

@@ -1,4 +1,4 @@
-"""`referee explain`: to a player's author, what was asked, answered and broken."""
+"""`referee explain`: show the author of a player what was asked, answered and broken."""
 
 import json
 import shlex
@@ -21,21 +21,21 @@ from ..common import PATH, Count, harmless, json_option, out, print_json, record
 from ..errors import own_faults
 
 _TIMES_CHARS = 62
-"""What the columns before the answer take."""
+"""Width of the columns before the answer, in characters."""
 _NARROW_TIMES_CHARS = 52
-"""The same without lines between them."""
+"""The same width without lines between the columns."""
 _SHOWN_CHARS = 18
 _LINE_CHARS, _INDENT = 80, 2
 _DEEPEST = 20 * _INDENT
-"""What is nested more deeply is not laid out."""
+"""Deepest indentation; deeper values stay on one line."""
 
 
 def show_explanation(found: Explanation, record: Path | None = None) -> None:
-    """Show a match as a whole to the author of one seat.
+    """Show a whole match to the author of one seat.
 
     Args:
-        found: all that is to be known of it.
-        record: the file that it was read from; None if that is not here.
+        found: the explanation.
+        record: the file that it was read from; None if it is not on this machine.
     """
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
     out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
@@ -47,9 +47,9 @@ def show_explanation(found: Explanation, record: Path | None = None) -> None:
     if found.printed is not None:
         _show_output(found.printed)
     out.print(_answers(found.conversation))
-    out.print("referee: time it was busy elsewhere, not charged. used: program + wire.", highlight=False)
+    out.print("referee: time in which the referee was busy, not charged. used: program + wire.", highlight=False)
     if record is not None:
-        out.print("--turn N shows all that was said in a turn, --json everything.", highlight=False)
+        out.print("--turn N shows all messages of a turn, --json everything.", highlight=False)
 
 
 def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | None) -> None:
@@ -98,28 +98,28 @@ def show_turn(found: Explanation, turn: int, parts: Sequence[Said | Heard]) -> N
     """Show everything that was said in a turn.
 
     Args:
-        found: what the turn is of.
-        turn: its number.
-        parts: what was said.
+        found: explanation of the match.
+        turn: number of the turn.
+        parts: the messages of the turn.
     """
     if not parts:
-        out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")
+        out.print(f"no message was sent to or by seat {found.seat} in turn {turn}")
     for part in parts:
         title = part.command if isinstance(part, Said) else part.event
         out.rule(f"line {part.line}, {part.at_ms:.1f} ms: {title}", align="left")
-        out.print(JSONHighlighter()(printable_json(_lay_out(msgspec.to_builtins(part)))), soft_wrap=True)
+        out.print(JSONHighlighter()(printable_json(_indent_json(msgspec.to_builtins(part)))), soft_wrap=True)
 
 
-def _lay_out(value: Any, indent: int = 0) -> str:
-    """Return JSON over as many lines as it takes: what is short, such as a tile with its place, stays on one."""
+def _indent_json(value: Any, indent: int = 0) -> str:
+    """Return JSON on as many lines as it needs; a short value, such as a tile with its place, stays on one."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not _LINE_CHARS - len(flat) < indent < _DEEPEST:
         return flat
     inner = indent + _INDENT
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_lay_out(field, inner)}" for key, field in value.items()]
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_indent_json(field, inner)}" for key, field in value.items()]
     else:
-        parts = [_lay_out(field, inner) for field in value]
+        parts = [_indent_json(field, inner) for field in value]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     lines = ",\n".join(" " * inner + part for part in parts)
     return f"{begin}\n{lines}\n{' ' * indent}{end}"
@@ -128,21 +128,25 @@ def _lay_out(value: Any, indent: int = 0) -> str:
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
 @record_argument
 @click.argument("seat", required=False)
-@click.option("--turn", type=Count(min=0), help="Show in full what was said in this turn, views included.")
+@click.option("--turn", type=Count(min=0), help="Show all messages of this turn in full, with the views.")
 @click.option("--redact", type=PATH, help="Write the record as this seat may see it to a new FILE.")
 @json_option
 def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:
-    """Explain a match to the author of the player on SEAT: its number or name; by default the one that was expelled.
+    """Explain a match to the author of the player on SEAT.
 
-    Shown is what the seat was told, what it answered, the time of each answer, the last lines that its program printed
-    (from the .stderr file beside the record), and for an expulsion the rule with its source and the offending bytes:
-    nothing that this seat was not entitled to see. A file written with --redact can be handed out: `referee audit FILE`
-    still verifies its chain and the referee's seal, and `referee explain FILE` explains it.
+    SEAT is a number or a name; by default, the seat that was expelled. The output shows what the seat was sent, what it
+    answered, the time of each answer, and the last lines that its program printed (from the .stderr file next to the
+    record). For an expulsion it shows the rule with its source, and the offending bytes. It shows nothing that the seat
+    was not allowed to see.
+
+    A file written with --redact can be handed out: `referee audit FILE` still verifies its chain and the referee's
+    seal,
+    and `referee explain FILE` explains it.
 
     Exit status: 0 explained, 1 the record does not hold, 2 usage error, 3 the referee itself failed: its traceback is
-    on stderr, and that accuses no record.
+    on stderr, and says nothing against a record.
     """
-    with own_faults("the referee itself failed, which accuses no record"):
+    with own_faults("the referee itself failed; this says nothing against a record"):
         view = find_view(record, seat)
         found = view.explain_seat()
         if redact is not None:

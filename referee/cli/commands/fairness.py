@@ -1,4 +1,4 @@
-"""`referee fairness`: how fairly players' time was kept, from records alone."""
+"""`referee fairness`: report how fairly players' time was kept, from records alone."""
 
 import sys
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from ..errors import FAILED
 
 
 class FairnessReport(Struct, frozen=True, kw_only=True):
-    """What records tell of fairness in time."""
+    """Figures of fairness in time."""
 
     records: list[tuple[str, Fairness]]
-    """Path and figures of each."""
+    """Path and figures of each record."""
     total: Fairness
     broken: list[str]
-    """What is wrong with each file that is no record, its path included."""
+    """Error of each file that is not a record, with its path."""
 
 
 def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
@@ -35,7 +35,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
         paths: record files, or folders of them.
 
     Raises:
-        NoRecords: there is no such path, or no record below it.
+        NoRecords: a path does not exist, or has no record.
     """
     records: list[tuple[str, Fairness]] = []
     everything: list[Timing] = []
@@ -55,7 +55,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
 _OF_WIDE = ("95 %", "99 %", "stills")
-"""Left out on a terminal that is narrower than this:"""
+"""Columns that are left out on a terminal narrower than _WIDE."""
 _WIDE = 72
 _KEY = """
 50 % to most: the referee's lag in ms, the time of an answer in which it was busy elsewhere; nobody is charged for it
@@ -71,14 +71,14 @@ unsure: too late, but the referee had stood still for too long to say whose faul
 def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Report how fairly players' time was kept: PATHS are record files or folders of them.
 
-    Told are, for each match and for all together: the referee's own lag, which is never charged; its standstills; how
-    many answers came within the last tenth of their limit; every expulsion for time, with what was used and what was
-    the referee's; every verdict on lateness that was not given for a standstill; the time that each player used; and,
-    where several processes have played (workers, or hosts of a cluster), the time of answers in each of them.
+    For each match and for all together it shows the referee's own lag and its standstills, which are never charged to a
+    player; how many answers came within the last tenth of their limit; every expulsion for time, with the referee's
+    share; every lateness that was not judged because the referee stood still; the time that each player used; and the
+    times of each worker or host.
 
-    Records are read, their chain and their seal checked; `referee audit` says whether they hold.
+    It checks the chain and the seal of each record; `referee audit` checks everything else.
 
-    Exit status: 0 reported, 1 a file is no record, 2 usage error.
+    Exit status: 0 reported, 1 a file is not a record, 2 usage error.
     """
     report = measure_fairness(paths)
     if as_json:

@@ -1,4 +1,4 @@
-"""`referee host`: a contest with its web site."""
+"""`referee host`: host a contest with its web site."""
 
 import sys
 from pathlib import Path
@@ -16,16 +16,23 @@ from ..common import FILE, FOLDER, console, out
 from ..running_options import hosting_options
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
-"""This program, for what has a process of its own."""
+"""Command that starts this program again, for work that runs in a process of its own."""
 
 
 @click.command("host", epilog="Example:  referee host --example contest && referee host contest")
 @click.argument("folder", type=FOLDER)
-@click.option("--example", is_flag=True, help="Only write a contest of house players into FOLDER.")
-@click.option("--check", is_flag=True, help="Only read contest.toml and the files of its tournaments.")
-@click.option("--listen", "address", metavar="ENDPOINT", default=LISTEN, show_default=True, help="Where the site is.")
-@click.option("--behind-proxy", is_flag=True, help="A web server in front passes visitors on, with X-Forwarded-For.")
-@click.option("--archive", type=FILE, help="Only write what everybody may see into a zip file.")
+@click.option("--example", is_flag=True, help="Only write an example contest of house players to FOLDER.")
+@click.option("--check", is_flag=True, help="Only check contest.toml and the files of its tournaments.")
+@click.option(
+    "--listen",
+    "address",
+    metavar="ENDPOINT",
+    default=LISTEN,
+    show_default=True,
+    help="Address of the site, a Twisted endpoint.",
+)
+@click.option("--behind-proxy", is_flag=True, help="Trust X-Forwarded-For: a web server in front passes requests on.")
+@click.option("--archive", type=FILE, help="Only write a zip file with everything that is public.")
 @hosting_options
 def host_command(
     folder: Path,
@@ -39,13 +46,13 @@ def host_command(
 ) -> None:
     """Host the contest of FOLDER: play its tournaments, and show them to everybody in a browser.
 
-    FOLDER has contest.toml, which names the tournaments and when they start. Each is played in a process of its own.
-    However the host was ended, the same command goes on with all of them.
+    FOLDER has a file contest.toml, which names the tournaments and their start times. Each tournament is played in a
+    process of its own. After a crash, the same command continues all of them.
 
-    Authors hand programs in on the site, or with `referee submit`. Each is checked here, within --sandbox and --memory;
-    for matches, the tournament's file says both.
+    Authors submit programs on the site, or with `referee submit`. Each program is checked here, within --sandbox and
+    --memory; for matches, the tournament's file sets both.
 
-    Exit status: 0 stopped, 1 it can't go on, 2 a file or the command is wrong.
+    Exit status: 0 stopped, 1 it can't continue, 2 a file or the command is wrong.
     """
     if example:
         for path in write_example(folder):

@@ -1,4 +1,4 @@
-"""`referee join`: let a player of this project play at a referee of a course."""
+"""`referee join`: let a player of this project play at another project's referee."""
 
 import re
 import sys
@@ -26,15 +26,15 @@ from ..running_options import confinement_options, logs_option
 
 
 class JoinOptions(Struct, frozen=True, kw_only=True):
-    """What a player plays with at another referee."""
+    """Options of a player that joins another referee."""
 
     dialect: str
     name: str | None
-    """To sign up with; None: the player's own."""
+    """Name to sign up with; None: the player's own."""
     options: tuple[str, ...]
-    """Of the game, `NAME=VALUE`, as the player is told."""
+    """Options of the game, `NAME=VALUE`, that the player is given."""
     per_call_s: float
-    """The limit that the player is told."""
+    """Limit of a call that the player is given, in seconds."""
     logs: Path
 
 
@@ -43,18 +43,18 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
 
     Args:
         address: `HOST:PORT` of that referee.
-        player: as it is given.
-        join: what it plays with.
-        options: how the referee runs.
+        player: the player, as the user gave it.
+        join: the options.
+        options: how this referee runs the program.
 
     Returns:
-        The name that it signed up with, and what came of it.
+        The name that it signed up with, and the result.
 
     Raises:
         BadRequest: the address, the name or the options are wrong.
         PlayerError: the player can't be started.
         NobodyListens: there is no referee.
-        Interrupted: it was stopped.
+        Interrupted: the user stopped it.
     """
     where, dialect = _host_and_port(address), installed().dialect(join.dialect)
     game = find_game(dialect.game)
@@ -83,23 +83,25 @@ def _host_and_port(address: str) -> tuple[str, int]:
     try:
         where = parse_address(f"tcp:{address}")
     except AddressError:
-        raise BadRequest(f"say where the referee listens as HOST:PORT, not {address!r}") from None
+        raise BadRequest(f"{address} is no address: give HOST:PORT of the referee") from None
     return where.host, where.port
 
 
 _join_options = group_options(
     "join",
     JoinOptions,
-    click.option("--dialect", metavar="NAME", required=True, help="What is spoken there: cs4500, the course's JSON."),
-    click.option("--name", help="What to sign up with, 1 to 20 letters or digits; the player's own name if not given."),
+    click.option(
+        "--dialect", metavar="NAME", required=True, help="Protocol of that referee: cs4500, the course's JSON."
+    ),
+    click.option("--name", help="Name to sign up with, 1 to 20 letters or digits. Default: the player's own."),
     game_option,
     seconds_option(
         "--time",
         "per_call_s",
         default=DEFAULT_PER_MOVE_MS / 1000,
-        what="What the player is told of the limit for a call, in seconds.",
+        what="Limit of a call that the player is given, in seconds.",
     ),
-    logs_option("for what the program prints"),
+    logs_option("for the output of the program"),
 )
 
 
@@ -110,13 +112,13 @@ _join_options = group_options(
 @confinement_options
 @json_option
 def join_command(referee: str, player: str, *, join: JoinOptions, running: RefereeOptions, as_json: bool) -> None:
-    """Let PLAYER play one game at the referee of another project that listens on HOST:PORT.
+    """Let PLAYER play one game at another project's referee, which listens on HOST:PORT.
 
-    A PLAYER is house:NAME, cmd:'COMMAND' or a folder with a player.toml, as for `referee play`: the program speaks this
-    project's protocol, and its messages are carried over. That referee tells neither its options nor its limits;
-    --option and --time say what the player is told.
+    A PLAYER is house:NAME, cmd:'COMMAND' or a folder with a player.toml, as for `referee play`. The program speaks this
+    project's protocol, and the command translates its messages. The other referee tells neither its options nor its
+    limits; give them with --option and --time.
 
-    Exit status: 0 the game came to its end, 1 it did not for this player, 2 usage error.
+    Exit status: 0 the game was finished, 1 it was not finished for this player, 2 usage error.
     """
     name, joined = join_referee(referee, player, join, running)
     _show(name, joined, as_json=as_json)
@@ -127,6 +129,6 @@ def _show(name: str, joined: Joined, *, as_json: bool) -> None:
     if as_json:
         print_json({"name": name, "won": joined.won, "why": joined.why})
     elif joined.won is None:
-        out.print(f"{harmless(name)} did not come to the end of the game: {harmless(joined.why)}", soft_wrap=True)
+        out.print(f"{harmless(name)} did not finish the game: {harmless(joined.why)}", soft_wrap=True)
     else:
         out.print(f"{harmless(name)} {'won' if joined.won else 'lost'}")

@@ -1,4 +1,4 @@
-"""`referee key` and `referee cluster-keys`: the key that seals records, and those of the machines that play."""
+"""`referee key`, `token` and `cluster-keys`: the key that seals records, the tokens of players, and certificates."""
 
 import os
 import shlex
@@ -13,10 +13,10 @@ from ...net.links.tokens import add_tokens
 from ...record.key import BadKey, Sealer, default_path, load_key, make_key, public_pem
 from ..common import FILE, FOLDER, PATH, Count, json_option, out, print_json
 
-_file = click.option("--key", "path", type=PATH, help="Its file, if not the usual one.")
+_file = click.option("--key", "path", type=PATH, help="File of the key, if it is not the usual one.")
 
 _BLOCKED = '["run_function", "feed", "register_scheduler_plugin", "restart", "terminate"]'
-"""Calls of Dask's scheduler that nobody here makes: an accident through them is ruled out, an attack is not."""
+"""Calls of Dask's scheduler that the referee never makes. Blocking them prevents accidents, not attacks."""
 SCHEDULER = (
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0 DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL=20s",
     f"DASK_DISTRIBUTED__SCHEDULER__BLOCKED_HANDLERS={shlex.quote(_BLOCKED)}",
@@ -25,7 +25,7 @@ SCHEDULER = (
     "dask scheduler --protocol tls --port 8786 --dashboard-address 127.0.0.1:8787",
     "--tls-ca-file ca.pem --tls-cert scheduler.pem --tls-key scheduler.pem",
 )
-"""The command that starts a scheduler in the folder of its files."""
+"""Command that starts a scheduler in the folder of its files."""
 _FILES = {
     "the host of the scheduler": ("ca.pem", "scheduler.pem"),
     "each host that plays": ("ca.pem", "worker.pem"),
@@ -37,8 +37,8 @@ _FILES = {
 def key() -> None:
     """Make, show and export the key that seals records.
 
-    The referee signs the end of every record with an Ed25519 key of its own, made on first use. Whoever audits records
-    compares the public key with the one that the organiser published: `referee audit logs --key PUBLIC`.
+    The referee signs the end of every record with its own Ed25519 key, made on first use. An auditor compares the
+    public key with the one that the organiser published: `referee audit logs --key PUBLIC`.
     """
 
 
@@ -48,7 +48,7 @@ def key() -> None:
 def make(path: Path | None, as_json: bool) -> None:
     """Make a new key; an existing one is never overwritten.
 
-    Exit status: 0 made, 1 there is one already or the file can't be written, 2 usage error.
+    Exit status: 0 made, 1 there is a key already or the file can't be written, 2 usage error.
     """
     _show(*_find_key(path, make_key), as_json=as_json)
 
@@ -57,9 +57,9 @@ def make(path: Path | None, as_json: bool) -> None:
 @_file
 @json_option
 def show(path: Path | None, as_json: bool) -> None:
-    """Show the public key, in hex, and where the private one is kept.
+    """Show the public key, in hex, and the path of the private one.
 
-    Exit status: 0 shown, 1 there is none, 2 usage error.
+    Exit status: 0 shown, 1 there is no key, 2 usage error.
     """
     _show(*_find_key(path, load_key), as_json=as_json)
 
@@ -69,7 +69,7 @@ def show(path: Path | None, as_json: bool) -> None:
 def export(path: Path | None) -> None:
     """Print the public key in PEM, to publish it: `referee audit --key FILE` takes it.
 
-    Exit status: 0 printed, 1 there is none, 2 usage error.
+    Exit status: 0 printed, 1 there is no key, 2 usage error.
     """
     print(public_pem(_find_key(path, load_key)[1]), end="")
 
@@ -93,19 +93,21 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
 @click.command("cluster-keys", epilog="Example:  referee cluster-keys keys --days 3 --host lab1 --host 10.0.0.1")
 @click.argument("folder", type=FOLDER, metavar="DIR")
 @click.option(
-    "--days", type=Count(1, MAX_DAYS), default=7, show_default=True, help="Valid so long. There is no recall."
+    "--days",
+    type=Count(1, MAX_DAYS),
+    default=7,
+    show_default=True,
+    help="Days of validity. A certificate can't be revoked.",
 )
-@click.option(
-    "--host", "hosts", multiple=True, metavar="NAME", help="Tell a host's name or address; several may be given."
-)
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Name or address of a host; repeatable.")
 @json_option
 def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool) -> None:
-    """Make the certificates of a cluster in DIR, and say which host gets which, and how the scheduler is started.
+    """Make the certificates of a cluster in DIR, and show which host gets which file.
 
-    They are for one tournament, or one event: whoever has one of them can run programs on every host of the cluster.
-    The authority's own key is kept nowhere, so that nobody makes more of them. No file is ever replaced.
+    They are meant for one event: a person who has one of them can run programs on every host of the cluster. The
+    authority's own key is not stored, so nobody can make more certificates. No file is ever replaced.
 
-    Exit status: 0 made, 2 there are some already, or they can't be written.
+    Exit status: 0 made, 2 there are certificates already, or they can't be written.
     """
     made = make_keys(folder, days=days, hosts=hosts, now=datetime.now(UTC))
     if as_json:
@@ -115,7 +117,7 @@ def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool)
 
 
 def _show_certificates(made: MadeKeys) -> None:
-    click.echo(f"certificates in {made.folder}, valid until {made.until}; none of them can be recalled\n")
+    click.echo(f"certificates in {made.folder}, valid until {made.until}; none of them can be revoked\n")
     width = max(map(len, _FILES))
     for where, names in _FILES.items():
         click.echo(f"{where + ':':<{width + 1}}  {' '.join(names)}")
@@ -134,15 +136,17 @@ def _show_certificates(made: MadeKeys) -> None:
     type=FILE,
     default=Path("players.toml"),
     show_default=True,
-    help="File of the players; made if missing. It holds hashes only.",
+    help="File of the players; made if missing. It has hashes only.",
 )
-@click.option("--renew", is_flag=True, help="Give a player of the file a new token; the old one is worth nothing then.")
+@click.option(
+    "--renew", is_flag=True, help="Replace the token of a player who is in the file; the old one becomes invalid."
+)
 @json_option
 def token_command(names: tuple[str, ...], path: Path, renew: bool, as_json: bool) -> None:
-    """Make a token for each player NAME and print it: this is the only time that it can be seen.
+    """Make a token for each player NAME and print it. It can't be shown again.
 
-    Give every author its own token, as `REFEREE_TOKEN`. `referee serve --players FILE` then takes those players only,
-    and seats them in the order of the file, whatever they call themselves and whenever they come.
+    Give every author their token, as the environment variable REFEREE_TOKEN. `referee serve --players FILE` then
+    accepts these players only, under the names in the file, and seats them in its order.
 
     Exit status: 0 made, 2 a name or the file can't be used.
     """

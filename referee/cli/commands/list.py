@@ -1,4 +1,4 @@
-"""`referee list`: games, house players, pairing formats and their options."""
+"""`referee list`: show games, house players, pairing formats and their options."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Outline(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     seats: Sequence[int]
-    """Numbers of seats that it can be played with."""
+    """Numbers of seats that a match may have."""
     options: Mapping[str, Any]
     """Name of an option -> its default."""
 
@@ -35,7 +35,7 @@ class RuleText(Struct, frozen=True, kw_only=True):
 
     text: str
     source: str
-    """Where the rule comes from."""
+    """Source of the rule."""
 
 
 class GameDescription(Outline, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class HousePlayerLine(Struct, frozen=True, kw_only=True):
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """All that an installation has."""
+    """Everything that an installation has."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
@@ -66,7 +66,7 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def list_everything(known: Registry) -> Listing:
-    """Return all that an installation has."""
+    """Return everything that an installation has."""
     return Listing(
         games=[describe(game) for game in known.games.values()],
         house_players=[
@@ -81,7 +81,7 @@ def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingForma
     """Return the game or the format of a name.
 
     Raises:
-        UnknownName: there is none; the text says which one was probably meant.
+        UnknownName: there is none; the text names the most similar one.
     """
     topics: dict[str, Game[Any, Any, Any] | PairingFormat[Any]] = {**known.games, **known.formats}
     if name in known.players:
@@ -98,7 +98,7 @@ def describe(game: Game[Any, Any, Any]) -> GameDescription:
 
 
 def outline(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> Outline:
-    """Return what a game or a format is called, for how many it is, and its options with their defaults."""
+    """Return the name, the title, the numbers of seats and the options of a game or a format."""
     return Outline(
         name=plugin.name,
         title=plugin.title,
@@ -108,7 +108,7 @@ def outline(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> Outline:
 
 
 _WIDE = 80
-"""On a narrower terminal each option has a line of its own."""
+"""Width of a terminal, in columns; on a narrower one each option has a line of its own."""
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
@@ -116,7 +116,10 @@ _WIDE = 80
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
 @json_option
 def list_command(topic: str | None, schema: bool, as_json: bool) -> None:
-    """List the games, house players and pairing formats; of a TOPIC, which is a game or a format, options and rules."""
+    """List games, house players and pairing formats.
+
+    With TOPIC, a game or a pairing format, show its options and rules.
+    """
     if topic is None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
@@ -161,7 +164,7 @@ def _print_table(kind: str, title: str, plugins: Iterable[Game[Any, Any, Any] | 
 
 
 def _table(name: str, *others: str, title: str | None = None) -> RichTable:
-    """Return a table whose first column, which has the words to be typed, is whole on the narrowest terminal."""
+    """Return a table whose first column, the words to type, is never wrapped."""
     columns = (Column(header, overflow="fold", no_wrap=header == "options" and out.width < _WIDE) for header in others)
     return RichTable(Column(name, no_wrap=True), *columns, title=title, show_edge=False)
 

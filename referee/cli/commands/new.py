@@ -1,4 +1,4 @@
-"""`referee new`: make a folder with a player that plays at once, to be changed by its author."""
+"""`referee new`: make a folder with a player that plays at once, for its author to change."""
 
 import json
 import re
@@ -21,18 +21,18 @@ from ..common import json_option, print_json
 
 
 class Sample(Struct, frozen=True):
-    """The sample of one language."""
+    """The sample player of one language."""
 
     folder: str
-    """In the package sample_players."""
+    """Folder in the package sample_players."""
     files: tuple[str, ...]
-    """Patterns, besides player.toml and README.md: what was built, and what else is there, stays."""
+    """Patterns of the files that are copied besides player.toml and README.md; build results are left out."""
     edit: str
-    """The file whose `choose` is to be replaced."""
+    """File whose function `choose` the author replaces."""
     needs: str
-    """What must be installed, with the package of Debian."""
+    """Software that must be installed, with its Debian package."""
     task: str = "replace the function `choose`"
-    """What its author is to do there."""
+    """What the author does in that file."""
 
 
 SAMPLES = {
@@ -53,7 +53,7 @@ SAMPLES = {
         "Rust 1.63 or newer (packages cargo and rustc)",
     ),
 }
-"""By the name of the language."""
+"""Samples by name of the language."""
 TEMPLATES = {
     **SAMPLES,
     "python-policy": Sample(
@@ -64,7 +64,7 @@ TEMPLATES = {
         "trains it; run `python3 train.py quincy` there",
     ),
 }
-"""All that a player can be made of: the samples, which are alike in all languages, and what is to learn."""
+"""All templates of `referee new`: the samples, which are alike in all languages, and a player that learns."""
 _COMMON = ("player.toml", "README.md")
 
 
@@ -132,11 +132,11 @@ def _own(toml: str, name: str) -> str:
 def new(language: str, name: str, as_json: bool) -> None:
     """Make a folder NAME with a player in LANGUAGE that plays all games at once, for you to change.
 
-    LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without), python-policy (a
-    player that teaches itself) or rust. NAME is the player's name, too: 1 to 20 letters, digits, - and _, the first
-    one a letter or digit.
+    LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without it), python-policy (a
+    player that teaches itself) or rust. NAME is also the player's name: 1 to 20 letters, digits, - and _, beginning
+    with a letter or digit.
 
-    Exit status: 0 made, 2 usage error, or there is a NAME already.
+    Exit status: 0 made, 2 usage error, or the folder NAME exists already.
     """
     if name != Path(name).name:
         raise click.UsageError(f"a player's name is {NAME_FORM}; not {name!r}")

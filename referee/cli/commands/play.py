@@ -1,4 +1,4 @@
-"""`referee play`: one match here and now, each player a program of its own or a person; or the rest of one."""
+"""`referee play`: play one match here and now between programs and persons, or finish an interrupted one."""
 
 import threading
 import webbrowser
@@ -25,7 +25,7 @@ from ..running_options import referee_options
 @lot_option
 @resume_option
 @referee_options
-@click.option("--no-open", is_flag=True, help="Open no browser for a person's page: its link is shown anyway.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser for a person's page; its link is still shown.")
 @click.option(
     "--relay", "relays", multiple=True, hidden=True, help="NAME=DESCRIPTOR of a socket to a page; for `host`."
 )
@@ -45,17 +45,16 @@ def play(
     """Play one match of GAME between PLAYERS, in the order of their seats.
 
     A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml, which needs two lines,
-    name = "ada" and run = "python3 player.py", and may have games, build and version. Each runs as a program of its
-    own, in a sandbox where this machine has one (see --sandbox and `referee doctor`), and speaks to the referee over a
-    socket. The record goes to the folder of --logs.
+    name = "ada" and run = "python3 player.py", and may have games, build and version. Each player runs as a program of
+    its own, in a sandbox if this machine has one (see --sandbox and `referee doctor`). The record goes to --logs.
 
-    A PLAYER is you yourself as me: or me:NAME, on a page of your browser, whose link is shown and opened; or as
-    me:terminal, here. Several persons can play, each with a link of its own, which works on this machine only.
+    A PLAYER can be you: me or me:NAME plays on a page in your browser, whose link is shown and opened; me:terminal
+    plays in this terminal. Several persons can play, each with a link of their own, on this machine only.
 
-    With --resume RECORD, without GAME and PLAYERS, a match whose referee died is played to its end: the same programs
-    are started again, and the open turn is asked again with the time that was left.
+    With --resume RECORD, without GAME and PLAYERS, the command finishes an interrupted match. It starts the same
+    programs again, and repeats the open request with the time that was left.
 
-    Exit status: 0 played, 1 void, a program that does not start or a record that can't be resumed, 2 usage error.
+    Exit status: 0 played, 1 void, a program does not start, or a record can't be resumed, 2 usage error.
     """
     view = MatchView(as_json=as_json)
     running = view.observe(running)
@@ -65,7 +64,7 @@ def play(
     )
     if resume is None:
         if game is None or not players:
-            raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
+            raise click.UsageError("GAME or PLAYERS are missing, e.g. `referee play q house:dag house:greedy`")
         rules = find_game(game)
         has_person = any(parse_player(player).kind is PlayerKind.PERSON for player in players)
         settings = match.settings(rules, has_person=has_person, lot=lot)
@@ -78,5 +77,5 @@ def play(
 
 
 def _open(address: str) -> None:
-    """Show a page in a browser, if there is one; some keep their caller waiting."""
+    """Show a page in a browser, if there is one, in a thread: some browsers keep their caller waiting."""
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

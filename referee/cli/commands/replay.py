@@ -1,4 +1,4 @@
-"""`referee replay`: show a recorded match again, as text, as a drawing of its board or as a page in a browser."""
+"""`referee replay`: show a recorded match as text, as a drawing of its board, or as a page in a browser."""
 
 import sys
 from pathlib import Path
@@ -26,27 +26,29 @@ STDOUT = Path("-")
 
 @click.command(epilog=EXAMPLES)
 @record_argument
-@click.option("--turn", metavar="N", type=Count(min=0), help="Show this turn only; 0 is the deal.")
+@click.option("--turn", metavar="N", type=Count(min=0), help="Show only this turn; 0 is the deal.")
 @click.option(
     "--svg",
     metavar="FILE",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Write the board after the last turn, or after that of --turn, as SVG; - is stdout.",
+    help="Write the board after the last turn, or after --turn, as SVG; - is stdout.",
 )
-@click.option("--html", metavar="FILE", type=PATH, help="Write the match as a page of its own.")
-@click.option("--open", "is_opened", is_flag=True, help="Show the page in a browser; without --html, a temporary file.")
-@click.option("--force", is_flag=True, help="Write even over a file that exists.")
+@click.option("--html", metavar="FILE", type=PATH, help="Write the match as a page.")
+@click.option(
+    "--open", "is_opened", is_flag=True, help="Show the page in a browser; without --html it is a temporary file."
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
 def replay(
     record: Path, turn: int | None, svg: Path | None, html: Path | None, is_opened: bool, force: bool, as_json: bool
 ) -> None:
-    """Show a recorded match again: every turn with its player, its move or its expulsion, and the board.
+    """Show a recorded match: every turn with its player, its move or expulsion, and the board.
 
-    The page of --html and --open is one file for any browser: the match plays and steps there, with the verdicts,
-    charts of points and time, and the record's facts; it loads nothing. No file that exists is overwritten without
-    --force, and the record never.
+    --html and --open make a page of one file for any browser. It steps through the match, with the verdicts, charts of
+    points and time, and the facts of the record, and loads nothing from outside. An existing file is overwritten only
+    with --force, and the record never.
 
-    Exit status: 0 shown, 1 the record does not hold or there is no browser to open, 2 usage error.
+    Exit status: 0 shown, 1 the record does not hold or there is no browser, 2 usage error.
     """
     is_page = is_opened or html is not None
     _check_use(record, turn, svg, html, is_page=is_page, is_json=as_json)
@@ -74,7 +76,7 @@ def _check_use(
 
     Raises:
         BadExplanation: the record is a folder.
-        click.UsageError: they don't.
+        click.UsageError: two options contradict each other.
     """
     check_is_record(record, "replay")
     if is_page and not (turn is None and svg is None):

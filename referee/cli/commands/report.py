@@ -28,23 +28,21 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     "--replays",
     type=Word([*map(str, ReplayPages)]),
     default=str(ReplayPages.FOULS),
-    help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
+    help="Matches that get a page: none, those with a foul and void ones, or all.",
 )
-@click.option(
-    "--home", metavar="ADDRESS", default="", help="A page that all others lead back to, as the report sees it."
-)
-@click.option("--public", is_flag=True, help="Leave out what is not for everybody: links to what programs printed.")
-@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option("--home", metavar="ADDRESS", default="", help="Address of a page that all pages link back to.")
+@click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
+@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Read this many records at the same time.")
 @json_option
 def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_json: bool, **where: Any) -> None:
-    """Report on a tournament, while it runs or afterwards: FOLDER has its records.
+    """Report on a tournament, during or after it: FOLDER has its records.
 
-    Written are: report.html, one page with standings, crosstable, ratings, progress, fouls, time and every match, which
+    It writes report.html, one page with standings, crosstable, ratings, progress, fouls, times and every match, which
     needs nothing but a browser; standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with
-    everything; matches.txt with the moves; replays/ with pages of matches; and, unless --public is given, the
-    database tournament.sqlite. What was written before is replaced.
+    everything; matches.txt with the moves; replays/ with pages of matches; and, unless --public is given, the database
+    tournament.sqlite. An earlier report is replaced.
 
-    Records are read, their chain and their seal checked; `referee audit` says whether they hold.
+    It checks the chain and the seal of each record; `referee audit` checks everything else.
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 usage error.
     """
@@ -52,12 +50,12 @@ def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_js
 
 
 def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:
-    """Write the report of a tournament, and print where it went and how the tournament stands.
+    """Write the report of a tournament, and print its files and the standings.
 
     Args:
-        folder: of the records.
-        targets: where everything goes.
-        jobs: so many records are read at the same time.
+        folder: folder of the records.
+        targets: the files to write.
+        jobs: number of records read at the same time.
         as_json: whether one JSON object is printed.
     """
     found = report_tournament(folder, targets, jobs)

@@ -1,4 +1,4 @@
-"""`referee serve`: take sign-ups over TCP, then play."""
+"""`referee serve`: take sign-ups for one match over TCP, then play it; or finish an interrupted match."""
 
 import sys
 from pathlib import Path
@@ -33,23 +33,23 @@ class SignUpOptions(Struct, frozen=True, kw_only=True):
     listen: str
     """Twisted endpoint string."""
     min_players: int | None = None
-    """Fewest to begin with; None: as the game has it."""
+    """Fewest players to begin with; None: the game's smallest number."""
     max_players: int | None = None
     wait_s: float
-    """A waiting period."""
+    """Length of a waiting period, in seconds."""
     tries: int
     players_file: Path | None = None
-    """Those who may play, each by its token; None: whoever comes."""
+    """File of the players that may play, each with its token; None: everybody may."""
     come_back_s: float = 0.0
-    """How long a player whose connection was lost may be away."""
+    """Longest time for a player to come back after its connection was lost, in seconds."""
     dialect: str | None = None
-    """The wire that is spoken; None: the referee's own."""
+    """Protocol that players speak; None: the referee's own."""
     resume: Path | None = None
-    """Record of a match that broke off, whose players come back; None: a new match."""
+    """Record of an interrupted match, whose players come back; None: a new match."""
 
 
 class TooFewSignedUp(Struct, frozen=True):
-    """That no match was played."""
+    """No match was played, because too few players signed up."""
 
     fewest: int
 
@@ -60,15 +60,15 @@ def play_sign_ups(
     """Take sign-ups and play.
 
     Args:
-        game: what is played.
-        sign_ups: who may come.
-        settings: of the match.
+        game: the game.
+        sign_ups: who may sign up, and how.
+        settings: settings of the match.
         options: how the referee runs.
 
     Raises:
-        BadRequest: what is asked for makes no sense.
-        RecordError: a record does not hold, or is not to be resumed.
-        Interrupted: it was stopped.
+        BadRequest: the options make no sense.
+        RecordError: a record does not hold, or can't be resumed.
+        Interrupted: the user stopped it.
         OSError: the record can't be written.
     """
     _check_sign_ups(game, sign_ups)
@@ -88,7 +88,7 @@ def play_sign_ups(
 
 
 def _check_sign_ups(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> None:
-    """Refuse what makes no sense together."""
+    """Refuse options that do not go together."""
     if sign_ups.dialect is not None:
         dialect = installed().dialect(sign_ups.dialect)
         if game.name != dialect.game:
@@ -100,7 +100,7 @@ def _check_sign_ups(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> None:
 
 
 def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpPolicy, dict[str, str] | None]:
-    """Return how many are waited for and how long, and the players that may sign up: name -> hash of its token."""
+    """Return how many players to wait for, how long, and the players that may sign up: name -> hash of its token."""
     fewest = game.seats[0] if sign_ups.min_players is None else sign_ups.min_players
     most = game.seats[-1] if sign_ups.max_players is None else sign_ups.max_players
     for count in (fewest, most):
@@ -124,30 +124,30 @@ LISTEN = "tcp:7777:interface=127.0.0.1"
 _sign_up_options = group_options(
     "sign_ups",
     SignUpOptions,
-    click.option("--listen", default=LISTEN, show_default=True, help="Twisted endpoint string."),
+    click.option("--listen", default=LISTEN, show_default=True, help="Address to listen on, a Twisted endpoint."),
+    click.option("--min", "min_players", type=Count(), help="Fewest players. Default: the game's own."),
     click.option(
-        "--min", "min_players", type=Count(), help="Fewest players to begin with; the game's own if not given."
+        "--max", "max_players", type=Count(), help="Most players; the match begins as soon as they are there."
     ),
-    click.option("--max", "max_players", type=Count(), help="Most players; that many end the wait at once."),
-    seconds_option("--wait", "wait_s", default=20.0, what="A waiting period, in seconds."),
+    seconds_option("--wait", "wait_s", default=20.0, what="Length of a waiting period, in seconds."),
     click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods."),
     click.option(
         "--players",
         "players_file",
         type=FILE,
-        help="Take the players of this FILE only, each by its token, and seat them in its order. See `referee token`.",
+        help="Accept only the players of FILE, each with its token, seated in its order. See `referee token`.",
     ),
     seconds_option(
         "--come-back",
         "come_back_s",
         least=0,
         default=0.0,
-        what="How long a player whose connection was lost may be away, in seconds; its clock goes on.",
+        what="Time for a player to come back after its connection was lost, in seconds; its clock runs.",
     ),
     click.option(
         "--dialect",
         metavar="NAME",
-        help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
+        help="Speak another protocol: cs4500, for q. See protocol/CS4500.md.",
     ),
     resume_option,
 )
@@ -171,18 +171,18 @@ def serve(
 ) -> None:
     """Take sign-ups for one match of GAME over TCP, then play it.
 
-    Players sign up with a name of 1 to 20 letters, digits, - and _; a name that is taken is refused. Seats go by
-    arrival, with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
-    or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
+    Players sign up with a name of 1 to 20 letters, digits, - and _; a taken name is refused. Seats go by arrival, or
+    with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777 or, with
+    TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
 
-    With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
+    With --dialect cs4500, players that were written for the course CS4500 can play.
 
-    Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
+    Anybody may play, unless --players names the players: then a player's token decides its name and seat.
 
-    With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
-    takes its seat by the resume token that it was given in the offer.
+    With --resume RECORD, the command finishes an interrupted match. A player that comes back within the start-up limit
+    takes its seat with the resume token from its offer.
 
-    Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 usage error.
+    Exit status: 0 played, 1 void, a record can't be resumed, or too few players, 2 usage error.
     """
     rules = find_game(game)
     _play(rules, sign_ups, match.settings(rules, lot=lot), running, as_json=as_json)

@@ -1,6 +1,6 @@
-"""`referee submit`: hand a program in, and see what came of it and of its matches.
+"""`referee submit`: hand a program in, and show its verdict, versions and matches.
 
-All that the organiser's service answers came over a network, and is shown as text.
+Every answer of the organiser's service came over a network, so it is shown as text only.
 """
 
 import contextlib
@@ -33,9 +33,9 @@ from .check import check
 from .explain import show_explanation
 
 VERSIONS = ("number", "state", "handed_in", "sha256", "failed_steps")
-"""Columns of an author's versions."""
+"""Columns of the table of an author's versions."""
 MATCHES = ("match", "game", "names", "seat", "version", "rank", "points", "foul")
-"""Columns of an author's matches."""
+"""Columns of the table of an author's matches."""
 _HASH_CHARS, _INSTANT_CHARS = 64, 19
 
 
@@ -45,13 +45,15 @@ _HASH_CHARS, _INSTANT_CHARS = 64, 19
 @click.option(
     "--token-file",
     type=FILE,
-    help="File with your token, that only you can read. Without it, the token is taken from REFEREE_TOKEN.",
+    help="File with your token, readable by you alone. Default: the variable REFEREE_TOKEN.",
 )
-@click.option("--ca", type=FILE, help="Certificate of the organiser's, in PEM.")
-@click.option("--skip-check", is_flag=True, help="Hand it in without checking it here first.")
+@click.option("--ca", type=FILE, help="The organiser's certificate, in PEM.")
+@click.option("--skip-check", is_flag=True, help="Skip the check on this machine.")
 @click.option("--status", "is_status", is_flag=True, help="Show your versions.")
-@click.option("--matches", "is_matches", is_flag=True, help="Show your matches that are over.")
-@click.option("--explain", "match", metavar="MATCH", help="Show what your program was told, answered, took and broke.")
+@click.option("--matches", "is_matches", is_flag=True, help="Show your finished matches.")
+@click.option(
+    "--explain", "match", metavar="MATCH", help="Explain a match: messages, answers, times and fouls of your program."
+)
 @json_option
 def submit(
     player: Path | None,
@@ -66,11 +68,10 @@ def submit(
 ) -> None:
     """Hand in the program PLAYER, and wait for the organiser's verdict.
 
-    PLAYER is its folder, or an archive of it: a tar, also with gzip, bzip2 or xz, or a zip. The folder is packed, and
-    what was packed is checked here with `referee check`; then it is handed in, and the organiser's referee checks it
-    once more. A version that passes takes the place of your last one; one that fails is
-    kept, and changes nothing. Caches, version control, virtual environments and what a file .refereeignore names are
-    left out.
+    PLAYER is its folder, or an archive of it: a tar, also with gzip, bzip2 or xz, or a zip. The command packs the
+    folder, checks the result with `referee check`, and hands it in; then the organiser's referee checks it again. A
+    version that passes replaces your last one. One that fails is stored, and changes nothing. Caches, version control,
+    virtual environments and what a file .refereeignore names are left out.
 
     Exit status: 0 it passes, 1 it does not or was not taken, 2 usage error.
     """
@@ -78,9 +79,7 @@ def submit(
         raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")
     service = open_service(url, token_file, ca)
     if service.shows_token:
-        _say(
-            "your token goes over the network for everybody on the way to read; ask the organiser for an https address"
-        )
+        _say("your token goes over the network unencrypted; ask the organiser for an https address")
     if player is not None:
         sys.exit(_submit(service, player, skip_check=skip_check, as_json=as_json))
     _answer(service, match, is_status=is_status, as_json=as_json)
@@ -100,7 +99,7 @@ def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_js
 
 
 def _passes(words: Sequence[str], *, as_json: bool) -> bool:
-    """Run `referee check`, and tell whether everything passes; stdout is for the one object alone."""
+    """Run `referee check`, and return whether everything passes. With --json, stdout is for the final object alone."""
     with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
         try:
             check.main([*words], prog_name="referee check", standalone_mode=False)
@@ -126,10 +125,10 @@ def _say(text: str) -> None:
 
 
 def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
-    """Show what came of a version.
+    """Show the verdict on a version.
 
     Args:
-        version: as the service describes it.
+        version: the service's description of it.
         in_its_place: what plays if it failed.
     """
     passed = version.get("state") == VersionState.PASSED
@@ -145,11 +144,11 @@ def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
 
 
 def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
-    """Show a step that failed; what was explained at an earlier one is not explained again.
+    """Show a step that failed; a cause that was explained for an earlier step is not explained again.
 
     Args:
-        step: as the check describes it.
-        explained: cause of a failure -> the number of its first step; added to.
+        step: the check's description of it.
+        explained: cause of a failure -> number of its first step; this function adds to it.
     """
     found = step.get("trouble")
     trouble: dict[str, Any] = found if isinstance(found, dict) else {}
@@ -171,9 +170,9 @@ def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
     """Show a list of an answer as a table.
 
     Args:
-        answer: of the service.
-        name: of the list.
-        keys: of what is shown of each.
+        answer: answer of the service.
+        name: name of the list.
+        keys: columns of the table.
     """
     table = RichTable(show_edge=False)
     for key in keys:
@@ -184,7 +183,7 @@ def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
 
 
 def _word(value: Any) -> str:
-    """Return a value as a table has it: hashes and instants as far as people look at them."""
+    """Return a value as the table shows it: hashes and times are cut short."""
     if isinstance(value, str) and len(value) == _HASH_CHARS:
         return value[:12]
     if isinstance(value, str) and value[10:11] == "T":

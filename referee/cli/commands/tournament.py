@@ -1,4 +1,4 @@
-"""`referee tournament`: run a tournament from its file, or go on with it."""
+"""`referee tournament`: run a tournament from its file, or continue it."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ _INDENT = 12
 
 
 def describe_plan(plan: TournamentPlan) -> Iterator[str]:
-    """Yield what a plan says, printable: its name, a line for each matter, then one for each entrant."""
+    """Yield the lines that describe a plan: its name, a line for each property, then one for each entrant."""
     yield plan.spec.name
     for title, words in _matters(plan):
         yield f"{title:<{_INDENT}}{printable(words)}"
@@ -73,7 +73,7 @@ def _value(value: Any) -> str:
 
 
 def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
-    """Return how many matches there will be, as far as it can be told."""
+    """Return how many matches there will be, as far as the format can tell."""
     if extent is None:
         return "as many as the format needs"
     fewest, most = extent.fewest * spec.legs, extent.most * spec.legs
@@ -83,19 +83,21 @@ def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
 
 
 def _deals(spec: TournamentSpec) -> str:
-    """Return where chance comes from, and how often the same."""
+    """Return where chance comes from, and how often a deal is played."""
     source = "secret" if spec.seed is None else f"fixed by seed {spec.seed}, so anybody can foretell them"
     return f"{source}; each is played from all {spec.seats} seats" if spec.duplicate else source
 
 
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
-@click.option("--name", default="", help="What it is called, and its folder, whatever the file says.")
-@click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
-@click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
-@click.option("--cluster", metavar="ADDRESS", help="Play them on the hosts of a Dask scheduler: tls://HOST:8786.")
-@click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
+@click.option("--check", is_flag=True, help="Only check the file, and describe the tournament.")
+@click.option("--name", default="", help="Name of the tournament and its folder, instead of the one in the file.")
+@click.option("--tables", type=Count(1, 1000), help="Matches at the same time, instead of the number in the file.")
+@click.option("--workers", type=Count(0, 256), default=0, help="Play the matches in this many other processes.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play the matches on the hosts of a Dask scheduler: tls://HOST:8786."
+)
+@click.option("--keys", type=FOLDER, help="Folder of the cluster's certificates. See `referee cluster-keys`.")
 @click.option(
     "--spectators",
     metavar="SIGHT",
@@ -103,7 +105,7 @@ def _deals(spec: TournamentSpec) -> str:
     help="What spectators are shown of open matches, for the record: 'after', 'board only' or 'delay SECONDS'. With "
     "--json and either of the latter, tell how tables stand, as they may see them.",
 )
-@click.option("--no-report", is_flag=True, help="Write no report at the end: somebody else does.")
+@click.option("--no-report", is_flag=True, help="Write no report at the end.")
 @sealing_options
 @json_option
 def tournament(
@@ -120,15 +122,14 @@ def tournament(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Run the tournament of FILE, or go on with it.
+    """Run the tournament of FILE, or continue it.
 
-    Each match leaves a record. However the referee was ended, by
-    Ctrl-C, by a crash or with the machine, the same command goes on in the middle of the matches that were open.
+    Each match leaves a record. After Ctrl-C or a crash, the same command continues in the middle of the open matches.
 
-    With --json, one object a line says what happens; without a terminal, plain lines do.
+    With --json it prints one object a line for each event; without a terminal, plain lines.
 
-    Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
-    --check 1 says that the command of an entrant, or the pairing program, is not there.
+    Exit status: 0 the tournament is over, 1 it was stopped or can't continue, 2 the file or the command is wrong; with
+    --check, 1 says that the command of an entrant or the pairing program does not exist.
     """
     if cluster is not None and workers:
         raise click.UsageError("--workers and --cluster: one of both")
@@ -144,7 +145,7 @@ def tournament(
         spectated = SpectatedTables(print_json, installed().game)
         running = replace(running, observers=(*running.observers, spectated))
     if not from_file.run(plan, running, choose_view(as_json=as_json)):
-        console.say(f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was")
+        console.say(f"stopped; nobody is blamed, and `referee tournament {file}` continues it")
         sys.exit(FAILED)
     if no_report:
         return
@@ -153,7 +154,7 @@ def tournament(
 
 
 def _sight(text: str | None) -> str | None:
-    """Return what spectators are shown, as an option names it."""
+    """Return what spectators are shown, from the text of the option."""
     try:
         return msgspec.convert(text, SpectatorSight | None)
     except msgspec.ValidationError:

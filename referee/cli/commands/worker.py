@@ -1,4 +1,4 @@
-"""`referee worker`: play matches for tournaments of other machines."""
+"""`referee worker`: a host of a cluster, which plays matches for tournaments of other machines."""
 
 import contextlib
 import fcntl
@@ -29,18 +29,18 @@ from ..running_options import metrics_option, sandbox_option
 
 _LOCK = ".lock"
 _LOOK_S = 0.2
-"""How often it is looked whether the last match is over."""
+"""Interval between two checks of whether the last match is over, in seconds."""
 _FETCH_LOOKS = 300
-"""So often, then, whether it was fetched: the scheduler may be about to come back."""
+"""Number of checks of whether its result was fetched: the scheduler may be about to come back."""
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
-    """What the organiser of a host chooses."""
+    """Options of a host's organiser."""
 
     address: str
-    """Of the scheduler."""
+    """Address of the scheduler."""
     tables: int
-    """How many matches are played at a time."""
+    """Number of matches played at the same time."""
     folder: Path
     keys: Path | None
     """Folder of the certificates."""
@@ -142,17 +142,19 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
 
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")
 @click.argument("scheduler")
-@click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Play so many matches at a time.")
-@click.option("--folder", type=FOLDER, default=Path("worker"), show_default=True, help="For programs and records.")
+@click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Matches at the same time.")
+@click.option(
+    "--folder", type=FOLDER, default=Path("worker"), show_default=True, help="Folder for programs and records."
+)
 @click.option("--keys", type=FOLDER, help="Folder of the certificates. See `referee cluster-keys`.")
 @sandbox_option(SandboxMode.REQUIRED)
 @metrics_option
 def worker(scheduler: str, **chosen: Any) -> None:
-    """Play matches for tournaments that are run with `--cluster`, through the Dask scheduler at SCHEDULER.
+    """Play matches for tournaments that run with `--cluster`, through the Dask scheduler at SCHEDULER.
 
-    A host holds no key: each record is checked, and sealed, where the tournament is run.
+    A host has no signing key: each record is checked and sealed on the machine that runs the tournament.
 
-    Ctrl-C or SIGTERM lets it take no more matches, and end once those that it plays are over; a second one ends it at
-    once. When the scheduler is lost, it connects again.
+    Ctrl-C or SIGTERM lets the host finish its matches and take no more; a second one ends it at once. When the
+    scheduler is lost, the host connects again.
     """
     work(WorkerOptions(address=scheduler, say=console.say, **chosen))
