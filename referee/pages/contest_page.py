@@ -16,7 +16,7 @@ def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
     """Return the first page of a contest.
 
     Args:
-        card: how the contest stands: `title`, and `tournaments` in short.
+        card: state of the contest: `title`, and `tournaments` in short.
         about: the organiser's words, in Markdown; HTML in it is shown as text.
         is_still: whether it stands in an archive, without a server that it could ask.
     """
@@ -30,8 +30,8 @@ def search_page(title: str, query: str, found: Any) -> str:
     """Return the page of a search.
 
     Args:
-        title: of the contest.
-        query: what was looked for.
+        title: title of the contest.
+        query: text that the visitor looks for.
         found: `entrants`, `matches`, and whether that `is_all`.
     """
     shown = {"contest": title, "query": query, "found": found}
@@ -42,8 +42,8 @@ def live_page(title: str, live: Any, now: float) -> str:
     """Return the page of the tables at which is played.
 
     Args:
-        title: of the contest.
-        live: how tables stand: `spectators`, `tables`.
+        title: title of the contest.
+        live: state of the tables: `spectators`, `tables`.
         now: seconds of the Unix epoch; clocks on the page run from there.
     """
     mode = live.spectators.partition(" ")[0]
@@ -78,7 +78,7 @@ def refusal_page(code: HTTPStatus, text: str, top: str) -> str:
     """Return the page for an address that answers nothing else.
 
     Args:
-        code: that says so over HTTP.
+        code: status of the answer.
         text: says more; without one, what the code means.
         top: the first page, as the address of this one sees it.
     """

@@ -185,9 +185,9 @@ def write_database(
 
     Args:
         address: file of an SQLite database, or the URL of any database as SQLAlchemy takes it.
-        header: of the tournament's record.
+        header: header of the tournament's record.
         taken: the steps of the tournament, in their order.
-        placing_ratings: by entrant, the rating that decides its place after all these steps; None: no rating does.
+        placing_ratings: rating of each entrant that decides its place after all these steps; None if no rating does.
 
     Returns:
         The address, as it may be shown: without a password.
@@ -217,9 +217,9 @@ def make_rows(
     """Return all rows of a tournament, by table.
 
     Args:
-        header: of the tournament's record.
+        header: header of the tournament's record.
         taken: the steps of the tournament, in their order.
-        placing_ratings: by entrant, the rating that decides its place after all these steps; None: no rating does.
+        placing_ratings: rating of each entrant that decides its place after all these steps; None if no rating does.
     """
     rows: Rows = {table: [] for table in metadata.sorted_tables}
     spec = header.spec
@@ -278,7 +278,7 @@ def _step_rows(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Seq
     """Yield the rows of a step, but for their line.
 
     Args:
-        step: of the tournament.
+        step: step of the tournament.
         counting: matches with a result that counts so far; it is kept up to date.
     """
     event = step.event

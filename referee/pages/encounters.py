@@ -74,8 +74,8 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
     Args:
         entries: the matches that count.
         scoring: it says who are partners.
-        entrants: how many there are.
-        seats: of a match.
+        entrants: number of entrants.
+        seats: number of seats of a match.
     """
     counts = [[[0, 0, 0] for _ in range(seats)] for _ in range(entrants)]
     for entry in entries:
@@ -127,7 +127,7 @@ class RatedEncounters:
 
         Args:
             entrant: whose history it is.
-            ratings: of everybody, as they are now.
+            ratings: present ratings of all entrants.
         """
         met = self._of.get(entrant, [])
         shown = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}

@@ -58,9 +58,9 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
     """Return the page of an entrant as one HTML document.
 
     Args:
-        summary: of the tournament so far.
+        summary: the tournament so far.
         entrant: whose page it is.
-        links: to records, replays and other pages.
+        links: addresses of records, replays and other pages.
     """
     entries = summary.entries_by_entrant[entrant]
     return page(

@@ -38,7 +38,7 @@ def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRo
     """Yield the answers of a seat, and what happened to it.
 
     Args:
-        conversation: of an explanation, as JSON has it.
+        conversation: conversation of an explanation, in plain data.
     """
     for part in conversation:
         if "event" in part:
@@ -57,7 +57,7 @@ def list_messages(conversation: Sequence[Mapping[str, Any]], turn: int) -> Itera
     """Yield the messages of a turn.
 
     Args:
-        conversation: of an explanation, as JSON has it.
+        conversation: conversation of an explanation, in plain data.
         turn: its number.
     """
     for part in conversation:

@@ -168,9 +168,9 @@ def match_text(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], 
         entry: its result.
         game: its name.
         opened: wall-clock time at which it began; empty if that is not known.
-        moves: in short notation.
+        moves: moves in short notation.
         void: why it does not count; empty if it does.
-        result: how it ended, in words.
+        result: result in words.
     """
     lines = [f"[{name} {quote_tag(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])

@@ -70,7 +70,7 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
         names: the players, by seat.
         ranking: groups of seats from best to worst; empty if the match is void.
         faults: seat that fouled -> cause of its foul.
-        sides: by seat, a number that it shares with its partners alone.
+        sides: side of each seat: a number that only partners share.
     """
     if not ranking:
         return OutcomeWords(void_sentence(names), ())
@@ -127,8 +127,8 @@ def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] |
 
     Args:
         entry: its result.
-        scoring: of the tournament; it says who are partners.
-        names: what players are called instead, by seat; None: by their names.
+        scoring: scoring of the tournament, which says who are partners.
+        names: other names for the players, by seat; None: their own.
     """
     faults = {foul.seat: foul.cause for foul in entry.fouls}
     ranking = () if entry.void is not None else entry.ranking
@@ -141,7 +141,7 @@ def outcome_of_result(names: Sequence[str], result: Result, teams: Teams) -> Out
 
     Args:
         names: the players, by seat.
-        result: how the match ended.
+        result: result of the match.
         teams: seats that win and lose together, as the game has them; none: every seat is for itself.
     """
     faults = {foul.seat: str(foul.cause) for foul in result.fouls}

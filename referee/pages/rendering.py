@@ -45,15 +45,15 @@ def page(
     """Return a page.
 
     Args:
-        name: of its template, without the ending.
-        data: what its script shows, as JSON in the page.
+        name: name of its template, without the ending.
+        data: data for its script, which becomes JSON in the page.
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
         styles: names of styles before its own, without the ending.
         scripts: names of scripts before its own, without the ending.
         library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
-        values: what its template shows.
+        values: values for its template.
     """
     look = looks or name
     style = "".join(_source(f"{name}.css") for name in ("page", *styles, look))

@@ -47,7 +47,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         folded: its record.
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
         report: link to the page of its tournament; empty: there is none.
-        notes: what its tournament says of it.
+        notes: notes of its tournament.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -303,8 +303,8 @@ def join_lines(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
     """Yield the lines of a text that were pool_lines.
 
     Args:
-        lines: of all texts.
-        runs: of this one.
+        lines: lines of all texts.
+        runs: runs of this text.
     """
     for first, count in zip(runs[::2], runs[1::2], strict=True):
         yield from lines[first : first + count]

@@ -123,9 +123,9 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
     """Return a tournament as one HTML document.
 
     Args:
-        summary: of the tournament so far.
-        titles: of its game and its format.
-        links: to records and replays.
+        summary: the tournament so far.
+        titles: titles of its game and its format.
+        links: addresses of records and replays.
         only: ids of the sections to show; empty: all of them.
     """
     sections = [

@@ -86,10 +86,10 @@ def write_report(
     """Write the report of a tournament, its tables, its matches in short, and pages of matches.
 
     Args:
-        folder: of the records.
+        folder: folder of the records.
         history: the tournament so far.
         match_summaries: match -> what its record tells besides.
-        titles: of its game and its format.
+        titles: titles of its game and its format.
         targets: where everything goes.
         make_replays: makes pages of records in a folder, each with its notes; `make_replay` makes one.
 
@@ -136,7 +136,7 @@ def _links(
     Args:
         at: where the page is.
         report: the report's page; those of the entrants are next to it.
-        folder: of the records.
+        folder: folder of the records.
         replayed: the matches that have a page.
         printed: match and seat -> the file of what its program printed.
     """
@@ -165,7 +165,7 @@ def report_address(folder: Path, targets: Targets) -> str:
     """Return where the report is, as the pages of matches see it.
 
     Args:
-        folder: of the records.
+        folder: folder of the records.
         targets: where everything goes.
     """
     page = targets.html or folder / "report.html"

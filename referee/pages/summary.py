@@ -419,7 +419,7 @@ def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchN
     """Return the notes of each match that has a page.
 
     Args:
-        summary: of their tournament.
+        summary: their tournament.
         shown: the matches that have a page, or are about to.
     """
     legs: dict[tuple[int, int], list[str]] = {}

@@ -67,7 +67,7 @@ def verifying_link(record: str, head: str) -> str:
 
     Args:
         record: name of the record's file, in the folder above.
-        head: of the record.
+        head: head of the record.
     """
     return f"{PAGE}#{record}={head}"
 

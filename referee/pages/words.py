@@ -182,7 +182,7 @@ def ranking(names: Sequence[str], result: Result, teams: Teams) -> Iterator[Rank
 
     Args:
         names: the players by seat.
-        result: how the match ended.
+        result: result of the match.
         teams: seats that win and lose together, as the game has them; none: every seat is for itself.
     """
     fouls = {foul.seat: foul for foul in result.fouls}
@@ -252,7 +252,7 @@ def with_names(svg: str, names: Sequence[str]) -> str:
     """Write the players' names where a drawing has stand-ins for them.
 
     Args:
-        svg: what a game's `draw_svg` returned.
+        svg: drawing that a game's `draw_svg` returned.
         names: the players by seat.
     """
     short = (name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…" for name in map(printable, names))

@@ -186,7 +186,7 @@ class Crosstable:
         """Note that an entrant plays on.
 
         Args:
-            entrant: who had withdrawn.
+            entrant: the entrant that had withdrawn.
             through: the last round that it can't play any more; 0 where not everybody plays in every round.
         """
         self._scale = None

@@ -26,7 +26,7 @@ def void_reason(host: str, why: str) -> str:
 
     Args:
         host: its name.
-        why: what the host did.
+        why: the fault of the host.
     """
     return f"its host {host} {why}"
 

@@ -40,8 +40,8 @@ def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
 
     Args:
         tournament: its name.
-        number: of the pairing, from 1.
-        leg: of the pairing, from 0.
+        number: number of the pairing, from 1.
+        leg: leg of the pairing, from 0.
         attempt: number of earlier matches of that leg that did not count.
     """
     return f"{tournament}-{number:05}{f'.{leg + 1}' if leg else ''}{f'r{attempt}' if attempt else ''}"
@@ -294,7 +294,7 @@ def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection
 
     Args:
         fixture: the match.
-        playing: what is being played.
+        playing: the matches that are being played.
         taken_back: numbers of the pairings that a ruling has made due again.
     """
     # Formats see to it that pairings which are due at one time share no entrant. A ruling doesn't: the match that it

@@ -94,7 +94,7 @@ def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
     """Return the points of a bye.
 
     Args:
-        scoring: of the tournament.
+        scoring: scoring of the tournament.
         seats: number of seats of a match.
         is_late: whether the bye is for a round before the entrant joined.
     """

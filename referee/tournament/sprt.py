@@ -89,10 +89,9 @@ def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
     """Return where a test stands.
 
     Args:
-        counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it
-        got
-            0, 1/2, 1, 3/2 and 2 points.
-        hypotheses: what is tested.
+        counts: number of times that B got each outcome, from worst to best: losses, draws, wins; or pairs of matches
+            in which it got 0, 1/2, 1, 3/2 and 2 points.
+        hypotheses: the hypotheses to compare.
 
     Raises:
         ValueError: there are neither three counts nor five, or one is negative.
@@ -112,7 +111,7 @@ def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> f
     """Compare how well two mean scores fit.
 
     Args:
-        counts: of outcomes whose scores go from 0 to 1 in equal steps.
+        counts: counts of outcomes whose scores go from 0 to 1 in equal steps.
         mean0: the one, between 0 and 1, both excluded.
         mean1: the other.
 

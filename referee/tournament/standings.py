@@ -113,7 +113,7 @@ def place_groups(
     """Put lines in the order in which a format places their entrants.
 
     Args:
-        lines: in the order of points and tie-breaks.
+        lines: standings in the order of points and tie-breaks.
         groups: entrants from best to worst; None: the order of the lines decides.
         out: entrants that were disqualified. They come last, with everybody that is in none of the groups.
     """

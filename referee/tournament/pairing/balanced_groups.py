@@ -78,7 +78,7 @@ class ExchangeSearch:
         """Make the best exchange between a group and any other, if there is one.
 
         Args:
-            index: of the group.
+            index: index of the group.
             is_forced: also if it makes nothing better.
         """
         best: _Exchange | None = None
@@ -197,7 +197,7 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
 
     Args:
         order: whose turn it is to be served first; a multiple of the seats.
-        seats: of one group.
+        seats: number of seats of a group.
         met: meetings so far.
     """
     free, groups = list(order), []
@@ -218,7 +218,7 @@ def better(groups: list[list[int]], met: Counts, reach: int) -> None:
     """Exchange entrants between near groups of a round as long as that makes fewer repeated meetings.
 
     Args:
-        groups: in their order; they are changed.
+        groups: the groups in their order; changed in place.
         met: meetings so far.
         reach: exchange only between groups that are so near in the order.
     """
@@ -264,8 +264,8 @@ def seat_all(groups: Sequence[Sequence[int]], seats: int) -> list[Group]:
     colourings by splitting vertices as in D. de Werra, Equitable colorations of graphs (1971).
 
     Args:
-        groups: in the order of play, each of that many entrants.
-        seats: of one group.
+        groups: the groups in the order of play, each with that many entrants.
+        seats: number of seats of a group.
     """
     matches: dict[int, int] = {}
     runs: dict[tuple[int, int], list[int | None]] = {}

@@ -293,7 +293,7 @@ class PairingFormat(ABC, Generic[S]):
 
         Args:
             options: from parse_options.
-            field: who takes part, and how many to a match.
+            field: the entrants, and the seats of a match.
             shuffle: the only source of chance.
 
         Raises:
@@ -312,7 +312,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state after a result.
 
         Args:
-            state: in which its pairing is due.
+            state: a state in which the pairing is due.
             played: the result; of a bye, the one that its entrant is ranked alone.
 
         Raises:
@@ -326,7 +326,7 @@ class PairingFormat(ABC, Generic[S]):
         follow from results in the order of the pairings' numbers.
 
         Args:
-            state: of a tournament.
+            state: the state of a tournament.
             besides: a pairing to leave out.
         """
         return None
@@ -352,8 +352,8 @@ class PairingFormat(ABC, Generic[S]):
         format whose `record` pairs no new round has nothing to add.
 
         Args:
-            state: in which the pairing is due.
-            played: as for `record`.
+            state: a state in which the pairing is due.
+            played: the result; see `record`.
             leaving: entrants of this pairing that play no more.
 
         Raises:
@@ -375,7 +375,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state after a round was paired.
 
         Args:
-            state: in which a round is to be paired.
+            state: a state in which a round is to be paired.
             groups: entrants by seat of each match; a single one has the bye.
 
         Raises:

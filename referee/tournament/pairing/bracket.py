@@ -62,11 +62,11 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         """Return the state with one more pairing due.
 
         Args:
-            place: of the match, from 0.
-            draws: how often it was played in vain.
-            seats: who plays.
-            round: as in the pairing.
-            table: as in the pairing.
+            place: place of the match, from 0.
+            draws: number of earlier games of it that decided nothing.
+            seats: entrants by seat.
+            round: round of the pairing.
+            table: label of the pairing.
         """
         pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
         return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))
@@ -310,7 +310,7 @@ def standard_order(size: int) -> list[int]:
     """Return seeds, from 0, as they stand in the first round: the first two of them can meet in the final only.
 
     Args:
-        size: of the bracket, a power of 2.
+        size: number of entrants of the bracket, a power of 2.
     """
     order = [0]
     while len(order) < size:

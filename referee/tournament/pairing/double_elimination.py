@@ -48,7 +48,7 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
     """Yield the matches of both brackets and the grand final.
 
     Args:
-        rounds: of the winners' bracket; at least one.
+        rounds: number of rounds of the winners' bracket; at least one.
         reset: whether the grand final may be played again.
     """
     winners, losers = _winners(rounds), _losers(rounds)

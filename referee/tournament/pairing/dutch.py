@@ -57,7 +57,7 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
     """Pair off as many nodes as possible at the least cost: the sum over all pairs, layer by layer.
 
     Args:
-        nodes: how many, an even number.
+        nodes: number of nodes; even.
         costs: by edge, all with as many layers. What the greatest sums of all layers multiply to must be less than
             2**126, for the solver's integers have a sign and are doubled on the way.
 
@@ -104,8 +104,8 @@ def trf_text(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[
     """Return a tournament as a file.
 
     Args:
-        played: what was played.
-        people: by entrant.
+        played: the rounds so far.
+        people: name and rating of each entrant.
         heads: code and text of each line that says what tournament it is.
     """
     return "".join(f"{line}\n" for line in _lines(played, people, heads))
@@ -370,8 +370,8 @@ def read_output(output: str, played: PlayedRounds) -> tuple[Group, ...]:
     """Return the groups that a program printed.
 
     Args:
-        output: as it was printed; a line before the number of pairs may say which program it is.
-        played: what was to be paired.
+        output: the printed text; a line before the number of pairs may say which program it is.
+        played: the rounds so far.
 
     Returns:
         Entrants by seat of each group, as they were printed, a bye last.
@@ -468,7 +468,7 @@ def pair_round(request: RoundToPair) -> tuple[tuple[Group, ...], str]:
     """Pair a round.
 
     Args:
-        request: of the format's `to_pair`.
+        request: the result of the format's `to_pair`.
 
     Returns:
         Entrants by seat of each group, from the first board, a bye last; and by what they were paired: name and

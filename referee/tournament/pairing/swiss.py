@@ -376,8 +376,8 @@ def _make_groups(
 
     Args:
         ranked: those who play, best first.
-        seats: of one group.
-        lines: by entrant, what it had so far.
+        seats: number of seats of a group.
+        lines: rounds of each entrant so far.
         is_first: nobody has played: each group gets its share of strong and of weak ones.
 
     Returns:

@@ -56,8 +56,8 @@ def start(timetable: Timetable, entrants: int, planned: int | None = None) -> St
     """Return the state before the first match.
 
     Args:
-        timetable: who plays when.
-        entrants: how many there are.
+        timetable: the pairings of each round.
+        entrants: number of entrants.
         planned: number of pairings of the timetable, without byes; None if it is not counted.
     """
     state = State(timetable=timetable, progress=(-1,) * entrants, planned=planned)
@@ -91,7 +91,7 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
 
     Args:
         state: before.
-        entrant: who withdraws.
+        entrant: the entrant that withdraws.
         timetable: another one from now on, which lacks the matches that the entrant has not played.
     """
     if entrant in state.withdrawn:
@@ -257,8 +257,8 @@ def make_plan(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable
     """Fill an empty plan.
 
     Args:
-        plan: what it is to be like.
-        entrants: who plays, in the order in which they are served.
+        plan: the empty plan.
+        entrants: the entrants, in the order of choice.
     """
     need = tuple(_need(plan, entrants))
     return _fill(plan, entrants, _begin_rounds(need, plan.seats, plan.limit), "")
@@ -308,9 +308,9 @@ def _fill(
 
     Args:
         plan: up to the last round that stays as it is.
-        entrants: who plays on.
-        rounds: to add: who sits together, by place among those.
-        bye: what the byes are.
+        entrants: the entrants that play on.
+        rounds: groups of the rounds to add, by place among the entrants.
+        bye: label of the byes.
     """
     groups = [[entrants[place] for place in group] for together in rounds for group in together]
     seated = iter(seat_all(groups, plan.seats))
@@ -335,8 +335,8 @@ def _even_rounds(need: Sequence[int], seats: int, limit: int | None, met: Met, w
     """Return who sits together in each round.
 
     Args:
-        need: by place in the order: matches to come.
-        seats: of one match.
+        need: number of matches to come, by place in the order.
+        seats: number of seats of a match.
         limit: rounds at most.
         met: meetings so far.
         work: exchanges to try.
@@ -354,8 +354,8 @@ def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int
     """Return who plays in each round: those with most matches to come, and of those one after the other.
 
     Args:
-        need: by place in the order: matches to come.
-        seats: of one match.
+        need: number of matches to come, by place in the order.
+        seats: number of seats of a match.
         limit: rounds at most.
         at_once: groups of a round at most; None: as many as can be filled.
     """

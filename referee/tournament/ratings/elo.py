@@ -107,8 +107,8 @@ def elo_ratings(table: Crosstable, mean: float = MEAN) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats, in its order.
 
     Args:
-        table: of the field.
-        mean: of the ratings of each group.
+        table: the results of the field.
+        mean: mean of the ratings of each group.
 
     Raises:
         ValueError: matches have more than two seats: the encounters of one match would count as independent.
@@ -135,8 +135,8 @@ def estimate_dispersion(table: Crosstable, ratings: Sequence[Rating]) -> float:
     """Return the factor by which scores between equals vary less than those of decided matches (`elo.draws`).
 
     Args:
-        table: of the field.
-        ratings: of the field, by entrant.
+        table: the results of the field.
+        ratings: ratings of the field, by entrant.
     """
     pairs = _pairs(table, lambda program: program if program >= 0 else ~program)
     if not any(pair.draws for pair in pairs):
@@ -148,8 +148,8 @@ def weigh_result(lead: float, dispersion: float) -> float:
     """Return how much more a result weighs against the prior than a decided one would (`elo.draws`).
 
     Args:
-        lead: of one program over the other, on the logistic scale.
-        dispersion: of scores between equals.
+        lead: lead of one program over the other, on the logistic scale.
+        dispersion: dispersion of scores between equals.
     """
     better = _logistic(abs(lead))
     return 1 / max(dispersion, (better - 0.5) / better)
@@ -171,9 +171,9 @@ class _Pairs:
 
     Args:
         pairs: the results.
-        prior: of the strengths.
-        weights: of each pair's results: one over the factor by which their scores vary less than those of decided
-            matches; 1 if they are not given.
+        prior: prior of the strengths.
+        weights: weight of each pair's results: one over the factor by which their scores vary less than those of
+            decided matches; 1 by default.
     """
 
     def __init__(self, pairs: Sequence[Pair], prior: Prior, weights: Sequence[float] = ()) -> None:
@@ -216,7 +216,7 @@ class Programs:
     """The programs of a field: what each entrant has now, and as another one what some had before.
 
     Args:
-        size: how many entrants there are.
+        size: number of entrants.
         renewed: those that had another program before.
     """
 
@@ -252,8 +252,8 @@ class Programs:
 
         Args:
             strengths: the likeliest ones by program, on the logistic scale.
-            information: of results and prior there.
-            mean: of the ratings of each group's first programs.
+            information: information of results and prior there.
+            mean: mean of the ratings of each group's first programs.
         """
         inverted = inverse(factor(information))
         groups = find_groups(self._met)[: self._size]

@@ -103,8 +103,8 @@ def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) 
     The pull of the prior adds up to nothing over entrants that are connected: their mean is 0 by itself.
 
     Args:
-        size: of the field.
-        likelihood: of the results.
+        size: number of programs.
+        likelihood: likelihood of the results.
         start: strengths to begin at; None: all are equal.
     """
     strengths = [0.0] * size if start is None else start
@@ -135,7 +135,7 @@ class Prior:
     and Games (2008), for strengths of one player at different times that are tied by a normal prior.
 
     Args:
-        size: how many programs there are.
+        size: number of programs.
         precision: one over the variance of a first program's strength.
         tie: one over the variance of the step from one program to the next.
         former: program -> the one that the entrant had before.

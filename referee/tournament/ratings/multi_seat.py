@@ -58,8 +58,8 @@ class Rankings:
     """The likelihood of rankings, together with a prior.
 
     Args:
-        counts: how often each ranking came about.
-        prior: of the strengths.
+        counts: ranking -> number of matches with it.
+        prior: prior of the strengths.
     """
 
     def __init__(self, counts: Mapping[Ranking, int], prior: Prior) -> None:
@@ -166,8 +166,8 @@ class TeamResults:
     """The likelihood of matches of teams, together with a prior.
 
     Args:
-        counts: how often each match came about.
-        prior: of the strengths.
+        counts: result -> number of matches with it.
+        prior: prior of the strengths.
     """
 
     def __init__(self, counts: Mapping[TeamMatch, int], prior: Prior) -> None:
@@ -237,7 +237,7 @@ class SkillBook:
     """Takes results one by one.
 
     Args:
-        field: who takes part, and how many to a match.
+        field: the entrants, and the seats of a match.
         scoring: it says who are partners; None: nobody.
     """
 
@@ -280,7 +280,7 @@ class SkillBook:
         """Rate the field, in its order.
 
         Args:
-            mean: of the ratings of each group.
+            mean: mean of the ratings of each group.
         """
         named = [program for ranking in self._rankings for group in ranking.groups for program in group]
         named += [program for match in self._team_matches for program in match.programs()]
