@@ -1,4 +1,4 @@
-"""What a match wants done. Imperative, frozen; the edge carries them out in order, and a record holds each of them."""
+"""Commands: what has to be done about an event. The runner carries them out in order, and a record holds each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ class Command(Struct, frozen=True, kw_only=True, tag_field="command"):
 
 
 class SeatCommand(Command, frozen=True, kw_only=True):
-    """Base of what is sent to one seat."""
+    """Base of the commands that concern one seat."""
 
     seat: int
 
@@ -27,7 +27,7 @@ class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class AskNonce(SeatCommand, frozen=True, kw_only=True, tag="ask-nonce"):
-    """Ask the seat to open its commitment within limit_ms, and tell it everybody's."""
+    """Ask the seat to open its commitment within limit_ms, and send it all commitments."""
 
     limit_ms: float
 
@@ -70,7 +70,7 @@ class ResumeSeat(SeatCommand, frozen=True, kw_only=True, tag="resume-seat"):
 
 
 class TellSeat(SeatCommand, frozen=True, kw_only=True, tag="tell-seat"):
-    """Tell what happened; with an ack number, its `ack` is due within limit_ms."""
+    """Send what happened; with an ack number, its `ack` is due within limit_ms."""
 
     turn: int
     what: dict[str, Any]
@@ -80,20 +80,20 @@ class TellSeat(SeatCommand, frozen=True, kw_only=True, tag="tell-seat"):
 
 
 class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
-    """Tell the seat that it is expelled and why, and end its connection."""
+    """Send the seat that it is expelled and why, and end its connection."""
 
     foul: Foul
 
 
 def find_rank(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
-    """Return a seat's rank: one more than there are seats before it, so that after two first ones comes a third.
+    """Return a seat's rank: one more than the number of seats before it, so that a third follows two firsts.
 
     Args:
         ranking: groups of seats from best to worst.
-        seat: whose it is.
+        seat: the seat.
 
     Returns:
-        The rank, from 1; None if the seat has none, for the match is void.
+        The rank, from 1; None if the seat has none, since the match is void.
     """
     rank = 1
     for level in ranking:
@@ -104,12 +104,12 @@ def find_rank(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
 
 
 class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a match ended."""
+    """Result of a match."""
 
     winners: tuple[int, ...]
-    """Seats with the best rank that did not foul; ascending."""
+    """Seats of the best rank that did not foul, ascending."""
     ranking: tuple[tuple[int, ...], ...]
-    """Groups of seats from best to worst; all who fouled share the last one."""
+    """Groups of seats from best to worst; the seats that fouled share the last one."""
     scores: tuple[int, ...]
     """Points by seat, of expelled seats too."""
     fouls: tuple[Foul, ...]
@@ -117,22 +117,22 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: str | None
     """Id of the rule that ended the game; None if the match is void."""
     void: str | None
-    """The referee's own fault, if the match is void."""
+    """The referee's own fault, if the match is void; see void.py."""
     turns: int
     used_ms: tuple[float, ...]
     """Time that each seat's answers took, in milliseconds, without the referee's lag."""
 
     def rank(self, seat: int) -> int | None:
-        """Return a seat's rank, as rank_of does.
+        """Return a seat's rank, as find_rank does.
 
         Args:
-            seat: whose it is.
+            seat: the seat.
         """
         return find_rank(self.ranking, seat)
 
 
 class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):
-    """Tell the result as it stands; with an ack number, its `ack` is due within limit_ms."""
+    """Send the result as it stands; with an ack number, its `ack` is due within limit_ms."""
 
     winners: tuple[int, ...]
     ranking: tuple[tuple[int, ...], ...]

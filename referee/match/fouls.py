@@ -1,4 +1,4 @@
-"""Why a player was expelled: a closed list with evidence, never prose alone."""
+"""Fouls: why a player was expelled. The causes are a closed list, and each foul has its evidence."""
 
 from enum import StrEnum
 from typing import Any
@@ -11,7 +11,7 @@ from . import events as e
 
 
 class Cause(StrEnum):
-    """The player's faults."""
+    """Causes of an expulsion."""
 
     TIMEOUT = "timeout"
     """No complete answer within the limit."""
@@ -20,13 +20,13 @@ class Cause(StrEnum):
     MALFORMED_MESSAGE = "malformed-message"
     """Bytes that are no message, or a move that has not the form of one; `code` says how."""
     OUT_OF_TURN = "out-of-turn"
-    """A well-formed message that nothing asked for."""
+    """A well-formed message that was not asked for."""
     FLOOD = "flood"
-    """A frame that nothing asked for, announced as longer than the limit of such frames."""
+    """A frame that was not asked for, and that announces more bytes than such frames may have."""
     OVERSIZE = "oversize"
     """A frame longer than the limit."""
     NOT_READING = "not-reading"
-    """It does not read what it is sent."""
+    """The player does not read what it is sent."""
     DISCONNECTED = "disconnected"
     """The connection was closed or broke."""
     CRASHED = "crashed"
@@ -36,13 +36,13 @@ class Cause(StrEnum):
 
 
 BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING)}
-"""Codes of the wire that are fouls of their own; every other one is a malformed message."""
+"""Codes of the wire with a cause of their own; every other code is a malformed message."""
 
 
 SHOWN_HEX = 2 * MAX_EVIDENCE_BYTES
+"""Number of hex digits of the evidence that a foul shows; its event has all of them."""
 MAX_DETAIL = 400
-"""Characters of a foul's detail; the event has all of them."""
-"""Digits of the evidence that a foul shows; the event that it follows from has all of them."""
+"""Longest detail of a foul; its event has all of it."""
 
 
 class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     evidence: str = ""
     """The first of the offending bytes, in hex; the record has all of them."""
     ending: e.Ending | None = None
-    """Why the seat could not play, of `crashed` and `refused-to-start`, if it is known."""
+    """Reason of `crashed` or `refused-to-start`, if it is known."""
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
@@ -69,7 +69,7 @@ Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
 
 
 def identify_foul(event: Fault) -> tuple[Cause, dict[str, Any]]:
-    """Return the cause of the foul that an event is, and what its evidence says."""
+    """Return the cause of the foul that an event is, and the facts that its evidence shows."""
     match event:
         case e.ProtocolBroken():
             breach = {"code": event.code, "detail": event.detail, "evidence": event.evidence}

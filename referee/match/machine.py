@@ -24,6 +24,7 @@ from .nonces import Nonces
 from .outcome import default_outcome, make_result, winners_first
 from .setup import MatchSetup, check_seed, restore_position
 from .timekeeper import Lateness, Request, Timekeeper
+from .void import describe_fault, make_void_result
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -167,7 +168,7 @@ class Match:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
             self.fault = error
-            self._conclude(f"{type(error).__name__}: {error}"[:400])
+            self._conclude(describe_fault(error))
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
@@ -438,7 +439,7 @@ class Match:
             void: the referee's own fault in words, if the match is void for it; None if the match counts.
         """
         result = self._final(void)
-        order = winners_first(None if void else self._outcome, self._in)
+        order = winners_first(self._outcome if void is None else None, self._in)
         self._commands += (_announce_end(result, seat) for seat in order)
         self.phase = Phase.OVER
         self.result = result
@@ -480,7 +481,9 @@ class Match:
         self._in = tuple(seat for seat in self._in if seat not in self._out)
 
     def _final(self, void: str | None) -> c.Result:
-        return make_result(self._outcome, self.fouls, self.time.used_ms, out=self._out, turns=self.turn, void=void)
+        if void is not None:
+            return make_void_result(self.fouls, self.time.used_ms, turns=self.turn, reason=void)
+        return make_result(self._outcome, self.fouls, self.time.used_ms, out=self._out, turns=self.turn)
 
     def _view(self, seat: int) -> Raw:
         return Raw(_encode(self.game.view(self.state, seat)))

@@ -1,4 +1,4 @@
-"""How a match ends: by default, with which result, and in which order its seats hear of it."""
+"""The end of a match that counts: by default or by the rules, its result, and the order in which seats are sent it."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,12 +12,12 @@ BY_DEFAULT = Rule("default", "One seat or team is left: it wins.", "protocol/SPE
 
 
 def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: Sequence[int]) -> Outcome | None:
-    """Return how a match ends because of who is left; None if it goes on.
+    """Return the outcome of a match in which one seat or team is left; None if the match goes on.
 
     Args:
-        setup: says whether it may end so, and with which points.
-        teams: the seats that win and lose together; empty if everyone plays for itself.
-        present: the seats that did not foul.
+        setup: its `default_margin` allows such an end, and gives the points of those who win.
+        teams: seats that win and lose together; empty if everyone plays for itself.
+        present: seats that did not foul.
     """
     margin, sides = setup.default_margin, teams or [(seat,) for seat in present]
     if margin is None or not present or not any(set(present) <= set(side) for side in sides):
@@ -27,11 +27,11 @@ def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: 
 
 
 def winners_first(outcome: Outcome | None, present: Collection[int]) -> list[int]:
-    """Return the seats that are present, in the order in which they are told the end.
+    """List the seats that are present in the order in which they are sent the end: winners first.
 
     Args:
-        outcome: the game's; None if there is none.
-        present: the seats that did not foul, ascending.
+        outcome: the game's outcome; None if there is none.
+        present: seats that did not foul, ascending.
     """
     if outcome is None:
         return list(present)
@@ -46,29 +46,26 @@ def make_result(
     *,
     out: Collection[int],
     turns: int,
-    void: str | None,
 ) -> Result:
-    """Return the result of a match as it stands.
+    """Make the result of a match as it stands. Seats that fouled share the last rank, below all others.
 
     Args:
-        outcome: the game's, without those who fouled; None if there is none.
-        fouls: in their order.
-        used_ms: by seat.
-        out: the seats that fouled, those after the game's end included.
+        outcome: the game's outcome, without those who fouled; None if there is none.
+        fouls: all fouls in their order.
+        used_ms: time used by each seat, in milliseconds.
+        out: seats that fouled, also those that did so after the game's end.
         turns: number of the last turn.
-        void: the referee's own fault; then nobody is ranked.
     """
-    ended = None if void else outcome
-    levels = ended.ranking if ended else ()
+    levels = outcome.ranking if outcome else ()
     levels_in = [tuple(sorted(seat for seat in level if seat not in out)) for level in levels]
-    last = tuple(sorted(out)) if ended else ()
+    last = tuple(sorted(out)) if outcome else ()
     return Result(
         winners=levels_in[0] if levels_in else (),
         ranking=tuple(level for level in [*levels_in, last] if level),
-        scores=ended.scores if ended else (0,) * len(used_ms),
+        scores=outcome.scores if outcome else (0,) * len(used_ms),
         fouls=tuple(fouls),
-        reason=ended.reason if ended else None,
-        void=void,
+        reason=outcome.reason if outcome else None,
+        void=None,
         turns=turns,
         used_ms=tuple(round(used, 3) for used in used_ms),
     )

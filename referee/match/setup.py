@@ -1,4 +1,4 @@
-"""What is settled before a match begins: every input of the fold but its events."""
+"""Settings of a match that are fixed before it begins: every input of the fold except its events."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,14 +15,14 @@ DEFAULT_START_MS = 30_000.0
 """Limit from a program's launch to its `ready`: a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
 
 DEFAULT_LAG_MARGIN_MS = 250.0
-"""A stall is measured, and never charged; but what stalls the referee for longer may well have stalled the players."""
+"""Stalls are measured and never charged; but what stalls the referee for longer may have stalled the players, too."""
 
 DEFAULT_TIME = TimeControl(per_move_ms=DEFAULT_PER_MOVE_MS, start_ms=DEFAULT_START_MS, bank_ms=None, increment_ms=0.0)
 
 
 SeedOpens = Literal["at-end", "at-end-unless-void", "after-last-leg"]
-"""When the seed is told: by the match's `end`; by that unless it is void, and so played again; or once the last leg of
-its duplicate deal is over, by the `end` of that one or, of legs side by side, with the records."""
+"""When players are sent the seed: with the match's `end`; with it unless the match is void, and so played again; or
+after the last leg of a duplicate deal, with the `end` of that leg or, if legs are played at once, with the records."""
 LEG_WORDS: dict[SeedOpens, str] = {
     "at-end-unless-void": "the last leg of a duplicate deal: its end tells the seed of all legs, unless it is void",
     "after-last-leg": "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
@@ -34,7 +34,7 @@ Margin = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that the fold needs to know beforehand."""
+    """All that the fold needs to know before the first event."""
 
     match: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$(?!\n)")]
     """The match's name, unique within its folder of records."""
@@ -46,7 +46,7 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """Longest standstill of the referee's loop during a request that does not excuse its seat, in milliseconds."""
     default_margin: Margin | None = None
-    """The match ends once one seat or team is left, which has won by so many points; None: when the rules say so."""
+    """Points by which the last seat or team wins once all others are out; None if the match then goes on."""
     lot: bool = False
     """True if the seats were drawn by lot, from the seed's stream for seating."""
     acknowledge: bool = False
@@ -54,19 +54,19 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     nonces: bool = True
     """True if the players' nonces enter the shuffle; False for duplicate deals."""
     seed_opens: SeedOpens = "at-end"
-    """When players are told the seed: not while another leg with the same deal is to be played."""
+    """When players are sent the seed: not while another leg with the same deal is to be played."""
     commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
     """SHA-256 of the seed, in hex."""
     position: Any = None
-    """A position to start from in place of a new deal, plain; hidden from the players."""
+    """Position to start from in place of a new deal, as plain values; players are not shown it."""
 
 
 class UnfitSeed(ValueError):
-    """A seed that is not the one that a match's setup was made with."""
+    """A seed is not the one that a match's setup was made for."""
 
 
 def check_seed(setup: MatchSetup, seed: bytes) -> None:
-    """Check that a seed is the one that a setup was made with.
+    """Check that a seed is the one that a setup was made for.
 
     Raises:
         UnfitSeed: it does not fit the commitment, or the seats are not those of the lot.
@@ -78,12 +78,12 @@ def check_seed(setup: MatchSetup, seed: bytes) -> None:
 
 
 def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
-    """Return the state of the setup's position; None if there is none, for a new deal.
+    """Restore the state of the setup's position; return None if there is none, for a new deal.
 
     Args:
         game: the rules.
-        options: the setup's, parsed.
-        setup: what was settled.
+        options: the setup's options, parsed.
+        setup: the setup.
 
     Raises:
         BadSetup: the position is not the game's, or the number of names is not that of its seats; without a position,

@@ -487,7 +487,7 @@ def check_replay(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
     if result.void is not None:
         return
     out = {foul.seat for foul in result.fouls}
-    derived = make_result(replay.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
+    derived = make_result(replay.outcome, result.fouls, result.used_ms, out=out, turns=result.turns)
     for name in _BY_OUTCOME:
         expected, stated = getattr(derived, name), getattr(result, name)
         if expected != stated:
