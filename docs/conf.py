@@ -106,6 +106,12 @@ def set_dashes(_app: Any, doctree: nodes.document) -> None:
         text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
 
 
+def lead_to_first_page(app: Any, error: Exception | None) -> None:
+    """Let the site's address lead to its first page, which stands in a folder."""
+    if error is None and app.builder.name == "html":
+        (app.outdir / "index.html").write_text('<meta http-equiv="refresh" content="0; url=docs/index.html">\n')
+
+
 def setup(app: Any) -> None:
     """Register what this configuration adds; called by Sphinx."""
     app.connect("source-read", list_pages)
@@ -113,3 +119,4 @@ def setup(app: Any) -> None:
     app.connect("sphinx-click-process-epilog", mark_examples)
     app.connect("autodoc-process-docstring", keep_colons, priority=600)  # napoleon's is 500
     app.connect("doctree-read", set_dashes)
+    app.connect("build-finished", lead_to_first_page)

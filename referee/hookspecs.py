@@ -1,7 +1,7 @@
 """The plugin contract: games, house players, pairing formats, dialects and observers that a package may add.
 
 A plugin is a module or an object with some of the five functions below, each marked `@hookimpl`. A package names it
-under the entry point group `referee` in its setup.cfg:
+under the entry point group `referee` in its setup.cfg::
 
     [options.entry_points]
     referee =
