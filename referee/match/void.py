@@ -6,8 +6,8 @@ from .commands import Result
 from .fouls import Foul
 
 # A program can fail because of the player or because of the referee, and the two must never be confused: the first is a
-# foul, the second voids the match. A void match keeps the fouls that came before the failure, since their evidence is in
-# its record, but it has no ranking, no winners and no reason. A tournament plays it again.
+# foul, the second voids the match. A void match keeps the fouls that came before the failure, since their evidence is
+# in its record, but it has no ranking, no winners and no reason. A tournament plays it again.
 
 MAX_REASON_CHARS = 400
 """Longest reason; a traceback belongs in the log, not in the record."""

@@ -1,4 +1,4 @@
-"""What lies in a folder of records: the records, and what programs printed during their matches."""
+"""Files of a folder of records: the records, and what programs printed during their matches."""
 
 import os
 from pathlib import Path
@@ -15,13 +15,13 @@ _RECORD = b'{"n":0,'
 
 
 def record_files(folder: Path) -> list[Path]:
-    """Return the records below a folder, by name; those in a folder that a dot hides were put aside."""
+    """List the records below a folder, by name, except those in hidden folders, which were put aside."""
     paths = files_below(folder, "*.jsonl")
     return [path for path in paths if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
 
 
 def record_names(folder: Path) -> frozenset[str]:
-    """Return the names of the records in a folder, and of what their programs printed; none if it can't be read."""
+    """Return the names of a folder's records and of their programs' output files; none if it can't be read."""
     entries = _entries(folder)
     records = {entry.name for entry in entries if _is_record(entry)}
     stems = {name.removesuffix(_ENDING) for name in records}
@@ -29,13 +29,13 @@ def record_names(folder: Path) -> frozenset[str]:
 
 
 def holds_records_alone(folder: Path) -> bool:
-    """Tell whether a folder holds records, and nothing besides but what programs printed and what a dot hides."""
+    """Return whether a folder holds records, and else only output files of programs and hidden files."""
     records = record_names(folder)
     return bool(records) and all(entry.name in records or entry.name.startswith(".") for entry in _entries(folder))
 
 
 def _find_stem(name: str) -> str | None:
-    """Return what the record is called whose program printed a file; None if none did."""
+    """Return the name of the record that an output file belongs to; None if it is no output file."""
     stem, printed, _ = name.partition(_PRINTED)
     return stem if printed else None
 
@@ -70,16 +70,16 @@ class Printed(Struct, frozen=True, kw_only=True):
     path: str
     """Path of the file with the whole output; empty if the reader has no business there."""
     lines: tuple[str, ...]
-    """The last ones, what is not printable in them as visible escapes."""
+    """The last lines, with visible escapes for what is not printable."""
 
 
 def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
-    """Return the file that takes what the program on a seat prints.
+    """Return the path of the file for the output of a seat's program.
 
     Args:
-        folder: of the record.
+        folder: folder of the record.
         match: the record's name without its ending.
-        seat: the program's.
+        seat: the program's seat.
         name: the player's.
     """
     return folder / f"{match}.seat{seat}.{name}.stderr"

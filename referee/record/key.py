@@ -47,7 +47,7 @@ _SECRET_INFO = b"referee secret of a tournament"
 
 
 class WrongKey(Exception):
-    """What was locked was locked with another key, or is damaged."""
+    """A secret was locked with another key, or is damaged."""
 
 
 class Sealer:
@@ -92,12 +92,12 @@ class Sealer:
     def token(self, match: str, commitment: str, seat: int) -> str:
         """Derive the token by which a seat's player identifies itself when it comes back.
 
-        It follows from this key alone: no seed that is revealed, and no player, tells of another seat's.
+        It follows from this key alone, so neither a revealed seed nor another player's token gives it away.
 
         Args:
             match: the match's name.
-            commitment: to its seed.
-            seat: whose.
+            commitment: commitment to the match's seed.
+            seat: the player's seat.
 
         Returns:
             64 hex digits. A referee that resumes the match with this key derives the same.
@@ -108,7 +108,7 @@ class Sealer:
         """Derive the secret from which the seeds of a tournament's matches follow.
 
         Args:
-            salt: the tournament's, chosen at random; another one gives another secret.
+            salt: random text of the tournament; another salt gives another secret.
 
         Returns:
             32 bytes. A referee that resumes the tournament with this key derives the same.
@@ -116,7 +116,7 @@ class Sealer:
         return hmac.digest(self._secret_key, salt.encode(), "sha256")
 
     def unlock(self, locked: str, context: str) -> bytes:
-        """Decrypt what `lock` returned.
+        """Decrypt a secret that `lock` encrypted.
 
         Raises:
             WrongKey: it was locked with another key or for another context, or it is damaged.
@@ -129,12 +129,12 @@ class Sealer:
 
 
 def is_signed(public: str, purpose: str, digest: str, signature: str) -> bool:
-    """Tell whether a signature is the one of a public key for a digest and a purpose.
+    """Return whether a signature is the one of a public key for a digest and a purpose.
 
     Args:
         public: 32 bytes in hex.
-        purpose: what was signed for.
-        digest: what was signed.
+        purpose: purpose of the signature.
+        digest: signed digest.
         signature: 64 bytes in hex.
     """
     try:
@@ -155,14 +155,14 @@ _PUBLIC = re.compile(r"[0-9a-f]{64}")
 
 
 class BadKey(BadRequest):
-    """A key that can't be had; the text names the file and says what to do."""
+    """A key can't be read or made; the text names the file and says what to do."""
 
 
 def default_path(environment: Mapping[str, str]) -> Path:
-    """Return where the key is kept if nothing else is said.
+    """Return the default path of the key.
 
     Args:
-        environment: of the process; REFEREE_KEY, XDG_CONFIG_HOME and HOME are looked at, in this order.
+        environment: environment of the process; REFEREE_KEY, XDG_CONFIG_HOME and HOME count, in this order.
     """
     if environment.get(VARIABLE):
         return Path(environment[VARIABLE])
@@ -217,7 +217,7 @@ def load_key(path: Path) -> Sealer:
 
 
 def encode_pem(key: Ed25519PrivateKey | EllipticCurvePrivateKey) -> bytes:
-    """Return what a private key's file holds, and nothing else."""
+    """Encode a private key as the only content of its file."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
@@ -246,10 +246,10 @@ def public_pem(public: str) -> str:
 
 
 def parse_head(text: str) -> str:
-    """Return the hash that an auditor named, in lower case.
+    """Parse the head that an auditor gave, and return it in lower case.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: the text has another form.
     """
     if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         raise BadRequest(f"--head takes the 64 hex digits that a player was sent as `head`, not {text!r}")
@@ -257,10 +257,10 @@ def parse_head(text: str) -> str:
 
 
 def parse_seed(text: str) -> str:
-    """Return the seed that an auditor named, in lower case.
+    """Parse the seed that an auditor gave, and return it in lower case.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: the text has another form.
     """
     if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         raise BadRequest(
@@ -270,7 +270,7 @@ def parse_seed(text: str) -> str:
 
 
 def parse_public(text: str) -> str:
-    """Return the public key that an auditor named, in hex.
+    """Parse the public key that an auditor gave, and return it in hex.
 
     Args:
         text: 64 hex digits, or a file that holds them or the public key in PEM.

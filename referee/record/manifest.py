@@ -1,7 +1,4 @@
-"""The signed list of all records of a folder: no match can be taken away or slipped in unseen.
-
-It stands in MANIFEST.json.
-"""
+"""The signed list of all records of a folder, MANIFEST.json: it shows when a match was removed or slipped in."""
 
 import hashlib
 from collections.abc import Collection
@@ -22,7 +19,7 @@ from .tournament_record import TournamentHeader, is_tournament, read_tournament
 NAME = "MANIFEST.json"
 FORMAT = 1
 MAX_BYTES = 1 << 26
-"""For 300,000 records."""
+"""Largest manifest: some 300,000 records."""
 
 
 class ManifestEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,7 +115,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 
 
 def _find_name(chain: Chain) -> object:
-    """Return the name of the match or the tournament that a record is of; None if it tells none."""
+    """Return the name of the match or the tournament of a record; None if it has none."""
     fields = chain.lines[0].fields if chain.lines else {}
     spec = fields.get("setup", fields.get("spec"))
     return spec.get("match", spec.get("name")) if isinstance(spec, dict) else None

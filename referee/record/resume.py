@@ -1,4 +1,4 @@
-"""Takes up the records of matches whose referee stopped: of one match, or of all that a tournament had open."""
+"""Resumes matches from their records after the referee stopped: one match, or all that a tournament had open."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Resumption:
 
     match: Match
     writer: RecordWriter
-    """Goes on behind the last complete line."""
+    """Writer that continues after the last complete line."""
     last_ms: float
     """Instant of the last event."""
     programs: tuple[str, ...]
@@ -39,13 +39,13 @@ class Resumption:
     context: MatchContext | None
     """Place of the match in its tournament; None if it is a match by itself."""
     durability: str | None
-    """`turn` if whatever follows from a line waits for the disk."""
+    """`turn` if all that follows from a line waits for the disk."""
 
 
 def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
-    """Fold a record as far as it goes, and open it to be continued.
+    """Fold a record as far as it goes, and open it to continue it.
 
-    A match that was over, only its result or its seal not written yet, is finished here.
+    If the match was over and only its result or its seal is missing, the record is completed and closed here.
 
     Args:
         path: the record.
@@ -96,20 +96,20 @@ TORN = ".torn"
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What became of the matches that were opened and not closed; of those in neither, nothing was played yet."""
+    """Matches that were opened and not closed. Those in neither list had not begun."""
 
     over: list[MatchEntry] = field(default_factory=list)
-    """Their records are sealed."""
+    """Entries of matches whose records are sealed."""
     open: dict[str, Resumption] = field(default_factory=dict)
-    """Match -> what is to be played on."""
+    """Match -> the match to continue."""
 
 
 def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindGame, sealer: Sealer) -> Recovery:
-    """Look at the records of the matches that were opened and not closed; what has no first line yet is put aside.
+    """Read the records of the matches that were opened and not closed; a file without a whole first line is put aside.
 
     Args:
-        folder: of the records.
-        contexts: match -> what it was opened for.
+        folder: folder of the records.
+        contexts: match -> the context that its record must have.
         find_game: a game's name -> its rules.
         sealer: the key that sealed them.
 
@@ -139,10 +139,10 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
 
 
 def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> None:
-    """Check that a folder has no records of a tournament's matches but those that its own record tells of.
+    """Check that a folder has no records of a tournament's matches except those that the tournament opened.
 
     Raises:
-        RecordError: it has.
+        RecordError: there is another one.
         OSError: it can't be read.
     """
     for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
@@ -151,9 +151,9 @@ def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> N
 
 
 def has_line(path: Path) -> bool:
-    """Tell whether a record has its first line; without, its match was never begun.
+    """Return whether a record has its first line; without it, its match never began.
 
-    What is no file counts as if it had one: to read it is an error, and to open a pipe would be to wait for ever.
+    Anything but a plain file counts as if it had one: reading it fails later, whereas opening a pipe would block.
 
     Raises:
         OSError: it can't be read.

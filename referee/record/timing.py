@@ -1,7 +1,4 @@
-"""What records tell of fairness in time: the referee's own lag, close calls, expulsions for time, verdicts voided.
-
-Whether a record holds, audit.py says.
-"""
+"""Fairness of time, as records show it: the referee's own lag, close calls, expulsions for time, voided verdicts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
@@ -24,7 +21,7 @@ _DIGITS = 3
 
 
 class TimeSpread(Struct, frozen=True, kw_only=True):
-    """How times are distributed, in milliseconds; each figure is one of them (nearest rank), 0 if there are none."""
+    """Distribution of times in milliseconds; each figure is one of the times (nearest rank), or 0 without any."""
 
     median_ms: float
     p95_ms: float
@@ -33,7 +30,7 @@ class TimeSpread(Struct, frozen=True, kw_only=True):
 
 
 MAX_CASES = 100
-"""Answers that were too late of which all is told of a whole tournament; `referee fairness` tells of any number."""
+"""Most late answers that a tournament's figures list one by one; `referee fairness` lists all."""
 
 
 class Timing(Struct, frozen=True, kw_only=True):
@@ -64,12 +61,12 @@ class Timing(Struct, frozen=True, kw_only=True):
 
     @property
     def is_close(self) -> bool:
-        """Whether it was in time, and used nearly all of its limit."""
+        """True if it was in time, and used nearly all of its limit."""
         return self.is_answer and CLOSE_SHARE * self.limit_ms <= self.used_ms <= self.limit_ms
 
 
 class PlayerTime(Struct, frozen=True, kw_only=True):
-    """What the answers of one player took."""
+    """Times of one player's answers."""
 
     name: str
     answers: int
@@ -78,7 +75,7 @@ class PlayerTime(Struct, frozen=True, kw_only=True):
 
 
 class ProcessTime(Struct, frozen=True, kw_only=True):
-    """What answers took in the matches of one process that plays: of a worker, or of a host of a cluster."""
+    """Times of the answers in the matches of one process: a worker, or a host of a cluster."""
 
     process: str
     """Name of the process in the records."""
@@ -87,9 +84,9 @@ class ProcessTime(Struct, frozen=True, kw_only=True):
     median_ms: float
     most_ms: float
     lag_ms: float
-    """The most that the referee had there."""
+    """Largest lag of the referee there."""
     standstills: int
-    """Requests during which it stood still there."""
+    """Number of requests during which the referee stood still there."""
 
 
 class Fairness(Struct, frozen=True, kw_only=True):
@@ -100,14 +97,14 @@ class Fairness(Struct, frozen=True, kw_only=True):
     lag: TimeSpread
     """The referee's lag, over all answers."""
     standstills: int
-    """Requests during which the referee stood still."""
+    """Number of requests during which the referee stood still."""
     longest_standstill_ms: float
     close: int
-    """Answers in time that used nearly all of their limit."""
+    """Number of answers in time that used nearly all of their limit."""
     late: list[Timing]
     """Expulsions for time."""
     voided: list[Timing]
-    """Verdicts on lateness that were not given."""
+    """Late answers that were not judged, since the referee had stood still."""
     players: list[PlayerTime]
     """One entry for each, by name."""
     processes: list[ProcessTime]
@@ -124,34 +121,34 @@ class ProcessTotal(Struct, frozen=True, kw_only=True):
     most_ms: float
     """Longest of its answers."""
     lag_ms: float
-    """The most that the referee had there."""
+    """Largest lag of the referee there."""
     standstills: int
-    """Requests during which it stood still there."""
+    """Number of requests during which the referee stood still there."""
 
 
 class FairnessTotals(Struct, frozen=True, kw_only=True):
-    """How time was kept in all matches of a tournament."""
+    """Fairness of time in all matches of a tournament."""
 
     lag_ms: float
-    """The referee's longest."""
+    """Largest lag of the referee."""
     standstills: int
-    """Requests during which it stood still."""
+    """Number of requests during which the referee stood still."""
     standstill_ms: float
-    """The longest."""
+    """Longest standstill."""
     close: int
-    """Answers in time that used nearly all of their limit."""
+    """Number of answers in time that used nearly all of their limit."""
     late: int
     """Expulsions for time."""
     voided: int
-    """Verdicts on lateness that were not given."""
+    """Late answers that were not judged, since the referee had stood still."""
     cases: Sequence[Timing]
-    """The first of these, and of those."""
+    """The first of the voided and of the late answers."""
     processes: Sequence[ProcessTotal]
-    """Those that have played: of this machine, of workers, of hosts of a cluster."""
+    """Processes that have played matches: workers, and hosts of a cluster."""
 
 
 def timings(record: Record) -> list[Timing]:
-    """Return every request of a record that was answered or ran out, in the order in which that happened."""
+    """List every request of a record that was answered or ran out, in that order."""
     limits: dict[int, float] = {}
     requests: list[Timing] = []
     process = ""
@@ -196,11 +193,11 @@ def _timing(
 
 
 def fairness(requests: Sequence[Timing], matches: int = 1) -> Fairness:
-    """Return the figures of timings, of one record or of many.
+    """Compute the figures of one record or of many.
 
     Args:
-        requests: of all of them.
-        matches: how many they are.
+        requests: requests of all records together.
+        matches: number of records.
     """
     answers = [timing for timing in requests if timing.is_answer]
     return Fairness(
@@ -218,7 +215,7 @@ def fairness(requests: Sequence[Timing], matches: int = 1) -> Fairness:
 
 
 def fairness_totals(figures: Sequence[Fairness]) -> FairnessTotals:
-    """Return the figures of several records together; there is one at least."""
+    """Add up the figures of several records, at least one."""
     voided = [timing for match in figures for timing in match.voided]
     late = [timing for match in figures for timing in match.late]
     return FairnessTotals(
@@ -276,7 +273,7 @@ def _processes(requests: Iterable[Timing]) -> Iterator[ProcessTime]:
 
 
 def spread(times_ms: Iterable[float]) -> TimeSpread:
-    """Return how times are distributed."""
+    """Return the distribution of times in milliseconds."""
     ordered = sorted(times_ms) or [0.0]
 
     def _rank(share: float) -> float:

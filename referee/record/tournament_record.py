@@ -29,20 +29,20 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TournamentHeader(Line, frozen=True, kw_only=True, tag=TOURNAMENT):
-    """First line: what was settled beforehand."""
+    """First line: what is settled before the tournament."""
 
     format: int
     referee: str
     """Version of the program that wrote it."""
     opened: str
-    """Wall-clock time, ISO 8601 in UTC; for people, nothing is derived from it."""
+    """Wall-clock time, ISO 8601 in UTC, for people; nothing is derived from it."""
     key: Hex32
     """The Ed25519 public key that seals the record and those of the matches."""
     spec: TournamentSpec
     salt: Annotated[str, Meta(pattern=r"^([0-9a-f]{2})+$(?!\n)")]
-    """16 bytes in hex, chosen at random: the format's chance follows from it, and with the referee's key every seed."""
+    """16 random bytes in hex: the format's chance follows from them, and together with the referee's key every seed."""
     programs: dict[str, e.Sha256]
-    """Entrant -> digest of its program's folder; who has none that can be read is not in it."""
+    """Entrant -> digest of its program's folder; entrants without a readable folder are missing."""
 
 
 class TournamentTransition(Line, frozen=True, kw_only=True, tag="tournament-step"):
@@ -50,7 +50,7 @@ class TournamentTransition(Line, frozen=True, kw_only=True, tag="tournament-step
 
     event: e.AnyTournamentEvent
     commands: list[Any]
-    """Plain objects; they are compared with those of the fold."""
+    """Commands as plain objects; an audit compares them with those of the fold."""
 
 
 _TYPES: dict[Any, type[Line]] = {
@@ -74,7 +74,7 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its last line is a seal: its referee stopped, and did not die."""
+        """True if its last line is a seal: the referee stopped, and did not crash."""
         return bool(self.chain.lines) and self.chain.lines[-1].fields["kind"] == "seal" and not self.chain.rest
 
     @property
@@ -84,12 +84,12 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more was to be played when it was left."""
+        """True if nothing was left to be played when the referee stopped."""
         return self.is_sealed and bool(self.transitions) and isinstance(self.transitions[-1].event, e.Finished)
 
     @property
     def contexts(self) -> dict[str, MatchContext]:
-        """Match -> what its own record has to say that it was opened for, in the order of the openings."""
+        """Match -> the context that its own record must have, in the order in which matches were opened."""
         name, lines = self.header.spec.name, self.chain.lines
         return {
             transition.event.fixture.match: MatchContext(
@@ -101,12 +101,12 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
 
 def record_path(folder: Path, tournament: str) -> Path:
-    """Return where the record of a tournament is."""
+    """Return the path of a tournament's record."""
     return folder / f"{tournament}.jsonl"
 
 
 def find_record(folder: Path) -> Path | None:
-    """Return the record of the tournament that a folder holds; None if it holds none.
+    """Find the record of the tournament in a folder; None if there is none.
 
     Raises:
         OSError: the folder can't be read.
@@ -116,7 +116,7 @@ def find_record(folder: Path) -> Path | None:
 
 
 def is_tournament(path: Path) -> bool:
-    """Tell whether a file begins as the record of a tournament does; it may be damaged further on.
+    """Return whether a file begins like the record of a tournament; it may be damaged further on.
 
     Raises:
         OSError: it can't be read.
@@ -128,7 +128,7 @@ def is_tournament(path: Path) -> bool:
 
 
 class TournamentStart(NamedTuple):
-    """What a tournament was begun with, and who has joined or changed since."""
+    """Settings that a tournament began with, and the entrants that joined or changed since."""
 
     spec: TournamentSpec
     """The spec, with the entrants that joined later."""
@@ -136,13 +136,13 @@ class TournamentStart(NamedTuple):
     """Number of entrants that it began with."""
     salt: str
     programs: dict[str, str]
-    """Entrant -> digest of its program as it was last."""
+    """Entrant -> digest of its latest program."""
     changed: dict[str, str]
-    """Entrant that has another program than it began with -> the time of day at which that was found."""
+    """Entrant whose program has changed since the beginning -> time of day at which the referee noticed."""
 
 
 def read_start(folder: Path) -> TournamentStart | None:
-    """Read what the tournament of a folder was begun with; whether its record holds is not looked at.
+    """Read the settings that a folder's tournament began with, without checking its record.
 
     Returns:
         None if the folder holds no tournament.
@@ -168,7 +168,7 @@ def read_start(folder: Path) -> TournamentStart | None:
 
 
 def find_start(header: TournamentHeader, transitions: Iterable[TournamentTransition]) -> TournamentStart:
-    """Return what a tournament was begun with, and who has joined or changed since."""
+    """Collect the settings that a tournament began with, and the entrants that joined or changed since."""
     spec, programs = header.spec, dict(header.programs)
     changed: dict[str, str] = {}
     for transition in transitions:
@@ -231,7 +231,7 @@ def _parse_line(path: Path, number: int, line: PlainLine) -> Line:
 
 
 def _is_sound(entry: MatchEntry) -> bool:
-    """Tell whether an entry speaks of all seats of its match, and of no others."""
+    """Return whether an entry covers all seats of its match, and no others."""
     seats = range(len(entry.fixture.entrants))
     by_seat = (entry.names, entry.scores, entry.used_ms)
     ranked = sorted(seat for group in entry.ranking for seat in group)
@@ -246,11 +246,11 @@ def _is_sound(entry: MatchEntry) -> bool:
 def refold(
     record: TournamentRecord, take: Callable[[e.TournamentEvent], Sequence[c.TournamentCommand]]
 ) -> Iterator[c.TakenStep]:
-    """Fold a tournament's events again, and yield each step once it is taken.
+    """Fold a tournament's events again, and yield each transition once it is applied.
 
     Args:
-        record: of the tournament.
-        take: takes an event into a tournament that has not begun, and returns the commands.
+        record: record of the tournament.
+        take: applies an event to a tournament that has not begun, and returns the commands.
 
     Raises:
         RecordError: an event can't happen, or gives other commands than stand in its line.
@@ -294,8 +294,8 @@ class TournamentWriter(ChainWriter):
         """Write the first line.
 
         Args:
-            spec: what is settled.
-            salt: from which chance follows, in hex.
+            spec: settings of the tournament.
+            salt: random bytes from which chance follows, in hex.
             programs: entrant -> digest of its program's folder.
             referee: version of this program.
             opened: wall-clock time, ISO 8601 in UTC.
@@ -308,7 +308,7 @@ class TournamentWriter(ChainWriter):
         self.sync()
 
     def write_transition(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
-        """Write an event and the commands it gave, and return the step; nothing may follow from it until it is synced.
+        """Write an event with its commands, and return the transition; nothing may follow from it until it is synced.
 
         Raises:
             NotWritten: the disk refused.
@@ -320,7 +320,7 @@ class TournamentWriter(ChainWriter):
 
 
 def read_entry(record: Record) -> MatchEntry:
-    """Return what came of a recorded match.
+    """Read the entry of a match, for the record of its tournament.
 
     Raises:
         RecordError: its match is none of a tournament, or not one of so many, or the record is not sealed.
@@ -339,12 +339,12 @@ def read_entry(record: Record) -> MatchEntry:
 
 
 def make_entry(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
-    """Return what is kept of a match.
+    """Make the entry of a match, for the record of its tournament.
 
     Args:
-        fixture: what it was opened for.
-        names: of the players by seat.
-        result: how it ended.
+        fixture: place of the match in its tournament.
+        names: names of the players, by seat.
+        result: result of the match.
         head: hash of the record's result line.
     """
     fouls = tuple(
