@@ -13,6 +13,8 @@ from protocol import RemoteProtocolError
 from protocol.decoding import unpack
 from protocol.limits import PREFIX_BYTES
 
+from ..programs.output import find_crash
+
 MAX_SHOWN_BYTES = 2048
 """Size of the part of a frame that is shown in hex, the same as in a verdict."""
 _MAX_TEXT_CHARS = 4000
@@ -129,6 +131,12 @@ class Failed(Exception):
             printed=self.printed,
             cause=hashlib.sha256(self.cause.encode()).hexdigest()[:12],
         )
+
+
+def leave_out_crash(printed: str) -> str:
+    """Return a program's output without the traceback at its end, which the failure has in one line."""
+    crash = find_crash(printed)
+    return printed if crash is None else crash.before
 
 
 def show_bytes(data: bytes) -> Shown:

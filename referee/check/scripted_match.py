@@ -20,7 +20,7 @@ from ..match.setup import MatchSetup
 from ..net.links.player_protocol import make_message
 from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
 from .findings import Failed
-from .remedies import foul_remedy
+from .remedies import coordinates_remedy, foul_remedy
 from .session import Session
 
 _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
@@ -117,6 +117,8 @@ class ScriptedMatch:
         self._sent_ms = self._last_ms = 0.0
         self._events: list[e.Event] = []
         self._demanded = ""
+        self._last_move: tuple[Any, Any] | None = None
+        """Program's last move, plain, after the state in which it was made."""
         self._others: dict[int, ScriptedSeat] = {
             seat: ScriptedSeat(self._choose, takes_ms=0.0, match=self.name)
             for seat in range(seats)
@@ -249,7 +251,10 @@ class ScriptedMatch:
             return
         elif isinstance(command, c.ExpelSeat):
             self.session.flush()
-            raise explain_foul(command.foul, self._terms.game.name, self.session.heard)
+            failure = explain_foul(command.foul, self._terms.game.name, self.session.heard)
+            if command.foul.cause is Cause.ILLEGAL_MOVE and self._last_move is not None:
+                failure.remedy = coordinates_remedy(self._terms.game, *self._last_move) or failure.remedy
+            raise failure
         else:
             self._say(command)
 
@@ -275,6 +280,7 @@ class ScriptedMatch:
         instants: Any = {"seat": self.seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         if isinstance(message, Move):
             self.moves += 1
+            self._last_move = self.fold.state, message.move
             self.slowest_s = max(self.slowest_s, (at_ms - sent_ms) / 1000)
             return e.MoveReceived(turn=message.turn, move=message.move, **instants)
         if isinstance(message, Ack):

@@ -23,11 +23,12 @@ from ..programs.confining import Confinement
 from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
 from ..programs.limits import CLEAR_S, GRACE_S, PATIENCE_S
+from ..programs.output import find_crash
 from ..programs.player_spec import Launch
 from ..programs.processes import find_marked
 from ..programs.program import Program
 from ..text import counted
-from .findings import Failed
+from .findings import Failed, leave_out_crash
 from .loop import Loop
 from .remedies import OF_CODE, SPEC, ending_remedy, late_remedy
 from .wire import CheckConnection, Delivery, NotReadingError, listen
@@ -149,7 +150,7 @@ class Session:
         if not self.loop.wait(lambda: self._accept() or self.program.status is not None, limit_s):
             raise self._explain_absence(f"it did not connect within {limit_s:g} s")
         if self._wire is None and not self._accept():
-            raise self._explain_absence(f"the program ended before it connected: {self.program.status}")
+            raise self._explain_absence(f"{self._describe_end()}, before it connected")
         return self.loop.seconds() - self._began_s
 
     def _explain_absence(self, happened: str) -> Failed:
@@ -315,12 +316,21 @@ class Session:
         )
 
     def _explain_end(self, what: str) -> Failed:
-        has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
-        happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
+        if not self.loop.wait(lambda: self.program.status is not None, _EXIT_S):
+            remedy = "See what it printed last. Keep the connection until the referee closes it."
+            return Failed("it closed the connection", what, remedy)
         last_line = self.last_words.rstrip().rpartition("\n")[2]
         remedy = self._end_remedy() or "See what it printed last. Keep the connection until the referee closes it."
-        cause = f"crashed: {last_line or self.program.status}" if has_ended else None
-        return Failed(happened, what, remedy, cause=cause)
+        # All steps in which it crashes at one place have one cause, and so has its crash in a real match.
+        crash = find_crash(self.printed.decode(errors="replace"))
+        cause = f"crashed: {last_line if crash is None and last_line else self.program.status}"
+        # The last frame of a program that crashed was right; to show it would draw the eye away from the crash.
+        return Failed(self._describe_end(), what, remedy, cause=cause, received=None if crash is None else b"")
+
+    def _describe_end(self) -> str:
+        """Return how the program ended, in words, an exception first."""
+        crash = find_crash(self.printed.decode(errors="replace"))
+        return f"the program ended: {self.program.status}" if crash is None else f"it crashed: {crash.summary}"
 
     # --- the end
 
@@ -379,7 +389,7 @@ class Session:
         """Add to a failure the frames before it and the program's output."""
         failure.asked = failure.asked or self.asked
         failure.received = self.heard if failure.received is None else failure.received
-        failure.printed = failure.printed or self.last_words
+        failure.printed = failure.printed or leave_out_crash(self.printed.decode(errors="replace"))[-_LAST_CHARS:]
 
     @property
     def last_words(self) -> str:

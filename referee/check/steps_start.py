@@ -31,7 +31,7 @@ from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
-from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
+from .remedies import OF_CODE, SPEC, coordinates_remedy, prefix_remedy, remedy
 from .scripted_match import ScriptedMatch
 from .session import Session
 
@@ -431,7 +431,8 @@ def _move_rules(seen: FirstTurn) -> None:
     try:
         seen.game.play(seen.state, seen.game.parse_move(_move(seen).move))
     except IllegalMove as error:
-        advice = remedy("illegal-move", None).replace("GAME", seen.game.name)
+        advice = coordinates_remedy(seen.game, seen.state, _move(seen).move)
+        advice = advice or remedy("illegal-move", None).replace("GAME", seen.game.name)
         rule = seen.game.rules[error.rule_id]
         raise Failed(f"{error.rule_id}: {error.detail}", f"{rule.text} ({rule.id})", advice) from None
 

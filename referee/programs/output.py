@@ -7,9 +7,10 @@ memory and disk.
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
+from msgspec import Struct
 from twisted.internet.error import ConnectionDone
 from twisted.python.failure import Failure
 
@@ -24,6 +25,14 @@ LAST_WORDS_CHARS = 300
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _READ_BYTES = 65_536
 """Size of one read: as much as a pipe holds. Between two reads, the loop looks at everything else."""
+_TRACEBACK_BYTES = 16_384
+"""Part of the output in which a traceback is looked for."""
+_FRAME = re.compile(r'^\s+File "(.+)", line (\d+)(?:, in (.+))?$')
+_LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$")
+"""Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
+_PLACE_CHARS = 100
+_MOST_LINES_AFTER = 3
+"""Number of lines after an exception with which it still counts as the last words: messages have several lines."""
 _LAST_READS = 16
 """Number of reads after the program's end: more than a pipe holds, and bounded, for a child may go on writing."""
 
@@ -74,11 +83,56 @@ class Tail:
 
     @property
     def last_words(self) -> str:
-        """The end of what came, as one printable line of at most `LAST_WORDS_CHARS` characters."""
-        text = self._end[-4 * LAST_WORDS_CHARS :].decode(errors="replace")
-        signs = (sign if sign.isprintable() else " " for sign in _COLOURS.sub("", text))
-        line = " ".join("".join(signs).split())
+        """The end of what came, as one printable line of at most `LAST_WORDS_CHARS` characters.
+
+        A traceback of Python is summed up: the exception, and the place where the author's code has raised it.
+        """
+        if (crash := find_crash(bytes(self._end[-_TRACEBACK_BYTES:]).decode(errors="replace"))) is not None:
+            return crash.summary
+        line = _to_line(self._end[-4 * LAST_WORDS_CHARS :].decode(errors="replace"))
         return line if len(line) <= LAST_WORDS_CHARS else f"...{line[3 - LAST_WORDS_CHARS :]}"
+
+
+class Crash(Struct, frozen=True):
+    """A Python traceback at the end of a program's output."""
+
+    summary: str
+    """The exception and its place in one line, such as `KeyError: 'tile' (player.py:29, in choose)`."""
+    before: str
+    """Output before the traceback."""
+
+
+def find_crash(text: str) -> Crash | None:
+    r"""Find a Python traceback at the end of a text; None if the text does not end with one.
+
+    The place is the innermost one that is not in a library: a mistake is nearly always in the author's own code, even
+    when the exception is raised by what that has called.
+
+    >>> find_crash('thinking\nTraceback (most recent call last):\n  File "me.py", line 3, in f\nKeyError: 1\n')
+    Crash(summary='KeyError: 1 (me.py:3, in f)', before='thinking')
+    """
+    lines = text.splitlines()
+    frames = [(index, match) for index, line in enumerate(lines) if (match := _FRAME.match(line))]
+    if not frames:
+        return None
+    last = frames[-1][0]
+    first = next((index for index in range(last + 1, len(lines)) if lines[index][:1].strip()), None)
+    if first is None or sum(1 for line in lines[first + 1 :] if line.strip()) > _MOST_LINES_AFTER:
+        return None
+    begin = next((index for index in range(last, -1, -1) if lines[index].startswith("Traceback ")), last)
+    places = [match for index, match in frames if index >= begin]
+    own = [match for match in places if not _LIBRARY.search(match[1])] or places
+    file, number, function = own[-1].groups()
+    where = "" if function in (None, "<module>") else f", in {function}"
+    place = _to_line(f"({PurePath(file).name}:{number}{where})")[:_PLACE_CHARS]
+    summary = f"{_to_line(lines[first])[: LAST_WORDS_CHARS - _PLACE_CHARS - 1]} {place}"
+    return Crash(summary, "\n".join(lines[:begin]))
+
+
+def _to_line(text: str) -> str:
+    """Return a text as one printable line, without colours."""
+    signs = (sign if sign.isprintable() else " " for sign in _COLOURS.sub("", text))
+    return " ".join("".join(signs).split())
 
 
 class OutputPipe:

@@ -126,7 +126,10 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
     assert f"how to fix it {mend}" in " ".join(check.stdout.split())
     assert " KeyError: 'hand'\n" in play.stdout
-    assert "KeyError: 'hand'" in check.stdout.partition("it printed")[2]
+    happened, _, rest = " ".join(check.stdout.split()).rpartition(" it printed ")
+    assert "it crashed: KeyError: 'hand' (wrong.py:2)" in happened
+    assert rest.startswith("thinking")
+    assert "KeyError" not in rest
 
 
 OFF_THE_MAP = """

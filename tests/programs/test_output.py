@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.programs.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, OutputPipe, Tail
+from referee.programs.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, OutputPipe, Tail, find_crash
 
 from .loop import Loop
 
@@ -104,3 +104,51 @@ def test_a_closed_pipe_is_read_no_more(tmp_path: Path) -> None:
     assert loop._readers == []
     pipe.close()
     assert not (tmp_path / "output").exists()
+
+
+HEAD = "Traceback (most recent call last):\n"
+CLIENT = (
+    '  File "/usr/lib/python3/site-packages/protocol/client.py", line 397, in _answer\n    move = f()\n           ^^^\n'
+)
+CHOOSE = '  File "/home/ada/player.py", line 29, in choose\n    view["tile_left"]\n    ~~~~^^^^^^^^^^^^^\n'
+JSON = '  File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode\n'
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        (HEAD + CLIENT + CHOOSE + "KeyError: 'tile_left'\n", "KeyError: 'tile_left' (player.py:29, in choose)"),
+        (HEAD + CHOOSE + JSON + "ValueError: no JSON\n", "ValueError: no JSON (player.py:29, in choose)"),
+        (HEAD + JSON + "ValueError: no JSON\n", "ValueError: no JSON (decoder.py:355, in raw_decode)"),
+        (
+            HEAD + CLIENT + "OSError: x\n\nDuring handling:\n\n" + HEAD + CHOOSE + "E: y\n",
+            "E: y (player.py:29, in choose)",
+        ),
+        (
+            "  File \"me.py\", line 3\n    f(\n     ^\nSyntaxError: '(' was never closed\n",
+            "SyntaxError: '(' was never closed (me.py:3)",
+        ),
+        (HEAD + '  File "me.py", line 3, in <module>\nE: a\nb\n', "E: a (me.py:3)"),
+    ],
+)
+def test_a_crash_is_told_in_one_line(printed: str, expected: str) -> None:
+    """The exception comes first, then the place in the author's own code; there are no lines of carets."""
+    assert last_words(f"thinking\n{printed}") == expected
+    crash = find_crash(f"thinking\n{printed}")
+    assert crash is not None
+    assert crash.before.startswith("thinking")
+
+
+@pytest.mark.parametrize("after", ["a\nb\nc\nd\n", ""])
+def test_a_traceback_that_ended_nothing_is_no_crash(after: str) -> None:
+    """A program may print one and go on, and one may be cut off."""
+    printed = HEAD + CHOOSE + ("KeyError: 1\n" + after if after else "")
+    assert find_crash(printed) is None
+    assert last_words(printed).startswith("Traceback")
+
+
+def test_a_long_exception_leaves_room_for_its_place() -> None:
+    """What an author prints can't push out where it was raised."""
+    summary = last_words(HEAD + '  File "me.py", line 3, in f\n' + f"E: {'x' * 1000}\n")
+    assert summary.endswith("x (me.py:3, in f)")
+    assert len(summary) <= LAST_WORDS_CHARS
