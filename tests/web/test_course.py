@@ -29,7 +29,7 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         failed = course.hand_in(course.broken, "failed")
         assert f"oops {HOSTILE}" in failed.text(".steps .facts")
         assert course.alive() == []
-        assert "How to mend it" in failed.texts(".steps dt")
+        assert "How to fix it" in failed.texts(".steps dt")
         assert "plays" in course.hand_in(course.mended, "passed").text("#state")
         assert "place" in course.practise().text("#live td a")
 

@@ -1,14 +1,14 @@
 "use strict";
-// The page stands without this script; with it, what is marked as live is fetched anew when it has changed.
+// The page stands without this script; with it, what is marked as live is fetched again when it has changed.
 async function fetchAnew() {
   const page = await Following.ask(location.href);
   if (!page) return;
   for (const part of document.querySelectorAll("[data-live]")) {
-    const anew = page.getElementById(part.id);
-    if (!anew) continue;
-    localTimes(anew);
-    Sorting.tables(anew, Sorting.orders(part));
-    part.replaceChildren(...anew.childNodes);
+    const fresh = page.getElementById(part.id);
+    if (!fresh) continue;
+    localTimes(fresh);
+    Sorting.tables(fresh, Sorting.orders(part));
+    part.replaceChildren(...fresh.childNodes);
   }
 }
 

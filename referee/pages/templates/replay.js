@@ -6,7 +6,7 @@
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
   const FRAME_MS = 1300;
   const MOST_BROUGHT = 1.9e6; // characters; browsers open no address of more than 2 MiB
-  const LEFT = 56; // room for the numbers beside a chart
+  const LEFT = 56; // room for the numbers next to a chart
   const data = JSON.parse(document.getElementById("data").textContent);
   const frames = data.frames;
   const byId = (id) => document.getElementById(id);
@@ -198,7 +198,7 @@
     return ticks;
   };
 
-  // A chart: series of [x, y, label] by seat, drawn anew for every width, so that its text keeps its size.
+  // A chart: series of [x, y, label] by seat, drawn again for every width, so that its text keeps its size.
   class Chart {
     constructor(host, spec) {
       this.host = host;

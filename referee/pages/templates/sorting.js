@@ -39,7 +39,7 @@ const Sorting = (() => {
     body.append(...sorted([...body.rows], (row) => valueOf(row.cells[column]), isDown));
   };
   const tablesOf = (root) => [...root.querySelectorAll("table.sortable")];
-  // Of a part that is fetched anew: by what its tables are sorted, so that they are again.
+  // By what the tables of a part are sorted, so that they can be sorted again after the part was fetched again.
   const orders = (root) => tablesOf(root).map((table) => {
     const cell = table.tHead.querySelector("[aria-sort]");
     return cell && [columnOf(cell), cell.getAttribute("aria-sort") === "descending"];

@@ -1,4 +1,4 @@
-// Shows the deal of a match, made again of the seed and the nonces of its record, beside what the record says of it.
+// Shows the deal of a match, made again from the seed and the nonces of its record, next to what the record says about it.
 "use strict";
 const dealAgain = (() => {
   const printable = (text) => text.replace(/\p{C}/gu, "�");
