@@ -19,23 +19,25 @@ LIMIT_S = 600
 """Longest time for one cell."""
 
 
-def execute(text: str) -> dict[str, Any]:
+def execute(text: str) -> str:
     """Return a notebook with the output of all its cells; what they print to stderr is left out.
 
     Raises:
         CellExecutionError: a cell raised an error.
     """
-    notebook: Any = nbformat.from_dict(json.loads(text))  # type: ignore[no-untyped-call]
+    notebook: Any = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         NotebookClient(notebook, timeout=LIMIT_S, record_timing=False, resources=resources).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    return {**notebook, "metadata": json.loads(text)["metadata"]}  # without the version of the Python that ran it
+            cell.metadata.pop("execution", None)
+    notebook.metadata = nbformat.from_dict(json.loads(text)["metadata"])  # type: ignore[no-untyped-call]  # as it was
+    return str(nbformat.writes(notebook))  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":
     executed = execute(PATH.read_text())
     if "--write" in sys.argv[1:]:
-        PATH.write_text(json.dumps(executed, indent=1, ensure_ascii=False) + "\n")
+        PATH.write_text(executed + "\n")
