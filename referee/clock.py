@@ -1,4 +1,4 @@
-"""Clocks: the time of day, and what is needed of Twisted's reactor as types, for its interfaces show checkers none."""
+"""Clocks: the time of day, and types for the parts of Twisted's reactor in use, since its interfaces are untyped."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 def wall_clock() -> str:
-    """Return the time of day in UTC, ISO 8601; for people, nothing is derived from it."""
+    """Return the time of day in UTC, ISO 8601, for people; nothing is derived from it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -14,16 +14,16 @@ class Timer(Protocol):
     """A call that is due later; Twisted's IDelayedCall."""
 
     def active(self) -> bool:
-        """Tell whether it is still to come."""
+        """Return whether the call is still due."""
 
     def cancel(self) -> None:
-        """Call it off."""
+        """Cancel the call."""
 
     def getTime(self) -> float:
-        """Return when it is due, on the clock's own scale in seconds."""
+        """Return the instant at which the call is due, in seconds of the clock."""
 
     def reset(self, delay_s: float, /) -> None:
-        """Make it due so long from now."""
+        """Postpone the call to `delay_s` seconds from now."""
 
 
 class Clock(Protocol):
@@ -37,10 +37,10 @@ class Clock(Protocol):
 
 
 class Port(Protocol):
-    """Something that listens; Twisted's IListeningPort."""
+    """A listening port; Twisted's IListeningPort."""
 
     def getHost(self) -> Any:
-        """Return the address it listens on."""
+        """Return the address that it listens on."""
 
     def stopListening(self) -> Any:
-        """Listen no more; returns a Deferred or None."""
+        """Stop listening; return a Deferred or None."""

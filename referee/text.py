@@ -1,4 +1,4 @@
-"""Texts for people: counts with their nouns, and what others wrote made fit to be shown."""
+"""Texts for people: counts with their nouns, and strangers' texts made safe to show."""
 
 import json
 import unicodedata
@@ -14,10 +14,10 @@ MAX_CHARS = 600
 
 
 def visible(text: str) -> str:
-    """Return a text with what is not printable as visible escapes, line feeds and tabs as well.
+    """Escape visibly all that is not printable in a text, line feeds and tabs included.
 
-    Not printable is what a terminal obeys or hides: controls (ESC and the other C0, DEL, C1), marks that turn the
-    direction of writing, separators of lines, what has no width, surrogates, private use, and what is no character.
+    A terminal obeys or hides such characters: controls (C0, DEL, C1), marks that change the direction of writing, line
+    separators, characters without width, surrogates, private use, and code points that are no character.
     """
     if text.isprintable():
         return text
@@ -25,36 +25,36 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with what is not printable (control characters, overrides of direction) as visible escapes, cut."""
+    """Escape visibly all that is not printable in a text, and cut it to MAX_CHARS."""
     shown = visible(text[:MAX_CHARS])
     return shown if len(text) <= MAX_CHARS else f"{shown}… ({len(text)} characters)"
 
 
 def printable_lines(text: str) -> str:
-    """Return a text of any length with what is not printable as visible escapes; lines stay lines."""
+    """Escape visibly all that is not printable in a text of any length, except line feeds."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def printable_json(text: str) -> str:
-    """Return JSON that says the same, with what is not printable in it as JSON's own escapes; lines stay lines."""
+    """Escape all that is not printable in a JSON text, except line feeds, by JSON's own escapes."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def show_json(value: object, most: int = 300) -> str:
-    """Return a value as the JSON that it is in a record, cut.
+    """Encode a value as JSON, as in a record, and cut it.
 
     Args:
-        value: anything that can stand in a record.
-        most: characters that are shown at most.
+        value: a value that can stand in a record.
+        most: largest number of characters.
     """
     text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= most else text[:most] + "..."
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether a text shows nothing that could be read: it has neither a letter nor a digit that is drawn."""
+    """Return whether a text has neither a visible letter nor a visible digit."""
     return not any(sign.isalnum() and "FILLER" not in unicodedata.name(sign, "") for sign in text)
 
 
@@ -62,20 +62,20 @@ def counted(count: float, noun: str, nouns: str = "") -> str:
     """Return a count with its noun: `1 match`, `2 matches`.
 
     Args:
-        count: of what the noun says.
-        noun: for one of it.
-        nouns: for any other number; by default the noun with an `s`.
+        count: the number.
+        noun: the noun in the singular.
+        nouns: the noun in the plural; by default the singular with an `s`.
     """
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def near(name: str, known: Iterable[str], before: str = "") -> str:
-    """Return the name that was probably meant, as a question; nothing if there is none like it.
+    """Suggest the name that was probably meant, as a question; return "" if none is similar.
 
     Args:
-        name: that there is not.
-        known: those that there are.
-        before: stands before each name where it is typed.
+        name: the unknown name.
+        known: all known names.
+        before: text that a user types before each name.
     """
     by_lower = {known_name.lower(): known_name for known_name in known}
     matches = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
@@ -83,12 +83,12 @@ def near(name: str, known: Iterable[str], before: str = "") -> str:
 
 
 def nearest(name: str, known: Iterable[str], before: str = "") -> str:
-    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are.
+    """Suggest the name that was probably meant, or else list all names.
 
     Args:
-        name: that there is not.
-        known: those that there are.
-        before: stands before each name where it is typed.
+        name: the unknown name.
+        known: all known names.
+        before: text that a user types before each name.
     """
     known = list(known)
     typed = ", ".join(f"{before}{known_name}" for known_name in known)

@@ -1,6 +1,6 @@
-"""What one seat was told, what it answered, what it took, and which rule it broke: from what that seat may know alone.
+"""Explains a match to one seat: the messages it got, its answers and their times, and the rule that it broke.
 
-Reads the lines of a redacted record (redacted_record.py), so that nothing else can slip in.
+The input is a redacted record (redacted_record.py), so that nothing of other seats can slip in.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ _ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a
 """Command -> the answer that it asks for; every other command with a limit asks for an ack."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
-"""Codes of fouls whose bytes may be JSON, and must not."""
+"""Codes of fouls whose bytes are often JSON or text, sent by mistake in place of msgpack."""
 _ANSWERS = ("ready-received", "nonce-received", "move-received", "ack-received")
 
 
 class Said(Struct, kw_only=True, tag_field="is", tag="said"):
-    """Something the referee sent to the seat."""
+    """A message of the referee to the seat."""
 
     line: int
     """The `n` of the record's line."""
@@ -39,11 +39,11 @@ class Said(Struct, kw_only=True, tag_field="is", tag="said"):
     command: str
     """Name of the command: `ask-move`, `tell-seat`..."""
     content: dict[str, Any]
-    """Its fields; of a view, the view itself."""
+    """Fields of the command, with the view itself in place of its digest."""
 
 
 class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
-    """Something the seat did, with the time it took."""
+    """An event of the seat, with the time it took."""
 
     line: int
     at_ms: float
@@ -53,7 +53,7 @@ class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
     limit_ms: float | None = None
     """Limit of the request that was open; None if none was."""
     referee_ms: float | None = None
-    """Time in which the referee was busy elsewhere; not charged."""
+    """Time in which the referee was busy elsewhere, which is not charged."""
     program_ms: float | None = None
     """Time from the request to the answer's first byte: the program's, and the way there and back."""
     wire_ms: float | None = None
@@ -63,13 +63,13 @@ class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
 
 
 class Evidence(Struct, kw_only=True):
-    """The bytes that were the offence, or what had come of an answer at its deadline."""
+    """Offending bytes, or the part of an answer that had arrived at its deadline."""
 
     hex: str
     decoded: Any
     """Value of the bytes in msgpack or, from a player of the course, in JSON; None if they are neither."""
     problem: str | None
-    """Why they are not."""
+    """Reason if they are neither."""
 
 
 class ExplainedFoul(Struct, kw_only=True):
@@ -85,7 +85,7 @@ class ExplainedFoul(Struct, kw_only=True):
 
 
 class KnownResult(Struct, kw_only=True):
-    """Of a result, what every seat may know."""
+    """Fields of a result that every seat may know."""
 
     winners: tuple[int, ...]
     ranking: tuple[tuple[int, ...], ...]
@@ -104,7 +104,7 @@ class Explanation(Struct, kw_only=True):
     names: list[str]
     seat: int
     head: str
-    """Hash of the record's last line: what this is made from."""
+    """Hash of the record's last line, to identify the record."""
     conversation: list[Said | Heard]
     """Everything that was sent and received, in order."""
     verdict: ExplainedFoul | None
@@ -122,10 +122,10 @@ def explain(
     """Explain a match to one seat.
 
     Args:
-        lines: of a record redacted for this seat.
-        seat: which.
-        rules: the game's, by id.
-        printed: by the program on this seat.
+        lines: lines of a record redacted for this seat.
+        seat: number of the seat.
+        rules: rules of the game, by id.
+        printed: end of the output of the seat's program.
     """
     setup = lines[0].fields["setup"]
     conversation: list[Said | Heard] = []
@@ -190,7 +190,7 @@ def _describe_event(number: int, event: dict[str, Any], limit_ms: float | None) 
 def _describe_request(
     conversation: Sequence[Said | Heard], event: dict[str, Any], limit_ms: float | None
 ) -> str | None:
-    """Return what a seat had to do when something happened to it: the answer to the last request, if one was open."""
+    """Describe the answer that a seat owed when an event happened; None if no request was open."""
     if limit_ms is None:
         return None
     said = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
@@ -237,7 +237,7 @@ def decode_evidence(text: str, code: str | None) -> Evidence:
 
 
 def _decode_text(data: bytes) -> str:
-    """Return the text that bytes are, as a program prints it; empty if they are none."""
+    """Decode bytes as text that a program prints; return "" if they are none."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -246,7 +246,7 @@ def _decode_text(data: bytes) -> str:
 
 
 def _decode_json(data: bytes) -> Any:
-    """Return an object or a list that bytes are in JSON; None if they are none."""
+    """Decode bytes as a JSON object or list; return None if they are neither."""
     try:
         value = msgspec.json.decode(data)
     except (ValueError, RecursionError):

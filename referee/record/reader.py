@@ -37,22 +37,22 @@ from .schema import (
 T = TypeVar("T", bound=Line)
 
 MAX_RECORD_BYTES = 1 << 30
-"""A match of 100,000 turns is about 100 MB; more is no record."""
+"""Largest record: a match of 100,000 turns is about 100 MB."""
 
 END_BYTES = 1 << 12
-"""Most results are shorter."""
+"""Number of bytes read first at the end of a record; most results are shorter."""
 MAX_LINE_BYTES = 1 << 24
 """The longest line has a view of 4 MiB, the most that is sent to a player; read, it takes some twenty times as much."""
 
 
 class RecordError(DoesNotHold):
-    """What is wrong with a record, in one line: what stands in a file forges no others.
+    """A record does not hold. The text is one line: content of the file cannot forge further lines of output.
 
     Args:
         path: the file.
-        line: the `n` of its offending line, which counts from 0; None: the error concerns the whole file.
-        expected: what should stand there.
-        found: what does.
+        line: `n` of the offending line, from 0; None if the error concerns the whole file.
+        expected: content that the file should have there.
+        found: content that it has.
     """
 
     def __init__(self, path: Path, line: int | None, expected: str, found: str) -> None:
@@ -64,19 +64,19 @@ class RecordError(DoesNotHold):
         super().__init__(f"{visible(where)}: expected {self.expected}; found {self.found}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let another process tell of it."""
+        """Make the error picklable, for a pool of processes."""
         return type(self), (self.path, self.line, self.expected, self.found)
 
 
 class NotSealed(RecordError):
-    """A record that holds as far as it goes, where one with a seal is asked for.
+    """A record holds as far as it goes, but has no seal, and one is required.
 
-    Its referee plays on, or crashed, or somebody cut the record off: the record alone does not show which.
+    Its referee is still playing, or crashed, or somebody cut the record off; the record alone can't show which.
     """
 
 
 class IsRedacted(RecordError):
-    """A record with hidden fields, where a whole one is asked for; redacted_record.py checks it as far as that goes.
+    """A record has hidden fields, and a whole one is required; redacted_record.py checks it as far as possible.
 
     Args:
         path: the file.
@@ -88,13 +88,13 @@ class IsRedacted(RecordError):
         super().__init__(path, line, "a whole record", found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let another process tell of it."""
+        """Make the error picklable, for a pool of processes."""
         return IsRedacted, (self.path, self.line)
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The lines of a record, plain, as far as their chain goes."""
+    """The plain lines of a record, their chain checked."""
 
     path: Path
     hashes: tuple[str, ...]
@@ -118,13 +118,13 @@ class Chain:
 
     @property
     def end(self) -> "ChainEnd":
-        """What it takes to go on with it."""
+        """Place where a writer continues the chain."""
         return ChainEnd(self.head, len(self.hashes), self.size_bytes, len(self.rest))
 
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """Where the chain of a record ends."""
+    """Place where the chain of a record ends, for a writer that continues it."""
 
     head: str
     """Hash of the last line."""
@@ -151,7 +151,7 @@ class Record:
 
     @property
     def is_torn(self) -> bool:
-        """Whether an incomplete last line was cut off."""
+        """True if an incomplete last line was cut off."""
         return bool(self.chain.rest)
 
     @property
@@ -162,7 +162,7 @@ class Record:
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its match is over, and its referee lived to sign that."""
+        """True if its match is over and the record is signed."""
         return self.seal is not None
 
     @property
@@ -201,7 +201,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
-    """Read the last line of a record of our own, and nothing else of it.
+    """Read only the last line of a record that this program wrote.
 
     Raises:
         RecordError: the file can't be read, or does not end with a line of a record.
@@ -288,11 +288,11 @@ def read_record(path: Path) -> Record:
 
 
 def parse_record(data: bytes, path: Path) -> Record:
-    """Return the record that bytes are, checked as read_record checks a file.
+    """Parse a record from bytes, with the checks of read_record.
 
     Args:
-        data: the bytes.
-        path: what errors call it.
+        data: the bytes of the record.
+        path: name of the record in errors.
 
     Raises:
         IsRedacted: something is hidden in it.
@@ -326,7 +326,7 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
     """Check that a transition names only seats that exist, since readers look up their names.
 
     Raises:
-        RecordError: it speaks of another one.
+        RecordError: it names another one.
     """
     seats_named = [transition.event.seat] if isinstance(transition.event, SeatEvent) else []
     seats_named += [form.seat for form in transition.forms if form.seat is not None]
@@ -336,7 +336,7 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
 
 
 def _pop_last(lines: list[AnyLine], kind: type[T]) -> T | None:
-    """Take the last line away if it is of a kind."""
+    """Remove and return the last line if it is of a kind."""
     if lines and isinstance(lines[-1], kind):
         return cast("T", lines.pop())
     return None
@@ -375,7 +375,7 @@ def check_seal(chain: Chain) -> None:
 
 
 def is_sealed(key: str, seal: SealLine) -> bool:
-    """Tell whether a seal is that of a public key over all lines before it."""
+    """Return whether a seal is a signature of a public key over all lines before it."""
     return is_signed(key, RECORD_PURPOSE, seal.prev, seal.signature)
 
 

@@ -1,7 +1,6 @@
-"""The shape of every line of a record, and its hash: turns events and commands into lines, and lines back.
+"""Structs that describe the lines of a record, and the functions that encode, parse and hash a line.
 
-A view stands in a line as the SHA-256 of its msgpack bytes: it can be derived again, and records stay small. A line has
-one form only: bytes that say the same in another way (spaces, a key twice, 1.50) are no line.
+A line has the SHA-256 of a view's msgpack bytes in place of the view: it can be derived again, and records stay small.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden
 # reader one value and the next reader the other.
 
 FORMAT = 1
-"""The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
+"""Format that is written and read. It is raised whenever an old reader would misread or refuse a new record."""
 FIRST_PREV = "0" * 64
 """`prev` of the first line, which has no line before it."""
 
@@ -44,13 +43,13 @@ class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
 
 
 class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
-    """First line: what was settled beforehand."""
+    """First line: what is settled before the match."""
 
     format: int
     referee: str
     """Version of the program that wrote the record."""
     opened: str
-    """Wall-clock time, ISO 8601 in UTC; for people, nothing is derived from it."""
+    """Wall-clock time, ISO 8601 in UTC, for people; nothing is derived from it."""
     key: Hex32
     """The Ed25519 public key that will seal the record."""
     setup: MatchSetup
@@ -67,17 +66,17 @@ class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     dialect: str | None = None
     """The wire that its players speak; None: the referee's own."""
     durability: Literal["turn"] | None = None
-    """`turn` if whatever follows from a line waited until the disk had it."""
+    """`turn` if all that followed from a line waited until the disk had it."""
 
 
 class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):
-    """One event and the commands it gave."""
+    """A transition of the match: one event and the commands that followed from it."""
 
     event: AnyEvent
     standstills: tuple[Standstill, ...] = ()
     """Standstills of the referee up to the event that no earlier line reports, or reports only in part."""
     told: Raw = field(name="commands")
-    """The commands as JSON; most are read for their form alone."""
+    """Commands as JSON; most readers need only their form."""
 
     @cached_property
     def commands(self) -> list[dict[str, Any]]:
@@ -87,7 +86,7 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
     @cached_property
     def forms(self) -> "list[CommandForm]":
-        """The commands as far as they are read before they are known to be the fold's.
+        """The fields of the commands that are read before the fold has confirmed them.
 
         Raises:
             BadLine: one of them is no command.
@@ -103,20 +102,20 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
 
 class FoulForm(Struct, frozen=True):
-    """What is read of a foul that stands in a plain command."""
+    """Fields that are read of a foul in an unconfirmed command."""
 
     seat: int
 
 
 class ResultForm(Struct, frozen=True):
-    """What is read of a result that stands in a plain command."""
+    """Fields that are read of a result in an unconfirmed command."""
 
     fouls: list[FoulForm]
     void: str | None = None
 
 
 class CommandForm(Struct, frozen=True):
-    """What is read of a plain command before it is known to be the fold's."""
+    """Fields that are read of a command before the fold has confirmed it."""
 
     command: str
     seat: Annotated[int, Meta(ge=0)] | None = None
@@ -127,10 +126,10 @@ class CommandForm(Struct, frozen=True):
     result: ResultForm | None = None
 
     def check(self) -> None:
-        """Check that it has what a command of its kind, or one with a limit, always has.
+        """Check that the command has the fields that its kind, or a limit, requires.
 
         Raises:
-            BadLine: it has not.
+            BadLine: a field is missing.
         """
         if self.seat is None and (self.limit_ms is not None or self.command in ("expel-seat", "extend-limit")):
             raise BadLine(f"commands: {self.command[:40]} without a seat")
@@ -141,7 +140,7 @@ class CommandForm(Struct, frozen=True):
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
-    """Last line but one: the result and what was hidden until then."""
+    """Last line but one: the result, and the secrets of the match."""
 
     result: Result
     seed: Hex32
@@ -161,19 +160,19 @@ _HEADERS = ("header", TOURNAMENT)
 """Kinds of first lines: of the record of a match, and of a tournament."""
 AnyLine = Header | Transition | ResultLine | SealLine
 _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
-"""For what is hidden in a header."""
+"""Values that replace hidden fields of a header."""
 _TELLING = ("expel-seat", "extend-limit", "close-match")
-"""The commands that lack something in some lines that are none; every line has commands, and few of them are these."""
+"""Commands with required fields. They are rare, so checking only these keeps reading fast."""
 
 _encoder = msgspec.json.Encoder()
 _lines = msgspec.json.Decoder(AnyLine)
 _forms = msgspec.json.Decoder(list[CommandForm])
 _sized = msgspec.msgpack.Encoder()
-"""Refuses integers of over 64 bits."""
+"""Encoder that refuses integers of more than 64 bits."""
 
 
 class BadLine(Exception):
-    """A line that is none of a record; the text says why."""
+    """Bytes that are not a line of a record; the text says why."""
 
 
 def encode_line(core: dict[str, Any], opened: dict[str, list[Any]]) -> tuple[bytes, str]:
@@ -202,25 +201,25 @@ def linked_core(n: int, prev: str, fields: bytes) -> bytes:
 
 
 def with_open(core: bytes, opened: bytes) -> bytes:
-    """Return a line without its line feed.
+    """Join the core and the `open` part of a line, without its line feed.
 
     Args:
-        core: of the line.
-        opened: keys and values of what its hashes stand for, as JSON without braces.
+        core: core of the line.
+        opened: keys and values behind its hashes, as JSON without braces.
     """
     return b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
 
 
 def encode_plain(value: Any) -> bytes:
-    """Return a plain value as it stands in a line."""
+    """Encode a plain value as it stands in a line."""
     return _encoder.encode(value)
 
 
 class PlainLine(NamedTuple):
-    """A line as it was read, not yet typed."""
+    """A line as it was read, not yet converted into a struct."""
 
     fields: dict[str, Any]
-    """Hidden ones opened as far as they can be."""
+    """All fields; hidden ones are opened as far as the line allows."""
     hash: str
     """SHA-256 of the line's core, in hex."""
     opened: tuple[str, ...]
@@ -237,11 +236,11 @@ class PlainLine(NamedTuple):
 
 
 def read_line(data: bytes) -> PlainLine:
-    """Read a line from its bytes, without the line feed.
+    """Decode a line from its bytes, without the line feed.
 
     Raises:
-        BadLine: it is no JSON object in the one form of a line, it begins a record of another format, or an opened
-            field is not what the core says.
+        BadLine: the bytes are no JSON object in the one form of a line, begin a record of another format, or open a
+            field to another value than its hash stands for.
     """
     try:
         line = msgspec.json.decode(data)
@@ -269,10 +268,10 @@ def _check_format(line: dict[str, Any]) -> None:
 
 
 def parse_line(line: PlainLine) -> AnyLine:
-    """Turn a plain line into one of the types above; of commands, the form is looked at as far as anybody reads them.
+    """Convert a plain line into one of the structs above; commands are checked only as far as they are read.
 
     Raises:
-        BadLine: it is no line of a record, or something in it is still hidden, or is open that must be hidden.
+        BadLine: it is no line of a record, or a field in it is still hidden, or stands openly though it must be hidden.
     """
     fields = line.fields
     kind = fields.get("kind")
@@ -297,14 +296,14 @@ def parse_line(line: PlainLine) -> AnyLine:
 def check_form(fields: dict[str, Any], line: AnyLine) -> None:
     """Check that a line has its keys in their order, and its numbers in their form: a line has one form only.
 
-    Commands are looked at as far as anybody reads them before they are compared with those of the fold.
+    Commands are checked only as far as they are read before the fold confirms them.
 
     Args:
-        fields: of the line, plain.
-        line: what they were taken for.
+        fields: fields of the line, plain.
+        line: the struct that they were converted into.
 
     Raises:
-        BadLine: they are in another order or another form, or one is there that is left out, or a command is none.
+        BadLine: keys or numbers have another order or form, a default stands openly, or a command is malformed.
     """
     if isinstance(line, Transition):
         _ = line.forms  # a command that is none is refused there
@@ -313,18 +312,18 @@ def check_form(fields: dict[str, Any], line: AnyLine) -> None:
 
 
 def has_form(fields: dict[str, Any], line: Line) -> bool:
-    """Tell whether a line of any record has its keys in their order, and its numbers in their form.
+    """Return whether a line of any record has its keys in their order, and its numbers in their form.
 
     Args:
-        fields: of the line, plain.
-        line: what they were taken for.
+        fields: fields of the line, plain.
+        line: the struct that they were converted into.
     """
     tagged = {"kind": fields.get("kind"), **fields}  # a struct has its tag first
     return [*fields][:3] == ["n", "prev", "kind"] and _encoder.encode(line) == _encoder.encode(tagged)
 
 
 def parse_header(line: PlainLine) -> Header:
-    """Turn the first line of a record, whole or redacted, into a header; what is hidden in it is null.
+    """Convert the first line of a record, whole or redacted, into a header; hidden fields become null.
 
     Raises:
         BadLine: it is no header.
@@ -345,7 +344,7 @@ def line_hash(core: bytes) -> str:
 
 
 def plain_json(commands: tuple[Command, ...]) -> bytes:
-    """Return commands as they stand in an opened line, as JSON."""
+    """Encode commands as they stand in an opened line."""
     return _encoder.encode([_with_digest(command) for command in commands])
 
 
