@@ -142,7 +142,8 @@ def _export(
 
 def find_titles(spec: TournamentSpec) -> Titles:
     """Return the words of people for what a tournament's spec names."""
-    return Titles(find_game(spec.game).title, find_format(spec.format).title)
+    game = find_game(spec.game)
+    return Titles(game.title, find_format(spec.format).title, game.rules)
 
 
 def _summary_of_record(path: Path) -> MatchSummary | None:

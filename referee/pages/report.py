@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from msgspec import Struct
 
+from ..games.base import Rule
 from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.ratings.elo import MEAN, Rating
@@ -64,10 +65,12 @@ class PageLinks(Struct, frozen=True, kw_only=True):
 
 
 class Titles(NamedTuple):
-    """Titles of the game and the format that the spec names."""
+    """Titles of the game and the format that the spec names, and the game's rules."""
 
     game: str
     format: str
+    rules: Mapping[str, Rule] = {}
+    """Id of a rule -> the rule."""
 
 
 _SEAT = re.compile(r"\{(\d+)\}")
@@ -129,7 +132,9 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
         only: ids of the sections to show; empty: all of them.
     """
     sections = [
-        section for section in _sections(summary, links) if section.is_there and (not only or section.id in only)
+        section
+        for section in _sections(summary, titles, links)
+        if section.is_there and (not only or section.id in only)
     ]
     return page(
         "report",
@@ -147,7 +152,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
     )
 
 
-def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
+def _sections(summary: Summary, titles: Titles, links: PageLinks) -> Iterator[_Section]:
     tournament = summary.tournament
     is_played = tournament.played > 0
     yield _Section("standings", "Standings", _page_columns)
@@ -170,6 +175,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("runs", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
     yield _Section("matches", "Matches", _matches, bool(summary.results))
+    yield _Section("rules", "Rules of the game", lambda _: titles.rules.values(), bool(titles.rules))
 
 
 def _page_columns(summary: Summary) -> list[Column]:

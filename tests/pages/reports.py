@@ -24,7 +24,7 @@ SWISS: dict[str, Any] = {"format_options": {"rounds": 4}}
 
 def report(stage: Stage, **targets: Any) -> Written:
     """Write all that is told of a tournament beside its records."""
-    format_ = REGISTRY.format(stage.spec.format)
+    game, format_ = REGISTRY.game(stage.spec.game), REGISTRY.format(stage.spec.format)
     records = (stage.folder / f"{entry.match}.jsonl" for entry in stage.entries)
 
     def _make_replays(records: Mapping[Path, MatchNotes], target: Path) -> None:
@@ -35,7 +35,7 @@ def report(stage: Stage, **targets: Any) -> Written:
         stage.folder,
         stage.history,
         {path.stem: summarize_match(read_record(path)) for path in records if path.is_file()},
-        Titles(REGISTRY.game(stage.spec.game).title, format_.title),
+        Titles(game.title, format_.title, game.rules),
         Targets(**targets),
         _make_replays,
     )

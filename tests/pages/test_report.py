@@ -91,6 +91,14 @@ def test_a_cause_stands_in_full_once(cup: Stage) -> None:
     assert "/srv/" not in text
 
 
+def test_the_page_has_the_rules_of_the_game(cup: Stage) -> None:
+    """A reader finds every rule with the id by which a verdict names it."""
+    text = section(page(cup), "rules")
+    for rule in load().game(cup.spec.game).rules.values():
+        assert rule.id in text
+        assert rule.text in text
+
+
 def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
     """Before the first match and in the middle the page tells what there is, and that it goes on."""
     stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path)
