@@ -1,9 +1,9 @@
 """Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
 
-While one batch is being synced, whatever else is to be synced gathers for the next one: so a record that has written
-many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk. Where requests wait for
-it, the loop does stand still for one that takes long: then all records tell of that, and no request is sent much later
-than they explain.
+While one batch is being synced, further lines gather for the next one: a record that has written many lines is synced
+once for all of them, and the loop does not wait for the disk. With Durability.TURN requests wait for the disk. Then the
+loop stands still for a batch that takes long, on purpose: the beat notices that, all records report the stall, and no
+request is sent much later than they explain.
 """
 
 import errno
@@ -22,31 +22,31 @@ from ..match.timekeeper import DISK_MS
 from ..record.writer import ChainWriter
 
 _AT_ONCE = 8
-"""Files of a batch that are synced at the same time: a journaling file system commits them together then; one by one,
-32 files took eight times as long."""
+"""Files of a batch that are synced at the same time, because a journaling file system commits them together: one by
+one, 32 files took eight times as long."""
 _FEW = 3
-"""So many are one by one at less cost."""
+"""Most files of a batch for which syncing one by one costs less than threads."""
 _PATIENCE_S = DISK_MS / 2 / 1000
-"""For a batch, before the loop stands still: what is written during one batch is on the disk with the next."""
+"""Seconds that a batch may take before the loop stands still; a line may wait for one batch and be in the next."""
 _STANDING_S = 1.0
-"""At a stretch."""
+"""Longest stretch for which the loop stands still, in seconds."""
 _LOOK_S = 0.001
-"""Between two stretches."""
+"""Seconds between two stretches, in which the loop looks around."""
 _Batch = dict[ChainWriter, list["Deferred[None]"]]
-"""Writer -> who waits for it."""
+"""Writer -> Deferreds that wait for its lines."""
 
 
 class Durability(StrEnum):
-    """What of a running match outlives a machine that loses its power."""
+    """Part of a running match that survives a power failure."""
 
     MATCH = "match"
-    """All of it once it is over; of what is running, as much as the system has written by itself."""
+    """All of it once it is over; before that, as much as the system has written by itself."""
     TURN = "turn"
-    """Every line, before anything that follows from it is said: so nobody is told what could be lost."""
+    """Every line, before anything that follows from it is sent: no player knows anything that could be lost."""
 
     @property
     def on_record(self) -> Literal["turn"] | None:
-        """What the first line of a match's record says of it."""
+        """Value in the first line of a match's record."""
         return "turn" if self is Durability.TURN else None
 
 
@@ -54,8 +54,8 @@ class GroupCommit:
     """Syncs what writers have written, batch by batch, one at a time.
 
     Args:
-        reactor: Twisted's reactor; a thread of its pool sees to a batch.
-        durability: where requests wait for the disk, the loop stands still for one that takes long.
+        reactor: Twisted's reactor; a thread of its pool syncs a batch.
+        durability: with TURN, the loop stands still for a batch that takes long.
         stand_still: blocks the loop until an event, or for so many seconds.
     """
 
@@ -67,19 +67,19 @@ class GroupCommit:
     ) -> None:
         self._reactor = reactor
         self.is_waited_for = durability is Durability.TURN
-        """Whether requests wait for it; a match that is taken up may be the first one."""
+        """True if requests wait for it; a resumed match may be the first that does."""
         self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
         self._overdue: Any = None
-        """The timer of the batch that is being synced."""
+        """Timer after which the loop stands still for the present batch."""
         self._disk = ThreadPoolExecutor(_AT_ONCE, "sync")
 
     def sync(self, writer: ChainWriter) -> "Deferred[None]":
-        """Let all that a writer has written by now outlive the machine.
+        """Sync all that a writer has written so far.
 
         Returns:
-            Fires, in the loop's thread, once it is on the disk; fails with NotWritten if the disk refused.
+            Fires in the loop's thread once the disk has it; fails with NotWritten if the disk refused.
         """
         synced: Deferred[None] = Deferred()
         self._waiting.setdefault(writer, []).append(synced)
@@ -95,15 +95,15 @@ class GroupCommit:
         if self.is_waited_for:
             self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
         done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch), is_through)
-        done.addBoth(self._told, batch)
+        done.addBoth(self._finish, batch)
 
     def _stand_still(self, is_through: Event) -> None:
-        """Block the loop until a batch is through, or for a stretch."""
+        """Block the loop until the batch is synced, or for one stretch; see the module's text for the reason."""
         self._block(is_through, _STANDING_S)
         self._overdue = self._reactor.callLater(_LOOK_S, self._stand_still, is_through)
 
-    def _told(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
-        """Tell who waited for a batch, while the next one is being synced."""
+    def _finish(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
+        """Begin the next batch, and notify those who waited for this one."""
         if self._overdue is not None:
             self._overdue.cancel()
             self._overdue = None
@@ -120,15 +120,15 @@ class GroupCommit:
 
 
 def _sync_all(disk: Executor, writers: Sequence[ChainWriter], is_through: Event) -> list[OSError | None]:
-    """Sync the files of writers, in a thread; return what the disk refused, by writer."""
+    """Sync the files of writers, in a thread; return the disk's refusals by writer."""
     try:
-        return _synced(disk, writers)
+        return _sync_files(disk, writers)
     finally:
         is_through.set()
 
 
-def _synced(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | None]:
-    refusals = list((map if len(writers) <= _FEW else disk.map)(_refusal, writers))
+def _sync_files(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | None]:
+    refusals = list((map if len(writers) <= _FEW else disk.map)(_sync_file, writers))
     new = [writer for writer in writers if not writer.is_named]
     try:
         for folder in {writer.path.parent for writer in new}:
@@ -140,11 +140,11 @@ def _synced(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | No
     return refusals
 
 
-def _refusal(writer: ChainWriter) -> OSError | None:
+def _sync_file(writer: ChainWriter) -> OSError | None:
     try:
         writer.sync_file()
     except ValueError:
-        return OSError(errno.EBADF, "it was closed meanwhile")
+        return OSError(errno.EBADF, "it was closed before it was synced")
     except OSError as error:
         return error
     return None

@@ -1,4 +1,4 @@
-"""How the matches of one run are played, whichever process plays them: handed on as a whole."""
+"""Terms of all matches of one run, for every process that plays them."""
 
 from msgspec import Struct
 
@@ -7,13 +7,13 @@ from .group_commit import Durability
 
 
 class RunTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the organiser settles once for all matches of a run."""
+    """Settings of the organiser for all matches of a run; they travel to workers and hosts as one struct."""
 
     durability: Durability = Durability.MATCH
-    """What of a running match outlives the machine's power."""
+    """Part of a running match that survives a power failure."""
     keep_for: int | None = None
-    """How many matches a program may play; None: each is started for its match."""
+    """Most matches of one program; None: a new program is started for each match."""
     sandbox: str = "auto"
-    """Whether programs run in a sandbox, as SandboxMode has it; a host of a cluster may demand more."""
+    """Mode of the sandbox, as in SandboxMode; a host of a cluster may demand more."""
     memory_mib: int = ProgramLimits().memory_mib
-    """Memory of one program."""
+    """Memory limit of one program."""

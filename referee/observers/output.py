@@ -1,4 +1,4 @@
-"""Keeps whoever reads the referee's output from stopping it: what is written waits for a thread that writes it.
+"""Keeps a slow reader of the referee's output from stopping the referee: a thread writes the output.
 
 A pipe that is held open and not read takes some 64 KiB. Without this, the next line would stop the loop, and all
 matches with it, until somebody reads on.
@@ -18,7 +18,7 @@ MOST_WAITING = 4 * 1024 * 1024
 LINGER_S = 5.0
 """How long the end waits for a reader that reads nothing, in seconds; one that reads is waited for."""
 _PIECE = 4096
-"""Bytes that are written at once: as many as a pipe takes whole, so that whatever is read is seen soon."""
+"""Bytes that are written at once: as many as a pipe takes whole, so that each read is noticed soon."""
 
 
 class UnblockedStream:
@@ -36,7 +36,7 @@ class UnblockedStream:
         self._waiting: Queue[bytes | None] = Queue()
         self._taken_bytes = 0
         self._written_bytes = 0
-        """Counted by the thread alone."""
+        """Bytes written so far; only the thread changes it."""
         self._error: OSError | None = None
         self._thread = Thread(target=self._work, name="output", daemon=True)
         self._thread.start()
@@ -91,15 +91,15 @@ class UnblockedStream:
 
 @contextlib.contextmanager
 def unblocked_output() -> Iterator[None]:
-    """Let nothing that is printed within wait for its reader; what nobody has read LINGER_S after the end is lost."""
+    """Print without waiting for the reader within a block; output not read LINGER_S after its end is lost."""
     with contextlib.ExitStack() as stack:
         for name in ("stdout", "stderr"):
-            stack.enter_context(_unblocked(name))
+            stack.enter_context(_unblock(name))
         yield
 
 
 @contextlib.contextmanager
-def _unblocked(name: str) -> Iterator[None]:
+def _unblock(name: str) -> Iterator[None]:
     before: TextIO = getattr(sys, name)
     stream: TextIO = getattr(before, "rich_proxied_file", before)  # rich's live display has put itself before it
     try:

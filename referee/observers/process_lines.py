@@ -1,4 +1,4 @@
-"""Tells other programs what plays the matches of a tournament, and how late its loops were."""
+"""Writes, for other programs, which processes play the matches of a tournament, and how late their loops were."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,14 +8,14 @@ import msgspec
 from .base import OWN_PROCESS, Observer, PlayingProcess
 
 EVERY = 5
-"""So many looks, of one second each, make one line."""
+"""Number of looks, of one second each, per line."""
 
 
 class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
-    """What plays matches, and how late it was."""
+    """A process that plays matches, with its lag."""
 
     lag_ms: float
-    """The longest time since the last line that it was not listening, as far as it was noticed."""
+    """Longest noticed time since the last line that it was not listening, in milliseconds."""
 
 
 class ProcessLines(Observer):
@@ -34,22 +34,22 @@ class ProcessLines(Observer):
     def note(self, event: str, /, **facts: Any) -> None:
         """Take note of a standstill, of this process or of a worker, and of what a host has come to with a match."""
         if event == "loop-stalled":
-            self._late(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
+            self._note_lag(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
         elif event == "host-match":
-            self._late(facts["host"], 1000 * facts["lag_s"])
+            self._note_lag(facts["host"], 1000 * facts["lag_s"])
 
     def on_processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
         """Write, if it is time."""
         self._looks += 1
         if self._looks % EVERY:
             return
-        seen = [self._seen(process) for process in processes]
+        seen = [self._add_lag(process) for process in processes]
         self._write({"event": "processes-seen", "processes": msgspec.to_builtins(seen)})
         self._lag_ms.clear()
 
-    def _late(self, name: str, lag_ms: float) -> None:
+    def _note_lag(self, name: str, lag_ms: float) -> None:
         self._lag_ms[name] = max(self._lag_ms.get(name, 0.0), lag_ms)
 
-    def _seen(self, process: PlayingProcess) -> SeenProcess:
+    def _add_lag(self, process: PlayingProcess) -> SeenProcess:
         lag_ms = self._lag_ms.get(process.name, 0.0)
         return SeenProcess(**msgspec.structs.asdict(process), lag_ms=round(lag_ms, 3))

@@ -1,7 +1,7 @@
-"""Tells how the tables of a tournament stand, as spectators may see it: of what all seats may know, and nothing else.
+"""Writes the state of a tournament's tables as spectators may see it: what all seats may know, and nothing else.
 
-So players learn nothing from it while they play, whoever hands it on: a board is drawn through nobody's eyes, and of
-what was said only that is told which the seats were told alike.
+Players learn nothing from it while they play, even if a spectator passes it on: the board is drawn without any seat's
+hand, and of the messages only those are shown that all seats were sent.
 """
 
 import time
@@ -19,15 +19,15 @@ from ..tournament.match_context import Fixture, MatchEntry
 from .base import MatchStep, Observer
 
 LATEST = 8
-"""Moves and expulsions that are told again with each change."""
+"""Latest moves and expulsions that every change repeats."""
 
 
 class ToldNews(Struct, frozen=True, kw_only=True):
-    """What all seats were told alike."""
+    """News that all seats were sent."""
 
     turn: int
     what: dict[str, Any]
-    """As on the wire: a move without what it drew, or an expulsion with its cause."""
+    """News as on the wire: a move without what it drew, or an expulsion with its cause."""
 
 
 class SeenTable(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class SeenTable(Struct, frozen=True, kw_only=True):
 
     match: str
     line: int
-    """Of its record, from 0: the last one that this is made from."""
+    """Number of the last line of its record that this is made from, from 0."""
     head: str
     """Hash of that line."""
     turn: int
@@ -45,17 +45,17 @@ class SeenTable(Struct, frozen=True, kw_only=True):
     asked: Sequence[int]
     """The seats that are asked for a move."""
     asked_at: float | None
-    """Since when, in seconds of the Unix epoch."""
+    """When they were asked, in seconds of the Unix epoch."""
     limit_ms: float | None
-    """For this move."""
+    """Limit for this move."""
     bank_ms: Sequence[float | None]
-    """By seat: what was left in its bank when it was asked last; None: it has none, or was asked nothing yet."""
+    """Time left in each seat's bank when it was asked last; None: it has no bank, or was not asked yet."""
     used_ms: Sequence[float] | None
-    """By seat, the time its moves took so far; None of a match that was taken up again."""
+    """Time of each seat's moves so far; None if the match was resumed."""
     told: Sequence[ToldNews]
-    """The latest, the oldest first."""
+    """Latest news, the oldest first."""
     board: str | None
-    """As SVG, with stand-ins for names; None before the deal."""
+    """Board as SVG, with placeholders for names; None before the deal."""
 
 
 class _Seat(Struct):
@@ -64,7 +64,7 @@ class _Seat(Struct):
 
 
 class _Table:
-    """What is kept of one match."""
+    """State of one match."""
 
     def __init__(self) -> None:
         self.step: MatchStep | None = None
@@ -75,7 +75,7 @@ class _Table:
         self.limit_ms: float | None = None
         self.has_changed = False
         self._is_whole = True
-        """Whether it was looked at from its first step."""
+        """True if its first step was seen."""
 
     def take(self, step: MatchStep, now: float) -> None:
         """Take a step."""
@@ -87,7 +87,7 @@ class _Table:
             self.seats[step.event.seat].used_ms += max(e.used_ms(step.event), 0.0)
         told = next((command for command in step.commands if isinstance(command, c.TellSeat)), None)
         if told is not None:
-            self._hear(step, told)
+            self._add_news(step, told)
         for command in step.commands:
             if isinstance(command, c.AskMove):
                 self.asked_at, self.limit_ms = now, command.limit_ms
@@ -95,16 +95,16 @@ class _Table:
             elif isinstance(command, c.ExtendLimit):
                 self.asked_at, self.limit_ms = now, command.limit_ms
 
-    def _hear(self, step: MatchStep, first: c.TellSeat) -> None:
-        """Keep what one of the seats is told: the others are told the same, but for what one of them draws."""
+    def _add_news(self, step: MatchStep, first: c.TellSeat) -> None:
+        """Add what one of the seats is sent: the others are sent the same, except what one of them draws."""
         for command in step.commands:
             if isinstance(command, c.TellSeat) and command.seat == first.seat:
                 self.told.append(ToldNews(turn=command.turn, what=command.what))
                 if command.what["kind"] == "expelled":
                     self.expelled.append(command.what["seat"])
 
-    def seen(self, find_game: Callable[[str], Game[Any, Any, Any]]) -> SeenTable | None:
-        """Return how it stands; None before anything has happened."""
+    def make_view(self, find_game: Callable[[str], Game[Any, Any, Any]]) -> SeenTable | None:
+        """Return the state for spectators; None before the first step."""
         step = self.step
         if step is None:
             return None
@@ -128,7 +128,7 @@ class _Table:
 class SpectatedTables(Observer):
     """Writes `table-changed` for each table that has changed, a few times a second.
 
-    Of duplicate deals it tells nothing: who is still to play one would see it.
+    It writes nothing about duplicate deals: a player that still has to play the deal would see it.
 
     Args:
         write: writes one object.
@@ -146,7 +146,7 @@ class SpectatedTables(Observer):
         self._find_game = find_game
         self._now = now
         self._tables: dict[str, _Table] = {}
-        """By match."""
+        """Match -> its state."""
         self._is_shown = True
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
@@ -167,17 +167,17 @@ class SpectatedTables(Observer):
     def refresh(self) -> None:
         """Write what has changed."""
         for table in self._tables.values():
-            self._tell(table)
+            self._write_change(table)
 
     def on_match_closed(self, entry: MatchEntry) -> None:
         """Write how a match stood at its end."""
         table = self._tables.pop(entry.match, None)
         if table is not None:
-            self._tell(table)
+            self._write_change(table)
 
     on_match_voided = on_match_closed
 
-    def _tell(self, table: _Table) -> None:
+    def _write_change(self, table: _Table) -> None:
         if table.has_changed:
             table.has_changed = False
-            self._write({"event": "table-changed", "table": table.seen(self._find_game)})
+            self._write({"event": "table-changed", "table": table.make_view(self._find_game)})

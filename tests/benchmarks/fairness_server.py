@@ -54,13 +54,13 @@ class Tables(Lobby):
         self._loop.lag.start()
         LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S)
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Nothing is kept of anybody."""
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Begin with the last one."""
         self._links[link.name] = link
         if len(self._links) == SEATS * self._matches:

@@ -72,13 +72,13 @@ class Tables(Lobby):
         self._sealer = Sealer.new()
         self._commits = GroupCommit(_reactor)
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Nothing is kept of anybody."""
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Play."""
         self._count += 1
         setup = staircase.setup("bench")

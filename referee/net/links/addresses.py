@@ -12,14 +12,14 @@ from ...clock import Port
 from ...errors import BadRequest
 
 BACKLOG = 4096
-"""Connections that the system holds until the loop takes them; Linux' own most. Over that it drops them, and who is
-dropped tries again only a second later, then after two more: with Twisted's 50, honest players lost seconds among
-hundreds that came at once."""
+"""Connections that the system holds until the loop accepts them; Linux' own maximum. It drops those beyond, and their
+players try again only a second later, then after two more: with Twisted's 50, honest players lost seconds when hundreds
+came at once."""
 ACCEPTS = 16
-"""Connections that a turn of the loop takes; the others wait in the backlog. Twisted takes the more, the more come: of
-a storm as many in one turn as half a second of everybody's time has room for."""
+"""Connections that one turn of the loop accepts; the others wait in the backlog. Twisted accepts more the more come: in
+a storm, one turn would take half a second of everybody's time."""
 _V6_BITS = 64
-"""Of an address of version 6 that tell one site from another: its hosts choose the rest."""
+"""Bits of an IPv6 address that identify a site; the machines of the site choose the rest."""
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
 _LAST_PORT = 65_535
 _FORM = "it is tcp:PORT:interface=ADDRESS, tcp6:PORT, ssl:PORT:privateKey=FILE:certKey=FILE or unix:FILE"
@@ -57,7 +57,7 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
 
 
 def limit_accepts(port: Any) -> Port:
-    """Let a port take so many connections in a turn of the loop, and never more: it counts up by itself."""
+    """Let a port accept ACCEPTS connections in a turn of the loop, and never more: Twisted would raise the number."""
     read = port.doRead
 
     def _read() -> Any:
@@ -69,7 +69,7 @@ def limit_accepts(port: Any) -> Port:
 
 
 def find_origin(host: str) -> str:
-    """Return who answers for what comes from a host: the host itself, or in version 6 its site."""
+    """Return the origin that answers for an address: the address itself, or the site of an IPv6 address."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -93,10 +93,10 @@ def make_endpoint(port: int, interface: str) -> str:
 
 
 def check(address: str) -> None:
-    """See to it that an address is one; whether it is free is seen only when it is listened on.
+    """Check the form of an address; only listening on it shows whether it is free.
 
     Raises:
-        EndpointError: it is no endpoint string, or a key or certificate that it names can't be read.
+        EndpointError: it is no endpoint string, or its key or certificate can't be read.
     """
     try:
         _endpoint(None, address)
@@ -105,7 +105,7 @@ def check(address: str) -> None:
 
 
 def _explain(address: str, error: Exception) -> EndpointError:
-    """Return why an address can't be listened on."""
+    """Return the error that says why an address can't be listened on."""
     if isinstance(error, EndpointError):
         return error
     kind = address.partition(":")[0]
@@ -117,10 +117,10 @@ def _explain(address: str, error: Exception) -> EndpointError:
 
 
 def _endpoint(reactor: Any, address: str) -> Any:
-    """Return what listens on an address.
+    """Return the endpoint of an address.
 
     Raises:
-        Exception: it is none; Twisted leaves to each kind of endpoint what is raised.
+        Exception: it is none; each kind of Twisted's endpoints raises its own.
     """
     kind, _, rest = address.partition(":")
     if kind not in _FORMS:
@@ -137,18 +137,18 @@ def _endpoint(reactor: Any, address: str) -> Any:
 
 
 def _with_backlog(address: str) -> str:
-    """Return an endpoint string that says how many connections may wait, where it can and does not."""
+    """Add the backlog to an endpoint string of a kind that takes it, unless it has one."""
     can_say = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
     return f"{address}:backlog={BACKLOG}" if can_say else address
 
 
 async def stop_listening(port: Port) -> None:
-    """Listen no more."""
+    """Close a port."""
     await maybeDeferred(port.stopListening)
 
 
 class Ports:
-    """All that one lobby listens on."""
+    """All ports of one lobby."""
 
     def __init__(self) -> None:
         self._ports: list[Port] = []
@@ -163,10 +163,10 @@ class Ports:
             factory: makes what serves a connection.
 
         Returns:
-            What a player writes to reach the first.
+            Address of the first one, as a player writes it.
 
         Raises:
-            EndpointError: one can't be listened on; the others still are, until they are stopped.
+            EndpointError: one of them can't be listened on; those before it stay open until `stop`.
         """
         for endpoint in endpoints:
             if isinstance(endpoint, Path):
@@ -176,18 +176,18 @@ class Ports:
         return format_address(self._ports[0], str(endpoints[0]))
 
     def stop(self) -> None:
-        """Listen no more: nobody is expected."""
+        """Begin to close all ports."""
         self._stopping += [maybeDeferred(port.stopListening) for port in self._ports]
         self._ports.clear()
 
     async def close(self) -> None:
-        """Listen no more, and wait until nothing is left of it."""
+        """Close all ports, and wait until they are closed."""
         self.stop()
         await gatherResults(self._stopping)
 
 
 def format_address(port: Port, endpoint: str) -> str:
-    """Return what a player writes to reach a port.
+    """Return the address of a port as a player writes it.
 
     Args:
         port: it listens.
@@ -202,7 +202,7 @@ def format_address(port: Port, endpoint: str) -> str:
 
 
 def format_url(port: Port, endpoint: str) -> str:
-    """Return what a browser is given to reach a port.
+    """Return the address of a port as a browser takes it.
 
     Args:
         port: it listens.

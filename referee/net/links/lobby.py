@@ -1,12 +1,12 @@
-"""Takes players in: greets each connection, checks its hello, and seats it; waits for each with patience.
+"""Takes players in: greets each connection, checks its hello, and seats it.
 
-One greeting for all lobbies. `MatchLobby` seats whoever comes, or has a token of the organiser's, within waiting
-periods. Elsewhere are `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament. Through a
-lobby that is closed, a match can still take its own players back.
+All lobbies greet in the same way. `MatchLobby` seats everybody, or every player with a token of the organiser's, within
+waiting periods. `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament are in
+reserved_seats.py. Through a closed lobby, a match can still take its own players back.
 
-Time limits outside of a match are prolonged by a standstill of the referee: for a hello, a free seat, a return. They
-follow the rule of those within (Stopwatch): after a standstill longer than the margin nobody is judged late, but has
-the limit again, twice at most; and before anybody is, what the sockets already hold is taken.
+A stall of the referee prolongs the limits outside of a match: for a hello, a free seat, a return. They follow the rule
+of those within a match (Stopwatch): after a stall longer than the margin nobody is late, but has the limit again, twice
+at most; and before a limit counts as passed, the sockets are read once more.
 """
 
 from abc import abstractmethod
@@ -31,39 +31,39 @@ from .player_protocol import Owner, PlayerLink
 from .tokens import find_name
 
 _LOOKS = 2
-"""Turns of the loop after a limit: in the first a connection is taken, in the second its first bytes are read."""
+"""Turns of the loop after a limit: the first one accepts a connection, the second one reads its first bytes."""
 
 
 class Wait:
     """One limit that runs.
 
     Args:
-        patience: its kind's.
-        limit_s: from now on.
-        origin: who answers for whoever is waited for.
-        passed: called when the limit has passed.
+        patience: the rule.
+        limit_s: seconds from now.
+        origin: answers for the player who is awaited.
+        on_end: called when the limit has passed.
     """
 
-    def __init__(self, patience: "Patience", limit_s: float, origin: str, passed: Callable[[], Any]) -> None:
+    def __init__(self, patience: "Patience", limit_s: float, origin: str, on_end: Callable[[], Any]) -> None:
         self._patience = patience
         self._limit_s = limit_s
         self._origin = origin
-        self._passed = passed
+        self._on_end = on_end
         self._extensions = 0
         self._looks = 0
         self._begin()
 
     def cancel(self) -> None:
-        """Wait no more, if it still is waited."""
+        """Stop to wait, if the limit still runs."""
         if self._timer.active():
             self._timer.cancel()
 
     def _begin(self) -> None:
         self._begun = self._patience.loop.now()
-        self._timer: Timer = self._patience.clock.callLater(self._limit_s, self._reached)
+        self._timer: Timer = self._patience.clock.callLater(self._limit_s, self._on_limit)
 
-    def _reached(self) -> None:
-        if self._extensions < MAX_EXTENSIONS and self._patience.stood_still(self._begun, self._origin):
+    def _on_limit(self) -> None:
+        if self._extensions < MAX_EXTENSIONS and self._patience.has_stalled(self._begun, self._origin):
             self._extensions += 1
             self._begin()
         else:
@@ -71,7 +71,7 @@ class Wait:
 
     def _look(self) -> None:
         if self._looks == _LOOKS:
-            self._passed()
+            self._on_end()
         else:
             self._looks += 1
             self._timer = self._patience.clock.callLater(0, self._look)
@@ -82,8 +82,8 @@ class Patience:
 
     Args:
         clock: the reactor, or a test's clock.
-        loop: whose standstills excuse.
-        margin_ms: a standstill up to this long excuses nobody.
+        loop: its stalls excuse a player.
+        margin_ms: longest stall that excuses nobody, in milliseconds.
     """
 
     def __init__(self, clock: Clock, loop: EventLoop, margin_ms: float = DEFAULT_LAG_MARGIN_MS) -> None:
@@ -91,44 +91,44 @@ class Patience:
         self.loop = loop
         self._margin_s = margin_ms / 1000
 
-    def wait(self, limit_s: float, passed: Callable[..., Any], *args: Any, origin: str = "") -> Wait:
-        """Call a function after a limit, unless that is called off.
+    def wait(self, limit_s: float, on_end: Callable[..., Any], *args: Any, origin: str = "") -> Wait:
+        """Call a function after a limit, unless the wait is cancelled.
 
         Args:
-            limit_s: from now on.
-            passed: the function.
-            args: its own.
-            origin: who answers for whoever is waited for; no standstill excuses it while it storms the lobby.
+            limit_s: seconds from now.
+            on_end: the function.
+            args: its arguments.
+            origin: answers for the player who is awaited; no stall is an excuse while it storms the lobby.
         """
-        return Wait(self, limit_s, origin, lambda: passed(*args))
+        return Wait(self, limit_s, origin, lambda: on_end(*args))
 
-    def stood_still(self, since: float, origin: str) -> bool:
-        """Tell whether the loop stood still for longer than the margin.
+    def has_stalled(self, since: float, origin: str) -> bool:
+        """Tell whether the loop has stalled for longer than the margin.
 
         Args:
-            since: in monotonic seconds.
-            origin: who answers for whoever is waited for.
+            since: monotonic seconds.
+            origin: answers for the player who is awaited.
         """
         return self.loop.lag.longest_stall(since, self.loop.now(), origin) > self._margin_s
 
 
 HELLO_S = 3.0
-"""How long a connection may take to say hello; CS4500's limit for a name."""
+"""Seconds that a connection may take to say hello; CS4500's limit for a name."""
 REPLACED = "replaced", "the same token came again on another connection"
-"""Code and reason for a connection that may be dead, and in whose place another one is seated."""
+"""Code and reason for a connection, perhaps a dead one, that another one replaces."""
 _NOTED_BYTES = 60
-"""Of what came in place of a hello."""
+"""Most bytes of a bad hello that a note quotes."""
 
 
 class Returns(Interface):
-    """Who takes players back whose connection was lost: a running match."""
+    """Takes back players whose connection was lost: a running match, or the lobby of a resumed one."""
 
     def find_seat(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back; None if there is none.
 
         Args:
-            token: that it brings: the resume token, unless its name is certain.
-            name: its own, if it brings a token of the organiser's: a program that was started anew knows no other.
+            token: the token of its hello: the resume token, unless `name` is given.
+            name: its name, if its token is one of the organiser's: a program that was started again has no other.
         """
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
@@ -146,7 +146,7 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
     min_players: Annotated[int, Meta(ge=1, le=12)] = 2
     max_players: Annotated[int, Meta(ge=1, le=12)] = 4
     step: Annotated[int, Meta(ge=1, le=12)] = 1
-    """From one number of players that the game is played by to the next."""
+    """Step from one number of players that the game allows to the next."""
     wait_s: Annotated[float, Meta(gt=0)] = 20.0
     """Length of one waiting period."""
     tries: Annotated[int, Meta(ge=1)] = 2
@@ -154,17 +154,17 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
 
 
 class Absence(Struct, frozen=True, kw_only=True):
-    """Why nobody sits on a seat."""
+    """Reason why nobody sits on a seat."""
 
     detail: str
     code: str | None = None
-    """Of the rule of the wire that was broken in place of a hello."""
+    """Code of the protocol's rule that the player broke before it was seated."""
     stage: Stage | None = None
-    """How far its player had come then."""
+    """Stage that its player had reached."""
     evidence: str = ""
-    """What came in place of a hello, in hex."""
+    """Bytes that came in place of a hello, in hex."""
     ending: Ending | None = None
-    """What its program or a hello tells."""
+    """Reason that its program's end or a refused hello gives."""
 
 
 class Lobby(Owner):
@@ -172,9 +172,9 @@ class Lobby(Owner):
 
     Args:
         clock: the reactor, or a test's clock.
-        hashes: of the players that have a token of the organiser's, name -> SHA-256 of it, in hex.
-        hello_s: how long a connection may take to say hello.
-        patience: the rule for its limits; None: no standstill is known of.
+        hashes: name -> SHA-256 of the token, in hex, for the players that have a token of the organiser's.
+        hello_s: seconds that a connection may take to say hello.
+        patience: the rule for its limits; None: one with a loop of its own, which never stalls.
     """
 
     def __init__(
@@ -190,17 +190,18 @@ class Lobby(Owner):
         self._hashes = hashes
         self._hello_s = hello_s
         self.greeting: dict[PlayerLink, Wait] = {}
+        """Connections that have not said hello, each with the limit for that."""
         self._loop = self.patience.loop
         self.is_open = True
         self.returns: Returns | None = None
-        """The match that takes its players back, once the lobby is closed."""
+        """Match that takes its players back once the lobby is closed."""
         self.vacancies: dict[int, Absence] = {}
         """Seat -> why nobody sits there."""
         self.note: Callable[..., None] = lambda _event, **_facts: None
-        """Told what happens in the lobby, for the referee's diagnostics."""
+        """Takes what happens in the lobby, for the referee's diagnostics."""
 
     def on_open(self, link: PlayerLink) -> None:
-        """Begin to wait for a connection's hello; make room if there are too many that say none."""
+        """Begin to wait for a connection's hello; make room if too many connections say none."""
         self.note("connection-opened", address=link.address)
         if link.has_socket:
             self._loop.sockets.watch(link)
@@ -209,26 +210,26 @@ class Lobby(Owner):
         self._make_room(link)
 
     def _make_room(self, link: PlayerLink) -> None:
-        """Count a connection without a seat until it has one or ends; whoever is one too many makes way.
+        """Count a connection without a seat until it has one or ends; the oldest of too many has to go.
 
-        An honest player says hello at once, and is in.
+        That is fair: an honest player says hello at once, and is not counted any more.
         """
         link.on_end = self._loop.origins.discard
         oldest = self._loop.origins.add(link, link.origin)
         if oldest is not None:
-            # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
+            # After two turns of the loop its socket was read: a player that came in a crowd may have said hello.
             self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
 
     @staticmethod
     def _make_way(link: PlayerLink) -> None:
-        """Cut off a connection that was told goodbye and has not gone, or has said nothing, in whatever lobby."""
+        """Cut off a connection, in any lobby, that has said nothing, or has not gone after a goodbye."""
         if link.owner is None:
             link.cut_off()
         elif isinstance(link.owner, Lobby):
             link.owner.push_out(link)
 
     def push_out(self, link: PlayerLink) -> None:
-        """Cut off a connection if it still has said no hello."""
+        """Cut off a connection that still has not said hello."""
         if link in self.greeting:
             self._stop_waiting(link)
             link.cut_off()
@@ -243,19 +244,19 @@ class Lobby(Owner):
             detail = f"this referee speaks version {PROTOCOL_VERSION}, not {message.version}"
             self._refuse(link, "version", detail)
             return
-        self.arrived(link)
+        self.on_hello(link)
 
-    def arrived(self, link: PlayerLink) -> None:
-        """Seat who has said hello, take it back into its match, or refuse it."""
+    def on_hello(self, link: PlayerLink) -> None:
+        """Seat a player that has said hello, take it back into its match, or refuse it."""
         if not self.is_open:
             self._take_back(link)
             return
-        refusal = self.refusal(link)
+        refusal = self.find_refusal(link)
         if refusal is not None:
             self._refuse(link, *refusal)
             return
         self._welcome(link)
-        self.seated(link)
+        self.seat(link)
 
     def _welcome(self, link: PlayerLink) -> None:
         self.note("connection-welcomed", address=link.address, name=link.name)
@@ -274,34 +275,34 @@ class Lobby(Owner):
         return returns.find_seat(link.token, find_name(link.token, self._hashes))
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
-        """Close the connection: it is no player, or one no longer."""
+        """Close the connection: it is no player, or not any more."""
         self._stop_waiting(link)
-        self.left(link)
+        self.on_leave(link)
         self._refuse(link, str(error.code), error.detail, error.evidence)
 
     def on_loss(self, link: PlayerLink, detail: str) -> None:
         """Forget a connection that ended before the match."""
         self._stop_waiting(link)
-        self.left(link)
+        self.on_leave(link)
 
     def close(self) -> None:
-        """Take nobody in any more, and close what has not said hello."""
+        """Admit nobody any more, and refuse all connections that have not said hello."""
         self.is_open = False
         for link in list(self.greeting):
             self._stop_waiting(link)
             self._refuse(link, "closed", "sign-up is over")
 
     @abstractmethod
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Return code and reason why a player is not seated, or None."""
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Return code and reason if a player is refused, else None."""
 
     @abstractmethod
-    def seated(self, link: PlayerLink) -> None:
-        """Take note that a player was welcomed."""
+    def seat(self, link: PlayerLink) -> None:
+        """Seat a player that was welcomed."""
 
     @abstractmethod
-    def left(self, link: PlayerLink) -> None:
-        """Take note that a connection ended before the match."""
+    def on_leave(self, link: PlayerLink) -> None:
+        """Take the end of a connection before the match."""
 
     def _silent(self, link: PlayerLink) -> None:
         del self.greeting[link]
@@ -312,7 +313,7 @@ class Lobby(Owner):
         self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=said)
         link.say_goodbye(Refused(code=code, reason=reason))
         if link.is_connected:
-            self._make_room(link)  # it may not care to read that
+            self._make_room(link)  # it may never read that, and stay
 
     def _stop_waiting(self, link: PlayerLink) -> None:
         waiting = self.greeting.pop(link, None)
@@ -323,15 +324,15 @@ class Lobby(Owner):
 class MatchLobby(Lobby):
     """The lobby of one match: seats in order of arrival, names unique.
 
-    If the organiser has given out tokens, name and seat follow from them, whatever a player calls itself; whoever comes
-    again with its token takes the place of its older connection, which may be dead.
+    If the organiser has given out tokens, name and seat follow from the token, not from the hello. A second connection
+    with the same token replaces the first one, which may be dead.
 
     Args:
         clock: the reactor, or a test's clock.
         policy: when sign-up ends.
-        hashes: name -> SHA-256 of its token, in the order of the seats; None: whoever comes is seated.
+        hashes: name -> SHA-256 of its token, in the order of the seats; None: everybody is seated.
         on_change: called with the names seated so far whenever they change.
-        hello_s: how long a connection may take to say hello.
+        hello_s: seconds that a connection may take to say hello.
         patience: as for every lobby.
     """
 
@@ -352,11 +353,11 @@ class MatchLobby(Lobby):
         self._links: list[PlayerLink] = []
         self._tries_left = policy.tries
         self.done: Deferred[list[PlayerLink]] = Deferred()
-        """Fires with the seated links in order of arrival; fewer than min_players if too few came."""
-        self._period = self.patience.wait(policy.wait_s, self._period_over)
+        """Fires with the seated links in order of arrival; they are fewer than min_players if too few came."""
+        self._period = self.patience.wait(policy.wait_s, self._end_period)
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse a name that is taken; or who has none of the tokens, and name who has one."""
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse a name that is taken, or a wrong token; a right token decides the player's name."""
         if self._is_open_to_all:
             is_taken = any(link.name == other.name for other in self._links)
             return ("name-taken", f"there is a player named {link.name} already") if is_taken else None
@@ -369,40 +370,40 @@ class MatchLobby(Lobby):
             self._refuse(other, *REPLACED)
         return None
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Seat the player; the last seat ends sign-up."""
         self._links.append(link)
         self._on_change([other.name for other in self._links])
         if len(self._links) == self._policy.max_players:
             self._finish()
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Free the seat of a player that left during sign-up."""
         if link in self._links and self.is_open:
             self._links.remove(link)
             self._on_change([other.name for other in self._links])
 
     def close(self) -> None:
-        """Wait for nobody any more, either."""
+        """Stop to wait for players, too."""
         self._period.cancel()
         super().close()
 
-    def _period_over(self) -> None:
+    def _end_period(self) -> None:
         self._tries_left -= 1
-        surplus = self._surplus()
+        surplus = self._count_surplus()
         if surplus == 0 or not self._tries_left:
-            self._turn_down(max(surplus, 0))
+            self._refuse_last(max(surplus, 0))
             self._finish()
         else:
-            self._period = self.patience.wait(self._policy.wait_s, self._period_over)
+            self._period = self.patience.wait(self._policy.wait_s, self._end_period)
 
-    def _surplus(self) -> int:
-        """Return how many of those seated are beyond the last number that can play; negative if too few are seated."""
+    def _count_surplus(self) -> int:
+        """Return how many players are more than the largest number that can play; negative if too few are seated."""
         beyond = len(self._links) - self._policy.min_players
         return beyond % self._policy.step if beyond >= 0 else beyond
 
-    def _turn_down(self, count: int) -> None:
-        """Refuse the last ones to come."""
+    def _refuse_last(self, count: int) -> None:
+        """Refuse the players that came last."""
         seats = len(self._links) - count
         for link in self._links[seats:]:
             self._links.remove(link)

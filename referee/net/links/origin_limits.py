@@ -1,7 +1,7 @@
-"""Limits for connections that have not said hello yet: how many may be open, which one is closed first, who storms it.
+"""Limits for connections that have not said hello yet: how many may be open, which one is closed first, who storms.
 
-An origin is whoever answers for connections: a host, or the program that a private socket is for. Everything is counted
-as connections come and go, so that one more costs the same however many there are.
+An origin answers for connections: a network address, or the program that a private socket belongs to. Everything is
+counted as connections come and go, so that one more costs the same however many there are.
 """
 
 import resource
@@ -9,31 +9,31 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 MOST_OF_ORIGIN = 64
-"""A course behind one router may connect at once; hundreds from one place are no players."""
+"""A whole class behind one router may connect at once; hundreds of connections from one place are no players."""
 MOST_IN_ALL = 512
 """What a process may open by default is 1024 files: the half of it is for programs, records and players."""
 STORM = 512
-"""So many connections of one origin at once, and STORM_A_S more every second, are no storm: the programs of a whole
-tournament start on one host, and a loop that connects and closes makes thousands a second."""
+"""Connections of one origin at once that are no storm, with STORM_A_S more every second. The programs of a whole
+tournament start on one machine; a loop that connects and closes makes thousands a second."""
 STORM_A_S = 256.0
 _MOST_ORIGINS = 1024
-"""Of which it is remembered how often they came."""
+"""Most origins whose connections are counted."""
 
 _Member = TypeVar("_Member", bound=Hashable)
 
 
 def most_open() -> int:
-    """Return how many connections may be open that nobody knows."""
+    """Return how many connections without a hello may be open."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return MOST_IN_ALL if limit == resource.RLIM_INFINITY else min(MOST_IN_ALL, limit // 2)
 
 
 class OriginLimiter(Generic[_Member]):
-    """Connections that nobody knows yet; where there are too many, the origin with the most makes way.
+    """Counts connections without a hello; if there are too many, one of the origin with the most has to go.
 
     Args:
-        of_origin: how many one origin may have open.
-        in_all: how many there may be.
+        of_origin: most connections of one origin.
+        in_all: most connections of all origins.
     """
 
     def __init__(self, of_origin: int, in_all: int) -> None:
@@ -41,26 +41,26 @@ class OriginLimiter(Generic[_Member]):
         self._in_all = in_all
         self._origins: dict[_Member, str] = {}
         self._members: dict[str, dict[_Member, None]] = {}
-        """By origin, the oldest first."""
+        """Origin -> its connections, the oldest first."""
 
     def add(self, member: _Member, origin: str) -> _Member | None:
         """Count a connection.
 
         Returns:
-            Who makes way, and is counted no more: the oldest of its origin, or of the one with the most; None if there
-            is room.
+            The connection that has to go, and is not counted any more: the oldest one of the same origin, or of the
+            origin with the most; None if there is room.
         """
         self._origins[member] = origin
         same = self._members.setdefault(origin, {})
         same[member] = None
         if len(same) > self._of_origin:
-            return self._oldest(same)
+            return self._pop_oldest(same)
         if len(self._origins) > self._in_all:
-            return self._oldest(max(self._members.values(), key=len))
+            return self._pop_oldest(max(self._members.values(), key=len))
         return None
 
     def discard(self, member: _Member) -> None:
-        """Count a connection no more: it ended, or is known now."""
+        """Stop to count a connection: it ended, or has said hello."""
         origin = self._origins.pop(member, None)
         if origin is not None:
             self._members[origin].pop(member)
@@ -70,25 +70,25 @@ class OriginLimiter(Generic[_Member]):
     def __contains__(self, member: _Member) -> bool:
         return member in self._origins
 
-    def _oldest(self, members: dict[_Member, None]) -> _Member:
+    def _pop_oldest(self, members: dict[_Member, None]) -> _Member:
         oldest = next(iter(members))
         self.discard(oldest)
         return oldest
 
 
 class Storms:
-    """Tells whose connections come so fast that nobody honest makes them.
+    """Finds origins whose connections come faster than any honest player makes them.
 
     Args:
-        now: monotonic seconds.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._levels: dict[str, tuple[float, float]] = {}
-        """Origin -> how many came lately, and when that was; who came last is last."""
+        """Origin -> how many came lately, and when that was counted; the latest origin is last."""
         self._storming: set[str] = set()
-        """Those of whom that was too many once: hardly ever anybody, and it is asked often."""
+        """Origins that have stormed lately: hardly ever any, while `origins` is called often."""
 
     def count(self, origin: str) -> None:
         """Count a connection."""
@@ -101,7 +101,7 @@ class Storms:
             del self._levels[next(iter(self._levels))]
 
     def origins(self) -> frozenset[str]:
-        """Return who storms the lobby now."""
+        """Return the origins that storm the lobby now."""
         self._storming = {origin for origin in self._storming if self._level(origin) > STORM}
         return frozenset(self._storming)
 

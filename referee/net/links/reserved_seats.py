@@ -1,7 +1,7 @@
 """Lobbies whose players all have a token: of one match, seat by seat, and of a tournament's remote entrants.
 
-`ReservedSeats` takes in launched programs, and players that come back into a match. Into `RemotePool` remote entrants
-come with their tokens and stay, from match to match.
+`ReservedSeats` takes in launched programs, and players that come back into a match. Remote entrants come with their
+tokens into `RemotePool`, where they stay from match to match.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from .player_protocol import PlayerLink
 from .tokens import find_index, find_name
 
 STRANGER = "the token is not one of this match"
-"""What a hello without the token of its seat is told."""
+"""Reason for the refusal of a hello without the token of a seat."""
 
 
 class ReservedSeats(Lobby):
@@ -27,9 +27,9 @@ class ReservedSeats(Lobby):
     Args:
         clock: the reactor, or a test's clock.
         tokens: by seat.
-        start_s: how long until a seat nobody took stays vacant.
-        names: of the players by seat, if a host sends them here.
-        may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
+        start_s: seconds until a seat that nobody took stays vacant.
+        names: of the players by seat, if a tournament sends them here.
+        may_return: whether a seat waits for its player after the connection ended, and a new connection replaces it.
         patience: as for every lobby.
     """
 
@@ -49,15 +49,15 @@ class ReservedSeats(Lobby):
         self._tokens = list(tokens)
         self._links: list[PlayerLink | None] = [None] * len(tokens)
         self.done: Deferred[list[PlayerLink | None]] = Deferred()
-        """Fires with the links by seat, None for a vacant one."""
+        """Fires with the links by seat; None for a vacant one."""
         self.origins: Mapping[str, int] = {}
         """Private socket -> the seat whose program alone can reach it."""
         self._strangers: set[int | None] = set()
-        """Seats whose program said a hello without their token; None: it is not known whose program did."""
-        self._limit = self.patience.wait(start_s, self._too_late, start_s)
+        """Seats whose program said hello with a wrong token; None stands for an unknown seat."""
+        self._limit = self.patience.wait(start_s, self._end_wait, start_s)
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse who has no token of a free seat."""
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse a player without the token of a free seat."""
         seat = find_index(link.token, self._tokens)
         if seat is None:
             self._strangers.add(self.origins.get(link.origin))
@@ -70,15 +70,15 @@ class ReservedSeats(Lobby):
             self._refuse(older, *REPLACED)
         return None
 
-    def seated(self, link: PlayerLink) -> None:
-        """Seat the player where its token says."""
+    def seat(self, link: PlayerLink) -> None:
+        """Seat the player where its token belongs."""
         seat = find_index(link.token, self._tokens)
         assert seat is not None
         self._links[seat] = link
         self._check_full()
 
     def find_seat(self, token: str | None, name: str | None) -> int | None:
-        """Return the free seat of a player, by its name if that is certain, else by its token; None: there is none."""
+        """Return the free seat of a player, by its name if that is proven, else by its token; None if there is none."""
         if name is None:
             return self._free(find_index(token, self._tokens))
         return self._free(self._names.index(name)) if name in self._names else None
@@ -88,12 +88,12 @@ class ReservedSeats(Lobby):
         return seat if is_free else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
-        """Seat a player that was greeted elsewhere."""
+        """Seat a player that another lobby has greeted."""
         link.owner, link.token = self, self._tokens[seat]
         if self.is_open:
-            self.seated(link)
+            self.seat(link)
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Give up the seat of a player that left before the match."""
         seat = find_index(link.token, self._tokens)
         if seat is not None and self._links[seat] is link:
@@ -102,11 +102,11 @@ class ReservedSeats(Lobby):
                 self.give_up(seat, "its connection ended before the match began")
 
     def give_up(self, seat: int, why: str, ending: Ending | None = None) -> None:
-        """Expect nobody on a seat any more.
+        """Stop to wait for a seat's player.
 
         Args:
-            seat: which.
-            why: in one sentence.
+            seat: the vacant one.
+            why: the reason, in one sentence.
             ending: of its program, if it ended.
         """
         if self.is_open and self._links[seat] is None:
@@ -115,7 +115,7 @@ class ReservedSeats(Lobby):
             self._check_full()
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
-        """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
+        """Give up the seat of a program that broke the protocol here, if it is known whose program it is."""
         is_greeted = bool(link.token)
         seat = find_index(link.token, self._tokens) if is_greeted else self._seat_behind(link, error.evidence)
         if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
@@ -127,20 +127,20 @@ class ReservedSeats(Lobby):
         self._check_full()
 
     def close(self) -> None:
-        """Wait for nobody any more, either."""
+        """Stop to wait for players, too."""
         self._limit.cancel()
         super().close()
 
-    def _seat_behind(self, link: PlayerLink, came: bytes) -> int | None:
-        """Return the free seat of a program that has not said hello: it came by its own socket, or sent its token."""
-        said = (seat for seat, token in enumerate(self._tokens) if token.encode() in came)
-        return self._free(self.origins.get(link.origin, next(said, None)))
+    def _seat_behind(self, link: PlayerLink, data: bytes) -> int | None:
+        """Return the free seat of a program without a hello, by its private socket or by a token among its bytes."""
+        sent = (seat for seat, token in enumerate(self._tokens) if token.encode() in data)
+        return self._free(self.origins.get(link.origin, next(sent, None)))
 
-    def _too_late(self, start_s: float) -> None:
-        silent = {self._seat_behind(link, _came(link)): link for link in self.greeting}
+    def _end_wait(self, start_s: float) -> None:
+        silent = {self._seat_behind(link, _received_bytes(link)): link for link in self.greeting}
         for seat, link in enumerate(self._links):
             if link is None:
-                absence = _unheard(silent.get(seat), start_s, is_sure=None not in silent)
+                absence = _describe_silence(silent.get(seat), start_s, is_sure=None not in silent)
                 if seat not in silent and self._strangers & {seat, None}:
                     whose = "its" if seat in self._strangers else "a"
                     detail = f"{whose} hello was refused: {STRANGER}; no other came within {start_s:g} s"
@@ -154,18 +154,18 @@ class ReservedSeats(Lobby):
             self.done.callback(list(self._links))
 
 
-def _came(link: PlayerLink) -> bytes:
-    """Return what a connection has sent of a message that is not complete, or was no message."""
+def _received_bytes(link: PlayerLink) -> bytes:
+    """Return the bytes of a connection's incomplete or bad message."""
     return link.connection.pending or link.connection.last_body
 
 
-def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absence:
+def _describe_silence(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absence:
     """Return why the seat of a program that did not say hello in time stays vacant.
 
     Args:
         link: its connection; None if none is known to be its own.
-        start_s: how long it was waited for, in seconds.
-        is_sure: whether every connection is known to be somebody's.
+        start_s: length of the wait, in seconds.
+        is_sure: whether it is known of every connection whose it is.
     """
     if link is None and is_sure:
         return Absence(detail=f"not connected within {start_s:g} s")
@@ -173,18 +173,18 @@ def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absen
         return Absence(detail=f"no hello within {start_s:g} s; there were connections that sent none")
     count = link.bytes_received
     sent = f"{counted(count, 'byte')} came, and no complete message" if count else "nothing came"
-    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_came(link).hex())
+    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_received_bytes(link).hex())
 
 
 class RemotePool(Lobby):
     """Waiting room and reception of remote entrants.
 
-    Whoever comes again with its token takes the place of its older connection, or comes back into its running match.
+    A second connection with the same token replaces the first one, or takes the player back into its running match.
 
     Args:
         clock: the reactor, or a test's clock.
         hashes: entrant -> SHA-256 of its token, in hex.
-        on_change: called whenever somebody came or left.
+        on_change: called whenever an entrant came or left.
         patience: as for every lobby.
     """
 
@@ -198,7 +198,7 @@ class RemotePool(Lobby):
     ) -> None:
         super().__init__(clock, hashes, patience=patience)
         self.playing: dict[str, Returns] = {}
-        """Match -> who takes its players back."""
+        """Match -> its runner or lobby, which takes its players back."""
         self._on_change = on_change
         self._waiting: dict[str, PlayerLink] = {}
 
@@ -207,13 +207,13 @@ class RemotePool(Lobby):
         return name in self._waiting
 
     def acquire(self, name: str) -> PlayerLink:
-        """Hand out an entrant that waits, for one match."""
+        """Take the link of an entrant that waits, for one match."""
         return self._waiting.pop(name)
 
     def release(self, link: PlayerLink) -> None:
-        """Let a remote player wait for its next match; one whose conversation can't go on has to connect again.
+        """Let a remote player wait for its next match; if its conversation can't go on, it has to connect again.
 
-        A launched program is let go: it plays one match.
+        A launched program gets a goodbye: it plays one match.
         """
         name, may_stay = link.name, self.is_open and link.name in self._hashes
         if not may_stay or not link.is_connected or link.connection.state is not ConnectionState.IDLE:
@@ -222,12 +222,12 @@ class RemotePool(Lobby):
         link.owner = self
         older = self._waiting.get(name)
         if older is not None:
-            link.say_goodbye()  # it came again meanwhile
+            link.say_goodbye()  # it has a newer connection, which waits already
             return
         self._waiting[name] = link
         self._on_change()
 
-    def arrived(self, link: PlayerLink) -> None:
+    def on_hello(self, link: PlayerLink) -> None:
         """Take a player back into the match that misses it, or let it wait."""
         for returns in self.playing.values():
             seat = self._seat_returning(link, returns)
@@ -237,10 +237,10 @@ class RemotePool(Lobby):
                 self._welcome(link)
                 returns.take_back(seat, link)
                 return
-        super().arrived(link)
+        super().on_hello(link)
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse who has none of the tokens; name who has one."""
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse a wrong token; a right one decides the player's name."""
         name = find_name(link.token, self._hashes)
         if name is None:
             return "token", "the token is none of this tournament's entrants"
@@ -250,19 +250,19 @@ class RemotePool(Lobby):
             self._refuse(older, *REPLACED)
         return None
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Let the player wait."""
         self._waiting[link.name] = link
         self._on_change()
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Forget a player that left between two matches."""
         if self._waiting.get(link.name) is link:
             del self._waiting[link.name]
             self._on_change()
 
     def close(self) -> None:
-        """Send everybody home."""
+        """Say goodbye to everybody."""
         super().close()
         for link in self._waiting.values():
             link.say_goodbye()

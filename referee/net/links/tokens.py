@@ -1,6 +1,7 @@
-"""Tokens: whose one is, and the file of the players that may sign up, which has names and of each token its hash only.
+"""Tokens of players, and the file of the players that may sign up.
 
-Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
+The file has lines of TOML in the order of the seats: `ada = "SHA-256 of her token in hex"`. It holds hashes only, so
+somebody who reads it can't sign up.
 """
 
 import fcntl
@@ -34,17 +35,17 @@ class BadTokens(BadRequest):
 
 
 def find_index(token: str | None, known: Sequence[str]) -> int | None:
-    """Return where a token stands among those that are known; every one is compared, and in constant time."""
+    """Return the index of a token; None if it is wrong. Every token is compared in constant time, to give no hint."""
     given = (token or "").encode()
     matches = [hmac.compare_digest(given, other.encode()) for other in known]
     return matches.index(True) if True in matches else None
 
 
 def find_name(token: str | None, hashes: Mapping[str, str]) -> str | None:
-    """Return the name that a token stands for.
+    """Return the name of a token's player; None if the token is wrong.
 
     Args:
-        token: as it came.
+        token: as the player sent it.
         hashes: name -> SHA-256 of its token, in hex.
     """
     place = find_index(hashlib.sha256((token or "").encode()).hexdigest(), list(hashes.values()))

@@ -1,8 +1,9 @@
-"""Programs that stay: each plays match after match on its one connection, and waits in between.
+"""Programs that stay: each plays match after match on one connection, and waits in between.
 
-A program that waits is stopped, so that it can't think on the others' time. It is started anew after an expulsion, when
-its folder has changed, when it has played as many matches as it may, when it uses nearly all that it is allowed, and
-when it has ended by itself, which is no foul between two matches. No running program ever gets the same deal twice.
+A program that waits is stopped, so that it can't think on the others' time. It is started again after an expulsion, if
+its folder has changed, if it has played as many matches as it may, if it uses nearly all the memory or processes that
+it may, and if it has ended by itself, which is no foul between two matches. No running program ever gets the same deal
+twice: it could remember the first one.
 """
 
 import itertools
@@ -30,15 +31,15 @@ from ..links.player_protocol import Owner, PlayerLink
 from ..waiting import outlast
 
 SETTLE_S = 0.2
-"""How long a program may tidy up after its match, before it is stopped."""
+"""Seconds that a program may tidy up after its match, before it is stopped."""
 FILLED = 0.75
-"""Of its memory or its processes: a program that uses more could fail in a match for what the ones before have left."""
+"""Share of its memory or processes: a program that uses more could fail in its next match because of earlier ones."""
 LOOK_S = 1.0
-"""How often it is looked whether a folder has changed: whoever changes it expects no more of a tournament that runs."""
+"""Seconds between two looks whether a folder has changed: often enough for a tournament that runs."""
 FILES = 16
-"""Of the files that this process may have open, one in so many may belong to a program that waits; each takes four."""
+"""One in so many of the files that this process may open is for a program that waits, which takes four of them."""
 FREE = 0.25
-"""Of the machine's memory, what is left to those that play: while less is available, fewer wait."""
+"""Share of the machine's memory for programs that play: while less is available, fewer programs wait."""
 _MEMORY = Path("/proc/meminfo")
 
 
@@ -47,10 +48,10 @@ class KeptProgram(Owner):
 
     Args:
         launch: how it was started.
-        program: it.
-        number: of its start; no other one of this referee's process has it.
-        folders: what is removed when nothing is left of it.
-        stamp: of its folder, when it was started.
+        program: the process.
+        number: of its start, unique in this referee's process.
+        folders: removes its files when the program is gone.
+        stamp: of its folder when it was started.
     """
 
     def __init__(self, launch: Launch, program: Program, number: int, folders: ExitStack, stamp: int) -> None:
@@ -60,17 +61,17 @@ class KeptProgram(Owner):
         self.folders = folders
         self.stamp = stamp
         self.link: PlayerLink | None = None
-        """None until it is seated for the first time."""
+        """Its connection; None until it is seated for the first time."""
         self.deals: set[str] = set()
-        """Commitments to the deals that it has played, the present one included."""
+        """Commitments to the deals that it has played, including the present one."""
         self.has_left = False
-        """Whether it has ended between two matches by itself."""
+        """True if it has ended by itself between two matches."""
         self.stopping: Timer | None = None
-        """Stops it, once it has had its time to tidy up."""
+        """Timer that stops it after SETTLE_S."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it can be offered a match."""
+        """True if it can be offered a match."""
         link = self.link
         is_idle = link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
         return is_idle and self.program.status is None and not self.has_left
@@ -88,26 +89,26 @@ class KeptProgram(Owner):
 
 
 class FolderStamps:
-    """Tells whether players' folders have changed.
+    """Finds out whether players' folders have changed.
 
     Args:
-        reactor: Twisted's.
+        reactor: Twisted's reactor.
     """
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._looked: dict[Path, tuple[float, int]] = {}
-        """Folder -> when it was looked at, and its stamp then."""
+        self._looks: dict[Path, tuple[float, int]] = {}
+        """Folder -> time of the last look, in seconds of the reactor, and the stamp at that time."""
 
-    async def of(self, launch: Launch) -> int:
-        """Return what changes whenever something in a player's folder does."""
+    async def get(self, launch: Launch) -> int:
+        """Return the stamp of a player's folder: a number that changes whenever something in the folder does."""
         folder, now = launch.folder, self._reactor.seconds()
         if folder is None:
             return 0
-        looked_s, stamp = self._looked.get(folder, (-LOOK_S, 0))
+        looked_s, stamp = self._looks.get(folder, (-LOOK_S, 0))
         if now - looked_s >= LOOK_S:
             stamp = await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _stamp, folder)
-            self._looked[folder] = now, stamp
+            self._looks[folder] = now, stamp
         return stamp
 
 
@@ -115,53 +116,54 @@ class ProgramPool:
     """All programs of one process that wait for a match.
 
     Args:
-        reactor: Twisted's.
-        confinement: what programs are held to.
-        keep_for: how many matches a program may play.
-        observers: told which program can't stay, and why.
+        reactor: Twisted's reactor.
+        confinement: sandbox and limits of programs.
+        keep_for: most matches of a program.
+        observers: notified of programs that can't stay.
     """
 
     def __init__(self, reactor: Any, confinement: Confinement, keep_for: int, observers: Observers) -> None:
-        limits = replace(confinement.limits, cpu_s=confinement.limits.cpu_s * keep_for)  # it is for one match's needs
+        # The limit of processor time is meant for one match, and counts for all that a program plays.
+        limits = replace(confinement.limits, cpu_s=confinement.limits.cpu_s * keep_for)
         self.confinement = replace(confinement, limits=limits)
         self._reactor = reactor
         self._keep_for = keep_for
         self._observers = observers
         self._numbers = itertools.count(1)
         self._waiting: list[KeptProgram] = []
-        """The one that has waited longest first."""
+        """Programs that wait; the one that has waited longest is first."""
         self._cannot_stay: set[str] = set()
-        """Names of those whose program has ended between two matches."""
+        """Names of players whose program has ended between two matches."""
         self._ending: set[Deferred[Any]] = set()
         self._stamps = FolderStamps(reactor)
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
-        """Of those that wait."""
+        """Most programs that may wait."""
 
     async def acquire(self, launch: Launch, deal: str) -> KeptProgram | None:
-        """Return a program that waits and may play a deal; it is not stopped any more. None if there is none.
+        """Wake a program that waits and may play a deal, and return it; None if there is none.
 
         Args:
-            launch: how it was started.
+            launch: the player's.
             deal: commitment to the deal.
         """
         stamp = await self.stamp(launch)
         for kept in [kept for kept in reversed(self._waiting) if kept.launch == launch and deal not in kept.deals]:
             self._waiting.remove(kept)
             if kept.stamp == stamp and kept.is_waiting:
-                self._rouse(kept)
+                self._wake(kept)
                 kept.deals.add(deal)
                 return kept
             self._dismiss(kept)
         return None
 
-    def started(self, launch: Launch, program: Program, folders: ExitStack, stamp: int, deal: str) -> KeptProgram:
-        """Take note of a program that was started for a match.
+    def register(self, launch: Launch, program: Program, folders: ExitStack, stamp: int, deal: str) -> KeptProgram:
+        """Register a program that was started for a match.
 
         Args:
-            launch: how.
-            program: it.
-            folders: what is removed when nothing is left of it.
-            stamp: of its folder, from before.
+            launch: how it was started.
+            program: the process.
+            folders: removes its files when the program is gone.
+            stamp: of its folder, before it was started.
             deal: commitment to the deal that it plays.
         """
         kept = KeptProgram(launch, program, next(self._numbers), folders, stamp)
@@ -169,10 +171,10 @@ class ProgramPool:
         return kept
 
     def release(self, kept: KeptProgram) -> bool:
-        """Let a program wait for its next match, unless it has to be started anew.
+        """Let a program wait for its next match, unless it has to be started again for that.
 
         Returns:
-            Whether it stays; else it is being ended.
+            Whether it stays; if not, it is being ended.
         """
         most = min(self._keep_for, kept.launch.matches or self._keep_for)
         is_spent = len(kept.deals) >= most or kept.has_left or kept.launch.name in self._cannot_stay
@@ -187,17 +189,17 @@ class ProgramPool:
         return True
 
     async def stamp(self, launch: Launch) -> int:
-        """Return what changes whenever something in a player's folder does."""
-        return await self._stamps.of(launch)
+        """Return the stamp of a player's folder, see FolderStamps."""
+        return await self._stamps.get(launch)
 
     async def close(self) -> None:
-        """End all programs that wait, and wait until nothing is left of any."""
+        """End all programs that wait, and wait until nothing is left of them."""
         while self._waiting:
             self._dismiss(self._waiting.pop())
         for ending in list(self._ending):
             await outlast(ending)
 
-    def _rouse(self, kept: KeptProgram) -> None:
+    def _wake(self, kept: KeptProgram) -> None:
         if kept.stopping is not None and kept.stopping.active():
             kept.stopping.cancel()
         elif kept.stopping is not None:
@@ -205,13 +207,13 @@ class ProgramPool:
         kept.stopping = None
 
     def _dismiss(self, kept: KeptProgram) -> None:
-        """End a program, and remove what it has left."""
+        """End a program, and remove its files."""
         name = kept.launch.name
         if kept.has_left and name not in self._cannot_stay:
             self._cannot_stay.add(name)
-            text = f"{name} ended between two matches: from here on, it is started anew for each one"
+            text = f"{name} ended between two matches: from now on, it is started again for each one"
             self._observers.notify(Observer.on_notice, text)
-        self._rouse(kept)
+        self._wake(kept)
         if kept.link is not None and kept.link.owner in (kept, None):
             kept.link.say_goodbye()
         removing = Deferred[None]()
@@ -219,9 +221,9 @@ class ProgramPool:
 
         def _remove(_gone: None) -> None:
             done = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), kept.folders.close)
-            done.addBoth(_removed)
+            done.addBoth(_finish)
 
-        def _removed(_result: object) -> None:
+        def _finish(_result: object) -> None:
             self._ending.discard(removing)
             removing.callback(None)
 
@@ -229,12 +231,12 @@ class ProgramPool:
 
 
 def is_memory_short() -> bool:
-    """Tell whether less of the machine's memory is available than is to be."""
+    """Tell whether less of the machine's memory is available than FREE."""
     try:
-        found = dict(line.split()[:2] for line in _MEMORY.read_text().splitlines())
-        return int(found["MemAvailable:"]) < FREE * int(found["MemTotal:"])
+        sizes = dict(line.split()[:2] for line in _MEMORY.read_text().splitlines())
+        return int(sizes["MemAvailable:"]) < FREE * int(sizes["MemTotal:"])
     except (OSError, ValueError, KeyError):
-        return False  # not told here
+        return False  # this system does not say
 
 
 def _stamp(folder: Path) -> int:
@@ -242,4 +244,4 @@ def _stamp(folder: Path) -> int:
         with open_descriptor(folder) as top:
             return hash(tuple(sorted(marks(top).items())))
     except (BadTree, OSError) as error:
-        return hash(str(error))  # whoever starts it will be told
+        return hash(str(error))  # starting the program reports the same error

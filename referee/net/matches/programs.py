@@ -1,6 +1,6 @@
 """The programs of one match: starts them with the address and the token of their seat, and ends them.
 
-Where programs stay, one that waits is taken in place of a new one, and goes back to wait for its next match.
+If programs stay, one that waits plays in place of a new one, and waits for its next match afterwards.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from .settings import MatchServices
 _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE
 )
-"""What programs print last when they have none left, in one language or another."""
+"""Last words of programs without memory, in various languages."""
 
 
 class Vacancy(Struct, frozen=True, kw_only=True):
@@ -42,28 +42,28 @@ class Vacancy(Struct, frozen=True, kw_only=True):
 
 
 class InvitedPlayer(Struct, frozen=True, kw_only=True):
-    """A player without a program, who connects once it is told where."""
+    """A player without a program, which connects once it has the address."""
 
     name: str
     invite: Callable[[Invitation], None]
-    """Called when the referee listens; returns at once."""
+    """Function that is called when the referee listens; returns at once."""
 
 
 Occupant = Launch | PlayerLink | Vacancy | InvitedPlayer | None
-"""Who is to sit on a seat: a program to start, a player that is connected or to be told to connect, nobody, or (None)
-who comes by itself."""
+"""Occupant of a seat: a program to start, a connected player, a vacancy, an invited player, or None for a player that
+comes back by itself."""
 
 
 class MatchPrograms:
     """The programs of one match.
 
     Args:
-        match: theirs.
+        match: that they play.
         occupants: by seat.
         tokens: by seat.
-        records: folder of the records: no program may read it, and what they print is kept there.
-        reactor: Twisted's.
-        services: what they are held to, and who takes note of what starts and ends.
+        records: folder of the records, which no program may read; the output of programs is kept there.
+        reactor: Twisted's reactor.
+        services: sandbox, pool and observers.
     """
 
     def __init__(
@@ -76,19 +76,19 @@ class MatchPrograms:
         services: MatchServices,
     ) -> None:
         self.programs: dict[int, Program] = {}
-        """By seat."""
+        """Seat -> its program."""
         self.staying: dict[int, KeptProgram] = {}
-        """Those of them that stay, by seat."""
+        """Seat -> its program, if that stays."""
         self.reused: dict[int, KeptProgram] = {}
-        """Those of them that have played before, by seat."""
+        """Seat -> its program, if that has played before."""
         self._copies: dict[int, Path | PlayerError | None] = {}
-        """By seat: what a program is shown in the place of its folder, or why there is none."""
+        """Seat -> copy that its program is shown in place of its folder, or the error of copying."""
         self._folders: dict[int, contextlib.ExitStack] = {}
-        """By seat: removes that copy."""
+        """Seat -> what removes that copy."""
         self._quick = contextlib.ExitStack()
-        """Removes those that take so little time that no thread has to."""
+        """Removes the copies that are so small that no thread has to."""
         self._stamps: dict[int, int] = {}
-        """By seat, of a program's folder, where programs stay."""
+        """Seat -> stamp of its program's folder, if programs stay."""
         self._match = match
         self._launches = {seat: occupant for seat, occupant in enumerate(occupants) if isinstance(occupant, Launch)}
         self._tokens = tokens
@@ -105,7 +105,7 @@ class MatchPrograms:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """By seat, the number of the start of its program, 0 where there is none; empty unless programs stay."""
+        """Numbers of the programs' starts by seat, 0 for a seat without a program; empty unless programs stay."""
         if not self.staying:
             return ()
         seats = range(len(self._match.setup.names))
@@ -113,17 +113,16 @@ class MatchPrograms:
 
     @contextlib.asynccontextmanager
     async def own_folders(self) -> AsyncIterator[None]:
-        """Keep a copy of the folder of each program that is to be started: for its own life alone.
+        """Copy the folder of each program that is to be started, within a block: each run gets a copy of its own.
 
-        Copies are made and removed in a thread, unless they are known to be small: they may be large, and other matches
-        go on meanwhile.
+        Copies are made and removed in a thread, unless they are known to be small, since other matches go on.
 
         Raises:
             OSError: the disk can't take one.
         """
         try:
             for seat, launch in self._launches.items():
-                if not self._match.is_out(seat) and not await self._take_kept(seat, launch):
+                if not self._match.is_out(seat) and not await self._take_staying(seat, launch):
                     await self._copy(seat, launch)
             yield
         finally:
@@ -132,10 +131,10 @@ class MatchPrograms:
             for folders in self._folders.values():
                 await outlast(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
 
-    async def _take_kept(self, seat: int, launch: Launch) -> bool:
+    async def _take_staying(self, seat: int, launch: Launch) -> bool:
         """Take a program that has played before, if one waits; return whether one did.
 
-        A match that is resumed starts new programs: one that has played before knows nothing of it.
+        A resumed match starts new programs: those that wait know nothing of it.
         """
         if self._pool is None:
             return False
@@ -166,12 +165,12 @@ class MatchPrograms:
     def start(
         self, lobby: ReservedSeats, address: str, sockets: Mapping[int, Path], *, vacate_if_missing: bool
     ) -> None:
-        """Start every program whose seat is still in the match; those that stay take their seats.
+        """Start every program whose seat is still in the match, and seat those that have played before.
 
         Args:
-            lobby: where they are to take their seats; those that can't are given up there.
+            lobby: where programs take their seats; the seats of those that can't start are given up.
             address: the referee's, as a player writes it.
-            sockets: the private ones, by seat.
+            sockets: private sockets by seat.
             vacate_if_missing: whether a program that can't be started leaves its seat vacant.
 
         Raises:
@@ -193,31 +192,31 @@ class MatchPrograms:
             self.programs[seat] = program
             if self._pool is not None:
                 folders, deal = self._folders.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
-                self.staying[seat] = self._pool.started(launch, program, folders, self._stamps[seat], deal)
+                self.staying[seat] = self._pool.register(launch, program, folders, self._stamps[seat], deal)
             program.exited.addCallback(self._vacate, lobby, seat, program)
 
     def _seat(self, seat: int, lobby: ReservedSeats) -> None:
-        """Seat a program that is connected; what it prints from now on belongs to this match."""
+        """Seat a connected program; its output belongs to this match from now on."""
         kept = self.reused[seat]
         assert kept.link is not None, "it has played before"
         self._records.mkdir(parents=True, exist_ok=True)
         kept.program.begin_match(self._output(seat))
         self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
         lobby.take_back(seat, kept.link)
-        kept.link.owner = kept  # until the match begins: whether it is still there then, is for the runner to see
+        kept.link.owner = kept  # until the runner takes over, which looks whether it is still there
 
     def stop(self) -> None:
-        """Let no program do anything until it may go on."""
+        """Stop all programs."""
         for program in self.programs.values():
             program.stop()
 
     def resume(self) -> None:
-        """Let all programs go on."""
+        """Let all stopped programs go on."""
         for program in self.programs.values():
             program.resume()
 
     def note_links(self, links: Sequence[PlayerLink | None]) -> None:
-        """Take note which connection is whose.
+        """Note the connections of programs that stay.
 
         Args:
             links: by seat.
@@ -226,7 +225,7 @@ class MatchPrograms:
             kept.link = links[seat]
 
     def release(self, link: PlayerLink) -> bool:
-        """Let a program that stays have its connection back after the match; tell whether it is one's."""
+        """Give a link back to its program after the match, if that stays; return whether it does."""
         owner = next((kept for kept in self.staying.values() if kept.link is link), None)
         if owner is not None:
             link.owner = owner
@@ -259,7 +258,7 @@ class MatchPrograms:
         """Give up a seat whose program has ended."""
         self._note("program-ended", match=self._match.setup.match, seat=seat, status=status)
         printed = program.output_path
-        words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
+        words = f"; its last words are in {printed.name}, next to the record" if printed.exists() else ""
         lobby.give_up(seat, f"its program ended before it took its seat: {status}{words}", find_ending(program))
         return status
 
@@ -280,13 +279,13 @@ class MatchPrograms:
 
 @contextlib.contextmanager
 def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterator[Mapping[int, Path]]:
-    """Make a folder for sockets, by seat: a program in a sandbox is shown its own, and nobody else can reach it.
+    """Make a folder with a socket for each seat, which the sandbox shows to that seat's program only.
 
-    So it is known which program a connection is from, before it says anything.
+    So the referee knows which program opened a connection before any byte comes.
 
     Args:
         confinement: without a sandbox there are no sockets.
-        seats: those of programs that are started.
+        seats: whose programs are started.
     """
     if confinement.sandbox is None or not seats:
         yield {}
@@ -296,10 +295,10 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
 
 
 def find_ending(program: Program) -> Ending:
-    """Return why a program that has ended could not play."""
-    how, *said = program.end_parts
-    if any(_MEMORY.search(words) for words in said):
+    """Return the reason why a program that has ended could not play."""
+    how, *printed = program.end_parts
+    if any(_MEMORY.search(words) for words in printed):
         return Ending.OUT_OF_MEMORY
     if how == "exit status 0":
         return Ending.ENDED
-    return Ending.FAILED if said else Ending.SPEECHLESS
+    return Ending.FAILED if printed else Ending.SPEECHLESS

@@ -1,7 +1,7 @@
-"""What a match needs before it begins: what the organiser settles, and what it shares with others of its referee.
+"""Settings of a match, and the services that it shares with other matches of its referee.
 
-The organiser settles options of the game, time, deal, and who may come. Shared are the key, the observers, the sandbox
-and the event loop.
+The organiser settles the options of the game, time, deal and players. The key, the observers, the sandbox and the event
+loop are shared.
 """
 
 import os
@@ -35,44 +35,44 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
     default_margin: int | None = None
-    """As in the setup of a match."""
+    """Default margin, as in MatchSetup."""
     lot: bool = False
-    """Whether the seats are drawn by lot."""
+    """True if the seats are drawn by lot."""
     come_back_s: float = 0.0
-    """How long a player that came by itself may be away once its connection was lost; its clock goes on."""
+    """Seconds that a player that was not launched here may be away after its connection was lost; its clock goes on."""
     players: Mapping[str, str] | None = None
-    """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
+    """Name -> SHA-256 of the token, for the players that may sign up; None: everybody may."""
     kind: LinkKind = PlayerLink
-    """Makes the links of those who connect: which wire is spoken."""
+    """Makes the links, and so decides which wire is spoken."""
     dialect: str | None = None
-    """The name of that wire, for the record; None: the referee's own."""
+    """Name of that wire, for the record; None: the referee's own."""
     hello_s: float = HELLO_S
-    """How long a connection may take to say who it is, where players sign up."""
+    """Seconds that a connection may take to say hello during sign-up."""
     acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
     drawn: bytes | None = None
     """The seed, 32 bytes, if it was drawn beforehand; None: it is drawn here."""
     deal: bytes | None = None
-    """The very seed, 32 bytes, with the players' nonces left out of it: for duplicate deals. `seed` goes before it."""
+    """Seed for duplicate deals, 32 bytes; the players' nonces do not enter the shuffle. `seed` takes precedence."""
     is_last_of_deal: bool = True
-    """Whether no other match with that deal is to be played, unless this one is void: only then its end reveals it."""
+    """True if no other match with that deal follows, unless this one is void; only then its end reveals the seed."""
     position: Any = None
     folder: Path = Path("logs")
-    """Where the record is written."""
+    """Folder of the record."""
     match: str | None = None
     """The match's name; None: made from the game and the time."""
     context: MatchContext | None = None
-    """What the match is opened for, if it is one of a tournament."""
+    """Context of the match in its tournament; None: it is a single match."""
     programs: tuple[str, ...] = ()
-    """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
+    """Players' programs in the organiser's words, in the order of their launches; the match is resumed with them."""
 
 
 def make_seed(settings: MatchSettings) -> bytes:
-    """Return a match's seed: a fixed one, a deal that is given, or one that is this match's alone.
+    """Return a match's seed: a fixed one, that of a duplicate deal, or one of its own.
 
     Args:
-        settings: of the table.
+        settings: the match's.
     """
     if settings.seed is not None:
         return chance.seed_from_number(settings.seed)
@@ -91,10 +91,10 @@ def make_setup(settings: MatchSettings, game: str, match: str, names: Sequence[s
     """Return the setup of a match.
 
     Args:
-        settings: of the table.
-        game: its name.
-        match: the match's name.
-        names: of the players, in the order in which they came; by seat, unless lots are drawn.
+        settings: the match's.
+        game: name of the game.
+        match: name of the match.
+        names: of the players, by seat, or in the order in which they came if seats are drawn by lot.
         seed: the match's.
     """
     return MatchSetup(
@@ -115,18 +115,18 @@ def make_setup(settings: MatchSettings, game: str, match: str, names: Sequence[s
 
 
 class MatchServices(Struct, frozen=True, kw_only=True):
-    """What there is around a match, whatever is played."""
+    """Services that matches share, whatever is played."""
 
     sealer: Sealer = field(default_factory=Sealer.new)
-    """The key that seals the record; one of its own, forgotten afterwards, if none is given."""
+    """Key that seals the record; by default a new one, which is forgotten afterwards."""
     observers: Observers = field(default_factory=Observers)
-    """Those who are told what happens; whatever they do, the match goes on."""
+    """Observers of the match; whatever they do, the match goes on."""
     confinement: Confinement = Confinement()
-    """What launched programs are held to."""
+    """Sandbox and limits of launched programs."""
     loop: EventLoop | None = None
     """The event loop, if several matches share it; None: the match makes its own."""
     terms: RunTerms = RunTerms()
-    """How all matches of the run are played."""
+    """Terms of all matches of the run."""
     commits: GroupCommit | None = None
     """Syncs the records of several matches together; None: the match has its own syncs."""
     remote_pool: RemotePool | None = None

@@ -137,7 +137,7 @@ class EarlyStarts:
         return report
 
     async def _stamp(self, launches: Sequence[Launch]) -> list[int]:
-        return [await self._stamps.of(launch) for launch in launches]
+        return [await self._stamps.get(launch) for launch in launches]
 
     async def _end(self, early: _EarlyStart) -> None:
         """End programs that do not play their match, and wait until nothing is left of them."""

@@ -288,7 +288,7 @@ class TournamentRunner:
         """Return whether a match has waited long enough for its remote players; if not, schedule the next look."""
         since = self._due_since.setdefault(name, self._now())
         left_s = since + self._run_settings.show_up_s - self._now()
-        if left_s <= 0 and self._pool.patience.stood_still(since, ""):
+        if left_s <= 0 and self._pool.patience.has_stalled(since, ""):
             self._due_since[name], left_s = self._now(), self._run_settings.show_up_s
         if left_s > 0:
             self._look_again(left_s)

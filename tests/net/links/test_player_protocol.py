@@ -25,13 +25,13 @@ STANDSTILL_S = 3 * CLOSE_S
 class Open(Lobby):
     """A lobby that takes everybody, and seats nobody."""
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Have no table for it."""
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Keep nothing of anybody."""
 
 

@@ -42,15 +42,15 @@ class Seats(Lobby):
         """Take what waits."""
         self.on_catching_up()
 
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+    def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
 
-    def seated(self, link: PlayerLink) -> None:
+    def seat(self, link: PlayerLink) -> None:
         """Keep who came."""
         self.came.append(link.name)
         self.on_seated(link)
 
-    def left(self, link: PlayerLink) -> None:
+    def on_leave(self, link: PlayerLink) -> None:
         """Keep who left."""
         self.lost.append(link.name)
 
@@ -237,7 +237,7 @@ def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeyp
     end = scene.connect()
     (link,) = scene.sockets.links.values()
     order = scene.answers()
-    monkeypatch.setattr(scene.lobby, "left", lambda link: order.append(f"{link.name} left"))
+    monkeypatch.setattr(scene.lobby, "on_leave", lambda link: order.append(f"{link.name} left"))
     end.sendall(said())
     scene.look()
     link.transport.connectionLost(Failure(ConnectionDone()))

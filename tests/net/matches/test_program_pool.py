@@ -75,7 +75,7 @@ class Kept:
         """Start a program for a match, and seat it."""
         made: Any = StandIn()
         folders = ExitStack()
-        kept = self.programs.started(launch, made, folders, self.stamp(launch), deal)
+        kept = self.programs.register(launch, made, folders, self.stamp(launch), deal)
         folders.callback(self.removed.append, kept.number)
         kept.link, made.owner = made, kept
         return kept, made
