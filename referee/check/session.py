@@ -150,7 +150,7 @@ class Session:
         if not self.loop.wait(lambda: self._accept() or self.program.status is not None, limit_s):
             raise self._explain_absence(f"it did not connect within {limit_s:g} s")
         if self._wire is None and not self._accept():
-            raise self._explain_absence(f"{self._describe_end()}, before it connected")
+            raise self._explain_absence(self._describe_end(" before it connected"))
         return self.loop.seconds() - self._began_s
 
     def _explain_absence(self, happened: str) -> Failed:
@@ -327,10 +327,12 @@ class Session:
         # The last frame of a program that crashed was right; to show it would draw the eye away from the crash.
         return Failed(self._describe_end(), what, remedy, cause=cause, received=None if crash is None else b"")
 
-    def _describe_end(self) -> str:
-        """Return how the program ended, in words, an exception first."""
+    def _describe_end(self, when: str = "") -> str:
+        """Return in words how the program ended, for a crash the exception."""
         crash = find_crash(self.printed.decode(errors="replace"))
-        return f"the program ended: {self.program.status}" if crash is None else f"it crashed: {crash.summary}"
+        if crash is None:
+            return f"the program ended{when}: {self.program.status}"
+        return f"it crashed{when}: {crash.summary}"
 
     # --- the end
 

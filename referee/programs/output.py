@@ -28,7 +28,7 @@ _READ_BYTES = 65_536
 _TRACEBACK_BYTES = 16_384
 """Part of the output in which a traceback is looked for."""
 _FRAME = re.compile(r'^\s+File "(.+)", line (\d+)(?:, in (.+))?$')
-_LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$")
+_LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
 """Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
 _PLACE_CHARS = 100
 _MOST_LINES_AFTER = 3
