@@ -1,8 +1,7 @@
-"""Loads the plugins: the built-in ones, and all that are installed under the entry point group `referee`.
+"""Loads the plugins: the built-in ones, and all that are installed under the entry point group `referee`."""
 
-The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
-imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
-"""
+# The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
+# imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

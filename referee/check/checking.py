@@ -1,8 +1,7 @@
-"""One check from its beginning to its end: the request, the steps that are run, and the report.
+"""One check from its beginning to its end: the request, the steps that are run, and the report."""
 
-The steps form one list. Each stands on what those before it have shown: a program that can't say hello is not asked to
-play. So behind a failed basic step all others are skipped, and a program fails at the step that names its mistake.
-"""
+# The steps form one list. Each stands on what those before it have shown: a program that can't say hello is not asked
+# to play. So behind a failed basic step all others are skipped, and a program fails at the step that names its mistake.
 
 import time
 from collections import Counter

@@ -1,8 +1,8 @@
-"""Waits on Twisted's reactor from plain code: the reactor runs only during a wait, one turn after the other.
+"""Waits on Twisted's reactor from plain code: the reactor runs only during a wait, one turn after the other."""
 
-So a step of the check reads from top to bottom, without callbacks; and a real match, which is a coroutine, runs on the
-same reactor. The price is that the reactor stands still between two waits: nothing may depend on its timers there.
-"""
+# So a step of the check reads from top to bottom, without callbacks; and a real match, which is a coroutine, runs on
+# the same reactor. The price is that the reactor stands still between two waits: nothing may depend on its timers
+# there.
 
 import time
 from collections.abc import Callable, Coroutine, Iterator

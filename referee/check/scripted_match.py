@@ -1,8 +1,8 @@
-"""One match in which the program plays one seat, and this module the others, with legal moves drawn by chance.
+"""One match in which the program plays one seat, and this module the others, with legal moves drawn by chance."""
 
-The fold of a real match judges, so the check can't have other rules than a tournament. What a program would be expelled
-for is raised as Failed. A step decides how far the match is played, what the program is told, and when it breaks off.
-"""
+# The fold of a real match judges, so the check can't have other rules than a tournament. What a program would be
+# expelled for is raised as Failed. A step decides how far the match is played, what the program is told, and when it
+# breaks off.
 
 import hashlib
 from typing import Any

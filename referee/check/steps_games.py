@@ -1,11 +1,11 @@
-"""The steps in each game, those of plugins included: beginning, end, largest view, most seats, a player that leaves.
+"""The steps in each game, those of plugins included: beginning, end, largest view, most seats, a player that leaves."""
 
-Then the steps of the clocks, and at last one match in each game as the referee itself plays it, against a house player.
-
-To reach the end of a game or its largest view, the check plays a game by chance and begins a match in the middle of it.
-The chance is the same in every check, so that a step which fails can be run again. Games of Q are too long for that, so
-its positions are built instead.
-"""
+# Then the steps of the clocks, and at last one match in each game as the referee itself plays it, against a house
+# player.
+#
+# To reach the end of a game or its largest view, the check plays a game by chance and begins a match in the middle of
+# it. The chance is the same in every check, so that a step which fails can be run again. Games of Q are too long for
+# that, so its positions are built instead.
 
 import itertools
 import time

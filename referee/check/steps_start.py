@@ -1,8 +1,7 @@
-"""The first steps: a program's folder, its first words, its answers to an offer and to reveal, its first turn.
+"""The first steps: a program's folder, its first words, its answers to an offer and to reveal, its first turn."""
 
-Each step judges one thing, so that a program fails at the step that names its mistake. To start a program for each of
-them would take long. So a few looks each start it once and note what it sends, right or wrong; the steps judge that.
-"""
+# Each step judges one thing, so that a program fails at the step that names its mistake. To start a program for each of
+# them would take long. So a few looks each start it once and note what it sends, right or wrong; the steps judge that.
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
-"""The referee's end of one connection under check: frames out, cut into packets as a step wants it, and frames in.
+"""The referee's end of one connection under check: frames out, cut into packets as a step wants it, and frames in."""
 
-A program must not depend on how bytes are cut: TCP may deliver one byte at a time, or several messages at once. Players
-that were tried only on one machine, where each frame comes in one packet, often do.
-"""
+# A program must not depend on how bytes are cut: TCP may deliver one byte at a time, or several messages at once.
+# Players that were tried only on one machine, where each frame comes in one packet, often do.
 
 import os
 import socket

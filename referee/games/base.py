@@ -1,14 +1,14 @@
-"""The contract of a game: what a match needs of its rules.
+"""The contract of a game: what a match needs of its rules."""
 
-A game is a set of functions on states. A state is immutable and hashable: `play`, `deliver` and `drop` return a new
-one, and an error leaves the old one as it was. So a match can be replayed from its record, and a player can look ahead,
-with the same code that judges. A game has no clock and no chance of its own: the one shuffle is handed in at the start.
-
-A play has two halves, because a player must not move on what it has not been handed yet: `play` makes the move, and
-what it draws is on the way; `deliver` puts that into its hand, when the player has confirmed it or need not.
-
-Seats are numbered 0, 1, 2... in turn order at the start.
-"""
+# A game is a set of functions on states. A state is immutable and hashable: `play`, `deliver` and `drop` return a new
+# one, and an error leaves the old one as it was. So a match can be replayed from its record, and a player can look
+# ahead, with the same code that judges. A game has no clock and no chance of its own: the one shuffle is handed in at
+# the start.
+#
+# A play has two halves, because a player must not move on what it has not been handed yet: `play` makes the move, and
+# what it draws is on the way; `deliver` puts that into its hand, when the player has confirmed it or need not.
+#
+# Seats are numbered 0, 1, 2... in turn order at the start.
 
 import tomllib
 from abc import ABC, abstractmethod

@@ -1,17 +1,16 @@
-"""Builds a player's folder, once for each content of it.
+"""Builds a player's folder, once for each content of it."""
 
-A build runs someone else's Makefile, so it is no more trusted than a player. It runs within limits of its own, without
-a network, in a copy of the folder that no other process can reach. In a sandbox the copy is in memory, so that a build
-can't fill the disk; where the referee is root, the build runs as a user without rights, mapped by a user namespace.
-Without a sandbox the copy is a private folder on the disk.
-
-When a build has ended well, the files that it has made or changed are copied into the player's folder. A stamp then
-holds a hash over that folder as the build has left it: if somebody changes a file, or removes what was made, the next
-tournament builds it again. Stamps and outputs are in a folder next to the records.
-
-How a build is started: a shell waits at a gate (a pipe) inside the sandbox. When it says that it is ready, the sandbox
-is complete, and its working directory can be opened from outside and filled. Then the gate is opened.
-"""
+# A build runs someone else's Makefile, so it is no more trusted than a player. It runs within limits of its own,
+# without a network, in a copy of the folder that no other process can reach. In a sandbox the copy is in memory, so
+# that a build can't fill the disk; where the referee is root, the build runs as a user without rights, mapped by a user
+# namespace. Without a sandbox the copy is a private folder on the disk.
+#
+# When a build has ended well, the files that it has made or changed are copied into the player's folder. A stamp then
+# holds a hash over that folder as the build has left it: if somebody changes a file, or removes what was made, the next
+# tournament builds it again. Stamps and outputs are in a folder next to the records.
+#
+# How a build is started: a shell waits at a gate (a pipe) inside the sandbox. When it says that it is ready, the
+# sandbox is complete, and its working directory can be opened from outside and filled. Then the gate is opened.
 
 import fcntl
 import hashlib

@@ -1,8 +1,8 @@
-"""The bounds of launched programs: those that an organiser wants, as far as this machine has them.
+"""The bounds of launched programs: those that an organiser wants, as far as this machine has them."""
 
-`Confinement` holds all settings of programs. It travels as one value from the command line to each start of a program,
-and through it each wall is asked for: the sandbox, the control groups, the limits of a process, the copy of a folder.
-"""
+# `Confinement` holds all settings of programs. It travels as one value from the command line to each start of a
+# program, and through it each wall is asked for: the sandbox, the control groups, the limits of a process, the copy of
+# a folder.
 
 import contextlib
 import os

@@ -1,12 +1,11 @@
-"""Control groups: one for each launched program. It holds everything that the program starts, and is removed with it.
+"""Control groups: one for each launched program, which holds everything that the program starts."""
 
-Both versions of the kernel's control groups are supported. A group is made below the referee's own group (or, where the
-kernel forbids that, next to it), so that the limits of the referee also hold for its programs.
-
-A referee that is killed leaves its groups behind, and the next referee removes them. It knows them by their names. A
-name has the number of the process and the time when that began, because numbers are used again, and the namespace in
-which the number counts: processes of another container can't be seen from here, so their groups must be left alone.
-"""
+# Both versions of the kernel's control groups are supported. A group is made below the referee's own group (or, where
+# the kernel forbids that, next to it), so that the limits of the referee also hold for its programs.
+#
+# A referee that is killed leaves its groups behind, and the next referee removes them. It knows them by their names. A
+# name has the number of the process and the time when that began, because numbers are used again, and the namespace in
+# which the number counts: processes of another container can't be seen from here, so their groups must be left alone.
 
 import contextlib
 import itertools

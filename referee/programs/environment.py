@@ -1,8 +1,7 @@
-"""The environment variables of a launched program: what the referee passes on of its own, and what it adds.
+"""The environment variables of a launched program: what the referee passes on of its own, and what it adds."""
 
-A program finds the referee, its own token and the mark of its start here. Everything else of the referee's environment
-stays out, because it may hold secrets.
-"""
+# A program finds the referee, its own token and the mark of its start here. Everything else of the referee's
+# environment stays out, because it may hold secrets.
 
 import os
 from collections.abc import Mapping

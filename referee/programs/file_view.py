@@ -1,12 +1,12 @@
-"""The files that one program sees in a sandbox: its own files and what it runs from, without records and keys.
+"""The files that one program sees in a sandbox: its own files and what it runs from, without records and keys."""
 
-A program runs from the system and from the runtimes that its command line names. The mounts that show and hide all this
-are made in sandbox.py. What a record looks like, the caller knows: a function finds the private names in a folder.
-
-A folder with private files is covered as a whole, however many there are and will be. That won't do for a folder that
-the program needs, such as the one in which the referee was started. Of such a folder, each entry that is not private is
-shown by itself, so that a record which is written there later can't be seen.
-"""
+# A program runs from the system and from the runtimes that its command line names. The mounts that show and hide all
+# this are made in sandbox.py. What a record looks like, the caller knows: a function finds the private names in a
+# folder.
+#
+# A folder with private files is covered as a whole, however many there are and will be. That won't do for a folder that
+# the program needs, such as the one in which the referee was started. Of such a folder, each entry that is not private
+# is shown by itself, so that a record which is written there later can't be seen.
 
 import os
 import shutil

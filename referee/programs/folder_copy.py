@@ -1,12 +1,11 @@
-"""The copy of its player's folder that a program is shown in a sandbox, for one match.
+"""The copy of its player's folder that a program is shown in a sandbox, for one match."""
 
-Why a copy: what the kernel keeps with a file, such as which parts of it are in memory, can be seen by everybody who
-reads that file. Two seats of one player could talk through it, and a program could leave word for its next match.
-
-Small folders are also held in memory, as they were when they were last copied. To look whether anything in a folder has
-changed, and to write out what is in memory, takes a third of the time of a copy: little enough for the referee's loop
-to do it itself, without a thread.
-"""
+# Why a copy: what the kernel keeps with a file, such as which parts of it are in memory, can be seen by everybody who
+# reads that file. Two seats of one player could talk through it, and a program could leave word for its next match.
+#
+# Small folders are also held in memory, as they were when they were last copied. To look whether anything in a folder
+# has changed, and to write out what is in memory, takes a third of the time of a copy: little enough for the referee's
+# loop to do it itself, without a thread.
 
 import contextlib
 import os

@@ -1,10 +1,9 @@
-"""The referee's side of the process from which house players are forked.
+"""The referee's side of the process from which house players are forked."""
 
-To start an interpreter and import what a house player needs takes many times as long as a fork. House players are the
-referee's own code, so they may share one process that has imported everything, and one sandbox. Each of them still has
-limits, control groups and an output of its own. All of them end with that process, and it ends with the referee. The
-code that runs inside is in house_process.py.
-"""
+# To start an interpreter and import what a house player needs takes many times as long as a fork. House players are the
+# referee's own code, so they may share one process that has imported everything, and one sandbox. Each of them still
+# has limits, control groups and an output of its own. All of them end with that process, and it ends with the referee.
+# The code that runs inside is in house_process.py.
 
 import contextlib
 import itertools

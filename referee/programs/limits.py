@@ -1,8 +1,7 @@
-"""What a launched program may use of the machine, how long it may take to end, and the kernel's limits of a process.
+"""What a launched program may use of the machine, how long it may take to end, and the kernel's limits of a process."""
 
-Control groups (control_groups.py) hold a whole program, where the machine has them. The limits that are set here, by
-prlimit, hold each process by itself: they are what is left on a machine without control groups.
-"""
+# Control groups (control_groups.py) hold a whole program, where the machine has them. The limits that are set here, by
+# prlimit, hold each process by itself: they are what is left on a machine without control groups.
 
 import os
 import resource

@@ -1,8 +1,7 @@
-"""The forms in which a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, a folder with player.toml).
+"""The forms in which a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, a folder with player.toml)."""
 
-Each form leads to a `Launch`, which says how the player's program is started. A folder in which a link leads outside of
-it is refused: a tournament may copy or send the folder, and the link could lead to the organiser's files.
-"""
+# Each form leads to a `Launch`, which says how the player's program is started. A folder in which a link leads outside
+# of it is refused: a tournament may copy or send the folder, and the link could lead to the organiser's files.
 
 import os
 import shlex

@@ -1,15 +1,14 @@
-"""Processes that end with this one and share no keyring with it: how they are started, watched, signalled and found.
+"""Processes that end with this one and share no keyring with it: how they are started, watched, signalled and found."""
 
-The kernel kills a process together with the thread that started it (PR_SET_PDEATHSIG), but only once the process has
-asked for that. A referee that is killed before then would leave the process running for ever. So the last command
-before the program itself writes into a socket whose other end only this process holds: if nobody holds it any more,
-the write ends the command. All programs share that socket, and it stays open in the first process of a sandbox. A pipe
-would not do, because it could be opened again there (by /proc) and carry words from one program to another.
-
-A process may leave the process group of the program that started it. In a sandbox it ends with the sandbox, and in a
-control group with the group. Without either, it is found by a variable that it has inherited; a process that leaves its
-group and also changes its environment can't be told from the user's own.
-"""
+# The kernel kills a process together with the thread that started it (PR_SET_PDEATHSIG), but only once the process has
+# asked for that. A referee that is killed before then would leave the process running for ever. So the last command
+# before the program itself writes into a socket whose other end only this process holds: if nobody holds it any more,
+# the write ends the command. All programs share that socket, and it stays open in the first process of a sandbox. A
+# pipe would not do, because it could be opened again there (by /proc) and carry words from one program to another.
+#
+# A process may leave the process group of the program that started it. In a sandbox it ends with the sandbox, and in a
+# control group with the group. Without either, it is found by a variable that it has inherited; a process that leaves
+# its group and also changes its environment can't be told from the user's own.
 
 import contextlib
 import ctypes

@@ -1,12 +1,12 @@
-"""One running player program: starts it within its bounds, and ends it with everything that it started.
+"""One running player program: starts it within its bounds, and ends it with everything that it started."""
 
-A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups. What it
-finds in its environment is in environment.py, how long it may take to end in limits.py.
-
-The end has three stages. A program is first given PATIENCE_S to exit by itself, for most do when their connection is
-closed. Then its process group gets SIGTERM, and SIGKILL after GRACE_S. Whatever is left by then has left the group: it
-is killed by its control group, with its sandbox, or, on a machine that has neither, by the mark in its environment.
-"""
+# A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups. What it
+# finds in its environment is in environment.py, how long it may take to end in limits.py.
+#
+# The end has three stages. A program is first given PATIENCE_S to exit by itself, for most do when their connection is
+# closed. Then its process group gets SIGTERM, and SIGKILL after GRACE_S. Whatever is left by then has left the group:
+# it is killed by its control group, with its sandbox, or, on a machine that has neither, by the mark in its
+# environment.
 
 import contextlib
 import functools

@@ -1,31 +1,31 @@
-"""The sandbox: the command line of bubblewrap that shows a program its own files and the system, and nothing else.
+"""The sandbox: the command line of bubblewrap that shows a program its own files and the system, and nothing else."""
 
-The enemy is the author of a player, who may have written anything into it. Four aims are assumed: to read what is not
-the player's (the organiser's files, other players' programs, the hands of other seats); to harm the machine or the
-record; to slow down the other players, so that they are expelled; and to pass words on, from one seat of a match to
-another, or from one match of a duplicate deal to the next. The organiser, the house players and the referee's own code
-are not enemies. The kernel and bubblewrap are trusted: a hole in them is a hole in this.
-
-The walls, each against what the one before lets through:
-
-1. Namespaces. A program sees a file system of its own, read-only but for an empty home, /tmp and shared memory, which
-   are memory and end with it; file_view.py says what is in there. It has no network, only the referee's socket. It sees
-   no process but its own and has no capability, and everything in the sandbox ends with its first process. It can't
-   make a user namespace: as root in one of its own, it could reach most of the kernel's code that has had holes.
-2. The filter of system calls (seccomp), in system_calls.py. Namespaces don't cover the kernel's keyrings, locks on
-   files that all can read, the memory that holds files, or work that the kernel does for a program in its own threads.
-   Refused calls are answered as by an older kernel, so that honest runtimes fall back on something else.
-3. The control group, in control_groups.py: memory, number of processes, a fair share of the cores, and a list of all
-   processes, so that they can be stopped and killed. Where there is none, prlimit holds each process by itself.
-4. A hidden part of /proc. The numbers that the kernel counts for the whole machine carry words: one program makes them
-   grow, another reads them, if need be in a later match. What runtimes read at their start is there, and always says
-   the same. sys/vm/stat_refresh is hidden for another reason: all cores have to work for its reader.
-
-What it does not stop. Programs that run at the same time share cores, caches and the memory bus, and can signal by how
-much they use; two that are written for it will find some bits. Without a control group for memory, a program can find
-out by timing which of the system's files were read in an earlier match. Without a sandbox (`--sandbox off`), a program
-can do what the referee's user can.
-"""
+# The enemy is the author of a player, who may have written anything into it. Four aims are assumed: to read what is not
+# the player's (the organiser's files, other players' programs, the hands of other seats); to harm the machine or the
+# record; to slow down the other players, so that they are expelled; and to pass words on, from one seat of a match to
+# another, or from one match of a duplicate deal to the next. The organiser, the house players and the referee's own
+# code are not enemies. The kernel and bubblewrap are trusted: a hole in them is a hole in this.
+#
+# The walls, each against what the one before lets through:
+#
+# 1. Namespaces. A program sees a file system of its own, read-only but for an empty home, /tmp and shared memory, which
+#    are memory and end with it; file_view.py says what is in there. It has no network, only the referee's socket. It
+#    sees no process but its own and has no capability, and everything in the sandbox ends with its first process. It
+#    can't make a user namespace: as root in one of its own, it could reach most of the kernel's code that has had
+#    holes.
+# 2. The filter of system calls (seccomp), in system_calls.py. Namespaces don't cover the kernel's keyrings, locks on
+#    files that all can read, the memory that holds files, or work that the kernel does for a program in its own
+#    threads. Refused calls are answered as by an older kernel, so that honest runtimes fall back on something else.
+# 3. The control group, in control_groups.py: memory, number of processes, a fair share of the cores, and a list of all
+#    processes, so that they can be stopped and killed. Where there is none, prlimit holds each process by itself.
+# 4. A hidden part of /proc. The numbers that the kernel counts for the whole machine carry words: one program makes
+#    them grow, another reads them, if need be in a later match. What runtimes read at their start is there, and always
+#    says the same. sys/vm/stat_refresh is hidden for another reason: all cores have to work for its reader.
+#
+# What it does not stop. Programs that run at the same time share cores, caches and the memory bus, and can signal by
+# how much they use; two that are written for it will find some bits. Without a control group for memory, a program can
+# find out by timing which of the system's files were read in an earlier match. Without a sandbox (`--sandbox off`), a
+# program can do what the referee's user can.
 
 import os
 import re

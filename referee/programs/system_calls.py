@@ -1,22 +1,22 @@
 """The list of system calls that a program in a sandbox is refused, each with the reason; and the filter made of it.
 
-Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. The rest of
-the sandbox, and the enemy that it is built against, are in sandbox.py.
-
-Why a list of what is refused, and not of what is allowed: players are written in any language, and each runtime uses
-calls of its own, new ones with each version. A list of allowed calls would break players that did no harm. The price is
-that a dangerous call which is not in the table is allowed until somebody adds it.
-
 The table has three parts. DANGERS could lead out of the sandbox. BURDENS make the kernel work for a program in threads
 and interrupts of its own, for which no control group is charged: the other players would miss that time, and would be
 expelled for it (`python -m tests.benchmarks burdens` measures them). CHANNELS carry words from one program to another.
 A build is allowed the channels: compilers lock files, and a build knows nothing of a match.
-
-What a refused program sees matters as much. No answer ends it: it gets the error that it would get from an older or a
-smaller kernel, so that its runtime falls back on something else, or even success where the call would have had no
-visible effect. The one exception is a call of another architecture (32 bits on 64, x32), which ends the process: there
-the same numbers mean other calls, and no player needs them.
 """
+
+# Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. The rest
+# of the sandbox, and the enemy that it is built against, are in sandbox.py.
+#
+# Why a list of what is refused, and not of what is allowed: players are written in any language, and each runtime uses
+# calls of its own, new ones with each version. A list of allowed calls would break players that did no harm. The price
+# is that a dangerous call which is not in the table is allowed until somebody adds it.
+#
+# What a refused program sees matters as much. No answer ends it: it gets the error that it would get from an older or a
+# smaller kernel, so that its runtime falls back on something else, or even success where the call would have had no
+# visible effect. The one exception is a call of another architecture (32 bits on 64, x32), which ends the process:
+# there the same numbers mean other calls, and no player needs them.
 
 import errno
 import os

@@ -1,9 +1,8 @@
-"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random.
+"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random."""
 
-Each check holds in every state of every game: a play changes nothing but returns a new state, a view tells its seat no
-more than it may know, equal seeds and moves give equal states, a hostile move is refused by a rule's name. An author
-needs no test of these; the tests of a game are about its own rules.
-"""
+# Each check holds in every state of every game: a play changes nothing but returns a new state, a view tells its seat
+# no more than it may know, equal seeds and moves give equal states, a hostile move is refused by a rule's name. An
+# author needs no test of these; the tests of a game are about its own rules.
 
 from collections.abc import Mapping
 from copy import deepcopy

@@ -1,7 +1,6 @@
-"""Checks that a pairing format keeps the contract of `pairing.base.PairingFormat`, with random results and withdrawals.
+"""Checks that a pairing format keeps the contract of `pairing.base.PairingFormat`, by running a random tournament."""
 
-It knows no format's rules. Results come in any order, like those of matches that are played at the same time.
-"""
+# It knows no format's rules. Results come in any order, like those of matches that are played at the same time.
 
 from collections import Counter
 from collections.abc import Mapping

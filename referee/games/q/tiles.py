@@ -1,9 +1,8 @@
-"""Tiles, map, fitting and runs of the Q game.
+"""Tiles, map, fitting and runs of the Q game."""
 
-A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
-equal tiles are the same number. The cost of a check grows with the tiles placed and the runs they touch, not with the
-map: a referee checks each move once, but a player that searches does so thousands of times.
-"""
+# A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
+# equal tiles are the same number. The cost of a check grows with the tiles placed and the runs they touch, not with the
+# map: a referee checks each move once, but a player that searches does so thousands of times.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce

@@ -1,12 +1,12 @@
 """Quad-Ominos: views, and which moves are legal. The consequences of a legal move are in rounds.py.
 
-A move is one tile or one choice: a seat that earns a bonus is asked again, with its last tile on the table. A step of
-a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a square, `(row, column)`. The referee
-draws and skips by itself: a seat is asked only if it can lay a tile.
-
 Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.toml names every rule
 and says where the article is silent.
 """
+
+# A move is one tile or one choice: a seat that earns a bonus is asked again, with its last tile on the table. A step of
+# a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a square, `(row, column)`. The referee
+# draws and skips by itself: a seat is asked only if it can lay a tile.
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any

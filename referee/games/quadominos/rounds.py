@@ -1,8 +1,7 @@
-"""Rounds and turns of Quad-Ominos: the consequences of a legal tile or choice.
+"""Rounds and turns of Quad-Ominos: the consequences of a legal tile or choice."""
 
-Everything that the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, adds
-points, and deals again. So in a state that is not over, the seat to move always has a move.
-"""
+# Everything that the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips,
+# adds points, and deals again. So in a state that is not over, the seat to move always has a move.
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal

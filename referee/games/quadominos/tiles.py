@@ -1,10 +1,9 @@
-"""Tiles and table of Quad-Ominos.
+"""Tiles and table of Quad-Ominos."""
 
-A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
-with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. Whether
-any tile of a hand fits on a cell is then one look-up and one AND, and to lay a tile changes at most eight patterns. A
-table of cells alone would be simpler, but a search asks this question for every cell in every state.
-"""
+# A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
+# with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. Whether
+# any tile of a hand fits on a cell is then one look-up and one AND, and to lay a tile changes at most eight patterns. A
+# table of cells alone would be simpler, but a search asks this question for every cell in every state.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,12 +1,13 @@
 """The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches.
 
-A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits. A set is enough: a
-piece knocks one of its own size, so no tower ever has two pieces of a size, and they stand in the order of their sizes.
-A dot is a number, row by row from row 1, column 1; places outside of the playing area have a number, too, but no ray.
-
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Its figures could not be found: the layout that
 comes with the game, boards.toml, is a reconstruction, and an organiser can give another.
 """
+
+# A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits. A set is enough: a
+# piece knocks one of its own size, so no tower ever has two pieces of a size, and they stand in the order of their
+# sizes. A dot is a number, row by row from row 1, column 1; places outside of the playing area have a number, too, but
+# no ray.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

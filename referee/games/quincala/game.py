@@ -1,13 +1,13 @@
 """Quincala Mixing: options, moves, views and positions. The course of a turn is in turns.py.
 
-A move of the rules may have so many legs that whole moves can't be listed. So a turn is played part by part, each part
-a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be done:
-after the last piece if no leg is possible, and after a leg if no further one is. Nobody draws, nothing is hidden and
-there is no chance: `deliver` has nothing to do, and the shuffle is not used.
-
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). The board that comes with the game is a
 reconstruction, since the source's figures could not be found.
 """
+
+# A move of the rules may have so many legs that whole moves can't be listed. So a turn is played part by part, each
+# part a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be
+# done: after the last piece if no leg is possible, and after a leg if no further one is. Nobody draws, nothing is
+# hidden and there is no chance: `deliver` has nothing to do, and the shuffle is not used.
 
 from collections import Counter
 from collections.abc import Collection, Iterable

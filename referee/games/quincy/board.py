@@ -1,9 +1,8 @@
-"""Squares, dominoes and lines of Quincy.
+"""Squares, dominoes and lines of Quincy."""
 
-A set of squares is one integer, a bit for each: bit 10 * (row - 1) + (column - 1), so that the tenth bit of every row
-is always clear and a shift never carries a stone from one edge of the board to the other. Every question then costs a
-few shifts, however many stones there are.
-"""
+# A set of squares is one integer, a bit for each: bit 10 * (row - 1) + (column - 1), so that the tenth bit of every row
+# is always clear and a shift never carries a stone from one edge of the board to the other. Every question then costs a
+# few shifts, however many stones there are.
 
 from collections.abc import Callable, Sequence
 from functools import cache
