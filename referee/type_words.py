@@ -1,4 +1,4 @@
-"""Says in words which values a type takes, and what came in their place."""
+"""Describes in words which values a type accepts, and what was given instead."""
 
 import json
 import re
@@ -22,7 +22,7 @@ _NAMES: dict[type[inspect.Type], str] = {
     inspect.StructType: TABLE,
 }
 _MAX_SHOWN = 60
-"""Characters of a value in an error: enough to find it again."""
+"""Longest value in an error: enough to find it in a file."""
 
 
 _KINDS = {
@@ -50,13 +50,13 @@ _BOUNDS = {">=": "from {} up", ">": "above {}", "<=": "up to {}", "<": "below {}
 
 
 def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
-    """Return in plain English what msgspec says of a value that a type does not take.
+    """Translate msgspec's message about a value that a type does not accept into plain English.
 
-    The texts that records hold of malformed moves stay msgspec's own: an audit derives them once more.
+    Records keep msgspec's own words about malformed moves, since an audit derives them again.
 
     Args:
-        error: from msgspec.
-        whole: where the value stands; empty: it is all that there is.
+        error: msgspec's error.
+        whole: place of the value in a larger one; empty if it is the whole.
 
     >>> explain_mismatch(msgspec.ValidationError("Expected `int`, got `str` - at `$.rows[2]`"))
     'rows[2] takes a whole number, not a text'
@@ -78,7 +78,7 @@ def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
 
 
 def _taken_instead(what: str) -> str:
-    """Return what is taken and what came, by a message of msgspec without its place; empty: it says less."""
+    """Describe what is accepted and what was given, from msgspec's message without its place; "" if it says neither."""
     if match := _OTHER_KIND.fullmatch(what):
         return f"{_name_kinds(match[1])}, not {_name_kinds(match[2])}"
     if match := _LENGTH.fullmatch(what):
@@ -98,7 +98,7 @@ def _name_kinds(names: str) -> str:
 
 
 def describe_type(wanted: Any) -> str:
-    """Return which values a type takes, as people write them; None, the lack of a value, is left out."""
+    """Describe the values that a type accepts, as people write them; None, the lack of a value, is left out."""
     return _words(inspect.type_info(wanted))
 
 
@@ -119,7 +119,7 @@ def _join_values(values: Any) -> str:
 
 
 def _number(kind: inspect.IntType | inspect.FloatType) -> str:
-    """Return what a number may be, with its bounds."""
+    """Describe a number with its bounds."""
     noun = "a whole number" if isinstance(kind, inspect.IntType) else "a number"
     if kind.ge is not None and kind.le is not None:
         return f"{noun} from {kind.ge:g} to {kind.le:g}"
@@ -128,7 +128,7 @@ def _number(kind: inspect.IntType | inspect.FloatType) -> str:
 
 
 def show_value(value: Any) -> str:
-    """Return a value as an error shows it."""
+    """Format a value for an error."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):
@@ -138,7 +138,7 @@ def show_value(value: Any) -> str:
 
 
 def unfit(value: Any, wanted: Any) -> Any:
-    """Return what of a value is not of the type that is wanted: of an array, the first element that is not."""
+    """Return the part of a value that is not of the wanted type: the first wrong element of an array, or all of it."""
     if isinstance(value, list) and get_origin(wanted) is list:
         for element in value:
             try:
@@ -149,7 +149,7 @@ def unfit(value: Any, wanted: Any) -> Any:
 
 
 def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterator[str]:
-    """Yield what is wrong with each option that is unknown or has a wrong value, in a few words."""
+    """Describe in a few words each option that is unknown or has a wrong value."""
     known = [field.encode_name for field in msgspec.structs.fields(options_type)]
     for name in raw:
         if name not in known:

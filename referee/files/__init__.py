@@ -1,1 +1,1 @@
-"""Files and folders that others made, worked with as what they are: hostile."""
+"""Files and folders of strangers, which are treated as hostile."""

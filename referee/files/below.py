@@ -1,4 +1,4 @@
-"""Lists what lies below a folder of the organiser's own, while others may write and remove there."""
+"""Lists a folder of the organiser, while other processes may write and remove there."""
 
 import os
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def everything_below(folder: Path) -> Iterator[Path]:
-    """Yield what lies below a folder, by name: folders, what is in them, files; links are not followed.
+    """Yield everything below a folder, by name, each folder before its content; links are not followed.
 
     What is removed during the walk is left out. What can't be read is an error: an audit of "all files" must not skip
     some of them silently.
 
     Args:
-        folder: where to begin; it may be gone, too.
+        folder: folder to begin with; it may be missing.
 
     Raises:
         OSError: a folder can't be read.
@@ -32,7 +32,7 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     """Return the files below a folder whose names match a pattern, by path.
 
     Args:
-        folder: where to begin.
+        folder: folder to begin with.
         pattern: for instance "*.jsonl".
 
     Raises:

@@ -1,4 +1,4 @@
-"""Copies a folder that somebody else made: plain files, folders and links, and of their modes what makes programs run.
+"""Copies a stranger's folder: plain files, folders and links, and of their modes the bit that makes programs run.
 
 Devices, pipes, sockets and set-user-id bits are not copied.
 """
@@ -19,7 +19,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 LeftOut = Callable[[TreeNode], bool]
 Marks = Mapping[str, tuple[object, ...]]
-"""Path of everything in a folder -> what is another once it was changed."""
+"""Path of everything in a folder -> a mark that differs once it was changed."""
 
 
 def _nothing(_: TreeNode) -> bool:
@@ -35,15 +35,15 @@ def copy_tree(
     unless: Marks = MappingProxyType({}),
     is_new: bool = False,
 ) -> None:
-    """Copy what is in a folder, each file at once and whole.
+    """Copy the content of a folder, each file at once and whole.
 
     Args:
         source: the folder, by path or descriptor.
-        target: descriptor of the folder that takes it.
-        left_out: tells what is not copied.
+        target: descriptor of the folder to copy to.
+        left_out: returns True for what is not copied.
         owner: id of the user and group that own the copy; None for the current user.
-        unless: what still has this mark is not copied.
-        is_new: whether nothing is in the target yet, and nobody looks into it before all is there.
+        unless: marks; what still has its mark is not copied.
+        is_new: True if the target is empty and nobody looks into it before the copy is complete.
 
     Raises:
         BadTree: the source can't be read or is too much.
@@ -59,7 +59,7 @@ def copy_tree(
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder to a place where nothing is yet.
+    """Copy a folder to a new path.
 
     Raises:
         BadTree: the source can't be read or is too much.
@@ -71,7 +71,7 @@ def copy_folder(source: Path, target: Path) -> None:
 
 
 def marks(folder: int) -> Marks:
-    """Return the marks of all that is in a folder now.
+    """Return the marks of everything in a folder now.
 
     Raises:
         BadTree: it can't be read or is too much.
@@ -80,7 +80,7 @@ def marks(folder: int) -> Marks:
 
 
 def _mark(node: TreeNode) -> tuple[object, ...]:
-    """Return what changes with a file, without its reading: nobody can set the instant of the last change."""
+    """Return a mark that changes with a file, without reading it: no program can set the instant of the last change."""
     status = node.status
     if node.is_folder:
         return (status.st_mode,)
@@ -94,7 +94,7 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -
         source: the copy.
         target: the folder. What was added to it since stays.
         before: marks of the copy when it was made.
-        left_out: tells what is not carried over.
+        left_out: returns True for what is not carried over.
 
     Raises:
         BadTree: the copy can't be read or is too much; or the folder can't be worked with.
@@ -110,7 +110,7 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -
 
 @contextmanager
 def _above(top: int, path: str) -> Iterator[int]:
-    """Open the folder that something is in, no link followed."""
+    """Open the folder above a path, following no link."""
     with ExitStack() as held:
         for name in path.split("/")[:-1]:
             top = held.enter_context(open_descriptor(name, FOLDER | os.O_NOFOLLOW, within=top))
@@ -129,7 +129,7 @@ def _write(node: TreeNode, above: int, name: str) -> None:
 
 
 def _replace(node: TreeNode, above: int, owner: int | None) -> None:
-    """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
+    """Put one thing in the place of what is there; a file or link in one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
     if node.is_folder:
         if is_folder is False:
@@ -147,7 +147,7 @@ def _replace(node: TreeNode, above: int, owner: int | None) -> None:
 
 
 def _create(node: TreeNode, above: int, owner: int | None, name: str | None = None) -> None:
-    """Put one thing where nothing is, by another name if need be."""
+    """Put one thing where nothing is, under another name if one is given."""
     name = name or node.name
     if node.is_folder:
         os.mkdir(name, _EXECUTABLE, dir_fd=above)
@@ -175,7 +175,7 @@ def _drop(above: int, name: str) -> None:
 
 
 def _is_folder(above: int, name: str) -> bool | None:
-    """Tell whether something is a folder; None if there is nothing."""
+    """Return whether a name is a folder; None if there is no such name."""
     try:
         return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
     except FileNotFoundError:

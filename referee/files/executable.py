@@ -1,4 +1,4 @@
-"""Says why the kernel would not run a file that is there and may be run: it would say that there is no such file."""
+"""Finds out why the kernel cannot run an executable file; its own message would be that there is no such file."""
 
 import os
 import shutil
@@ -13,19 +13,19 @@ _KIND = slice(4, 6)
 """Bytes of an ELF file that give the width of its numbers and the order of their bytes."""
 _MACHINE = slice(18, 20)
 _FOREIGN = {b"MZ": "Windows", b"\xcf\xfa\xed\xfe": "macOS", b"\xca\xfe\xba\xbe": "macOS or Java"}
-"""First bytes -> whose programs begin with them."""
+"""First bytes of a program -> the system that it is built for."""
 _READ_BYTES = 4096
 _LINE_BYTES = 256
-"""So much of a script's first line the kernel reads."""
+"""Number of bytes of a script's first line that the kernel reads."""
 _PT_INTERP = 3
 _UNIX_LINES = "save it with Unix line ends: sed -i 's/\\r$//' FILE"
 
 
 def find_obstacle(program: Path) -> str | None:
-    """Return why a file can't be run on this machine, and what to do; None if nothing is in the way.
+    """Return why a file can't be run on this machine, and what to do; None if it can be run.
 
     Args:
-        program: is there, and executable.
+        program: an existing file with the executable bit.
 
     Raises:
         OSError: it can't be read.
@@ -77,7 +77,7 @@ def _obstacle_of_elf(head: bytes) -> str | None:
 
 
 def _find_loader(head: bytes) -> str | None:
-    """Return what loads the libraries of a program of 64 bits; None if it needs none, or that is not known."""
+    """Return the loader of a program of 64 bits; None if it needs none, or if that is unknown."""
     if head[_KIND] != b"\x02\x01":
         return None
     try:

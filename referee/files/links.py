@@ -1,23 +1,23 @@
-"""Tells where symbolic links lead, without following one: from the names alone. Refuses to touch the disk."""
+"""Finds out where symbolic links lead from their names alone, without touching the disk."""
 
 from collections.abc import Mapping
 
 MAX_HOPS = 40
 """Most links on one way; the kernel gives up then, so that nothing behind can be reached."""
 MAX_STEPS = 1_000_000
-"""Names on all ways together: a second's work."""
+"""Largest number of names on all ways together: a second's work."""
 
 
 class TangledLinksError(Exception):
-    """Links that would take too long to tell where they lead."""
+    """There are too many links, or too long ones, to find out where they lead."""
 
 
 class SymbolicLinks:
     """The links of one folder.
 
     Args:
-        targets: path of each link within the folder, with slashes -> what it leads to.
-        places: absolute paths that the folder has, without a slash at the end.
+        targets: path of each link within the folder, with slashes -> its target.
+        places: absolute paths of the folder, without a slash at the end.
     """
 
     def __init__(self, targets: Mapping[str, str], places: tuple[str, ...]) -> None:
@@ -34,7 +34,7 @@ class SymbolicLinks:
         return next((path for path in self._targets if not self._stays(path)), None)
 
     def _stays(self, path: str) -> bool:
-        """Tell whether a link stays within, as the kernel would follow it."""
+        """Return whether a link stays within the folder, as the kernel would follow it."""
         reached: list[str] = []
         ahead = path.split("/")[::-1]
         hops = 0
@@ -67,7 +67,7 @@ class SymbolicLinks:
         return True
 
     def _inside(self, target: str) -> str | None:
-        """Return what follows the folder in an absolute path; None if it is elsewhere."""
+        """Return the part of an absolute path after the folder; None if it is outside."""
         for place in self._places:
             if target == place or target.startswith(f"{place}/"):
                 return target[len(place) :]

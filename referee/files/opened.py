@@ -1,4 +1,4 @@
-"""Opens files and folders by their descriptors, for as long as they are needed."""
+"""Opens files and folders as descriptors, and closes them again."""
 
 import os
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ def open_descriptor(path: Path | str, flags: int = FOLDER, *, within: int | None
     """Open a file or folder, and close it at the end.
 
     Args:
-        path: of it.
-        flags: how it is opened, as for os.open.
+        path: path of the file or folder.
+        flags: flags of os.open.
         within: descriptor of the folder that a relative path begins at.
 
     Raises:

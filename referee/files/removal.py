@@ -1,4 +1,4 @@
-"""Removes a folder whatever is in it: however deep, whatever its modes, and following no link."""
+"""Removes a folder with any content, however deep and whatever its modes, and follows no link."""
 
 import os
 import secrets
@@ -19,11 +19,11 @@ _BATCH = 10_000
 
 @contextmanager
 def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
-    """Make a folder that only its owner can use, and remove it whatever has come into it.
+    """Make a folder that only its owner can use, and remove it with all its content at the end.
 
     Args:
-        prefix: of its name.
-        within: where to make it; None: where temporary files are kept.
+        prefix: first part of its name.
+        within: folder to make it in; None for the system's folder for temporary files.
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))  # its mode is 0700
     try:
@@ -34,7 +34,7 @@ def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder with all that is in it, or what else is in its place; nothing happens if there is nothing.
+    """Remove a folder with its content, or a file in its place; do nothing if there is neither.
 
     Raises:
         OSError: something in it can't be removed.
@@ -44,12 +44,12 @@ def remove(path: Path) -> None:
 
 
 def remove_within(above: int, name: str, outermost: int | None = None) -> None:
-    """Remove what has a name in a folder.
+    """Remove a name from a folder.
 
     Args:
         above: descriptor of the folder.
         name: in it.
-        outermost: descriptor of the folder that takes what lies in folders of that one; None: that one itself.
+        outermost: descriptor of the folder that nested content is moved up to; None to remove that folder itself.
 
     Raises:
         OSError: it is not there, or something in it can't be removed.

@@ -27,18 +27,18 @@ _MOST_BYTES, _LEFT_BYTES = MIB, 64 * MIB
 
 @contextmanager
 def scratch(purpose: str, top: str | None = None) -> Iterator[Path]:
-    """Make a folder that nobody else can reach, and remove it at the end.
+    """Make a folder that no other user can reach, and remove it at the end.
 
     Args:
-        purpose: becomes part of its name.
-        top: where it is made; None: in the system's folder for temporary files.
+        purpose: part of its name.
+        top: folder to make it in; None for the system's folder for temporary files.
 
     Raises:
         OSError: it can't be made.
     """
     top = top or tempfile.gettempdir()
-    with suppress(OSError):  # another one's rest is no reason to do nothing
-        _remove_rests(top)
+    with suppress(OSError):  # leftovers that can't be removed are no reason to fail
+        _remove_leftovers(top)
     folder, lock = _make(purpose, top)
     try:
         yield folder
@@ -52,7 +52,7 @@ def find_memory(size_bytes: int) -> str | None:
     """Find a folder in memory for a program's files; None if there is none, or `TMPDIR` names another place.
 
     Args:
-        size_bytes: how large they are together.
+        size_bytes: size of all files together.
     """
     if size_bytes > _MOST_BYTES or "TMPDIR" in os.environ:
         return None
@@ -72,27 +72,27 @@ def _make(purpose: str, top: str) -> tuple[Path, int]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.fstat(lock).st_nlink:
             return folder, lock
-        os.close(lock)  # between these lines, somebody took it for a rest
+        os.close(lock)  # between these lines, another process removed it as a leftover
 
 
 @cache
-def _remove_rests(top: str) -> None:
-    """Remove what processes that are gone have left; once, for it takes a look at all that is there."""
+def _remove_leftovers(top: str) -> None:
+    """Remove what ended processes have left behind; only once, since it looks at every name."""
     with open_descriptor(top) as above:
         if _is_safe(os.fstat(above)):
             for name in os.listdir(above):  # noqa: PTH208  # a descriptor
                 with suppress(OSError):
-                    _remove_rest(above, name)
+                    _remove_leftover(above, name)
 
 
 def _is_safe(top: os.stat_result) -> bool:
-    """Tell whether nobody else can exchange what lies in a folder for something else."""
+    """Return whether no other user can exchange the content of a folder."""
     others_write = bool(top.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) and not top.st_mode & stat.S_ISVTX
     return top.st_uid in (0, os.geteuid()) and not others_write
 
 
-def _remove_rest(above: int, name: str) -> None:
-    """Remove a folder that is this program's and this user's, and that nobody uses.
+def _remove_leftover(above: int, name: str) -> None:
+    """Remove a folder that this program made for this user, and that no process uses.
 
     Raises:
         OSError: it is none, or it can't be removed.
@@ -109,5 +109,5 @@ def _remove_rest(above: int, name: str) -> None:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Tell whether a file or folder is this user's, and nobody else can do anything with it."""
+    """Return whether a file or folder belongs to this user, and no other user can do anything with it."""
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

@@ -1,4 +1,4 @@
-"""Reads a small file that somebody else gave."""
+"""Reads a small file of a stranger."""
 
 import codecs
 import os
@@ -8,22 +8,22 @@ from pathlib import Path
 from .opened import open_descriptor
 
 MAX_SMALL_BYTES = 16_384
-"""A player.toml has ten lines, a file of players one line each, a layout of a board some hundred numbers."""
+"""Largest small file: a player.toml has ten lines, a list of players one line each, a board some hundred numbers."""
 
 _REMEDY = "save it as UTF-8 in your editor"
 
 
 class BadFile(OSError):
-    """A file that can't be read as a small one; `strerror` says why, `filename` which one."""
+    """A file can't be read as a small one; `strerror` says why, `filename` which one."""
 
 
 class BadText(BadFile):
-    """A file that has no text in UTF-8; `strerror` says where it stops being one, or what it is instead.
+    """A file is not text in UTF-8; `strerror` says where it stops being so, or what it is instead.
 
     Args:
-        path: of the file.
-        line: from 1, on which it stops being one.
-        why: for `strerror`.
+        path: path of the file.
+        line: first line that is not UTF-8, from 1.
+        why: text for `strerror`.
     """
 
     def __init__(self, path: Path, line: int, why: str) -> None:
@@ -35,8 +35,8 @@ def read_small_text(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> str:
     """Return the text of a small file in UTF-8, without its byte order mark; its lines end as they do there.
 
     Args:
-        path: of the file.
-        max_bytes: how long it may be.
+        path: path of the file.
+        max_bytes: largest size in bytes.
 
     Raises:
         BadText: it is no text in UTF-8.
@@ -59,7 +59,7 @@ def read_small_text(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> str:
 
 
 def _is_utf_16(data: bytes) -> bool:
-    """Tell whether a text is in UTF-16 without a byte order mark: of what is written in ASCII, each other byte is 0."""
+    """Return whether a text is in UTF-16 without a byte order mark: every other byte of ASCII characters is 0 then."""
     head = data[:64]
     return len(head) >= 2 and 0 in head and not (any(head[::2]) and any(head[1::2]))
 
@@ -67,11 +67,11 @@ def _is_utf_16(data: bytes) -> bool:
 def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:
     """Return the bytes of a small file.
 
-    A device or a pipe is refused without waiting for it, and of a file that is too large nothing is kept.
+    A device or a pipe is refused without waiting for it, and a file that is too large is not kept in memory.
 
     Args:
-        path: of the file.
-        max_bytes: how long it may be.
+        path: path of the file.
+        max_bytes: largest size in bytes.
 
     Raises:
         BadFile: it is no file, or too long.

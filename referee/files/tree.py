@@ -40,14 +40,14 @@ def is_of_the_machine(error: Exception) -> bool:
 
 
 class BadTree(Exception):
-    """A folder that can't be worked with; the text says what is wrong in it and what to do."""
+    """A folder can't be used; the text says what is wrong in it and what to do."""
 
 
 class TreeNode(Struct, frozen=True):
-    """One thing in a folder, as long as the walk stands at it."""
+    """One thing in a folder; valid only until the walk goes on."""
 
     path: str
-    """Relative to where the walk began, with slashes."""
+    """Path relative to the folder where the walk began, with slashes."""
     folder: int
     """Descriptor of the folder that it is in."""
     status: os.stat_result
@@ -79,7 +79,7 @@ class TreeNode(Struct, frozen=True):
         return bool(self.status.st_mode & stat.S_IXUSR)
 
     def target(self) -> str:
-        """Return what a link leads to.
+        """Return the target of a link.
 
         Raises:
             BadTree: it can't be read.
@@ -88,10 +88,10 @@ class TreeNode(Struct, frozen=True):
             return os.readlink(self.name, dir_fd=self.folder)
 
     def pieces(self, size: int = MIB) -> Iterator[bytes]:
-        """Yield the content of a file piece by piece: not more than it was long when the walk came to it.
+        """Yield the content of a file in pieces, up to the size that it had when the walk reached it.
 
         Args:
-            size: of a piece, in bytes.
+            size: size of a piece, in bytes.
 
         Raises:
             BadTree: it can't be read.
@@ -106,7 +106,7 @@ class TreeNode(Struct, frozen=True):
 
 @contextmanager
 def _readable(path: str) -> Iterator[None]:
-    """Turn what the disk says of a path into what is wrong with a folder."""
+    """Convert an error of the system into BadTree, unless it is this machine's own trouble."""
     try:
         yield
     except OSError as error:
@@ -120,8 +120,8 @@ def open_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
     """Open a folder by its descriptor, and close it at the end.
 
     Args:
-        path: of the folder; links in it are followed unless it is relative to another one.
-        within: descriptor of that other one.
+        path: path of the folder; links in it are followed unless it is relative to `within`.
+        within: descriptor of the folder that the path begins at.
 
     Raises:
         BadTree: it can't be read.
@@ -142,12 +142,12 @@ def walk(
     max_bytes: int | None = MAX_BYTES,
     left_out: Callable[[TreeNode], bool] = lambda node: False,
 ) -> Iterator[TreeNode]:
-    """Yield everything in a folder: all that is in one folder in the order of the names, then what is in its folders.
+    """Yield everything below a folder: first its own content in the order of names, then the content of its folders.
 
     Args:
         folder: path, or a descriptor, which is left open.
         max_bytes: largest sum of the files' sizes; None if the caller counts.
-        left_out: tells what is not to be yielded, counted and gone into.
+        left_out: returns True for what is neither yielded nor counted nor entered.
 
     Raises:
         BadTree: there is too much of it, or something can't be read. Only its owner's rights count, so that the verdict
@@ -159,7 +159,7 @@ def walk(
 
 
 class _Walk:
-    """One walk, and what it has come upon so far."""
+    """One walk, and the numbers it has counted so far."""
 
     def __init__(self, max_bytes: int | None, left_out: Callable[[TreeNode], bool]) -> None:
         self._max_bytes = max_bytes
@@ -180,7 +180,7 @@ class _Walk:
                 yield from self.below(inner, f"{node.path}/", level + 1)
 
     def _list(self, folder: int, prefix: str) -> list[TreeNode]:
-        """Return what is in one folder, in order."""
+        """List the content of one folder, in order."""
         nodes = []
         with _readable(prefix or "the folder"), os.scandir(folder) as inner:
             for entry in inner:
@@ -204,6 +204,6 @@ class _Walk:
 
 
 def show_path(path: str) -> str:
-    """Return a path as an error may show it: one line, of bounded length, that any encoding takes."""
+    """Format a path for an error: one line of bounded length, in characters that are printable or ASCII."""
     text = path if path.isprintable() else ascii(path)[1:-1]
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."

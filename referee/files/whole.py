@@ -1,4 +1,4 @@
-"""Puts a whole file in place of the one that was there: nobody ever finds half of it, after a power failure either."""
+"""Replaces a file as a whole: nobody ever finds half of it, not even after a power failure."""
 
 import os
 import secrets
@@ -18,20 +18,20 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_replace: bool = True) -> None:
-    """Write a file, have it on the disk, and then put it into its place.
+    """Write a file, sync it to the disk, and then put it into its place.
 
     Until then it has no name, so that a process that is killed leaves nothing of it; where the file system has only
     files with names, it lies next to its place as `.HEX.new`.
 
     Args:
-        path: the file.
-        pieces: what it is to hold.
-        mode: its permissions, less those that the process leaves out of all its files.
-        may_replace: whether it may take the place of another file.
+        path: path of the file.
+        pieces: new content.
+        mode: permissions, before the process's umask.
+        may_replace: True if it may replace another file.
 
     Raises:
         FileExistsError: there is a file, and it may not be replaced.
-        OSError: it can't be written; what was there is as it was.
+        OSError: it can't be written; the old file is unchanged.
     """
     partial = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
@@ -51,7 +51,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk.
+    """Sync the names in a folder to the disk.
 
     Raises:
         OSError: the disk refuses.
@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _begin(partial: Path, mode: int) -> int:
-    """Return the descriptor of a new file, which has no name yet if that can be."""
+    """Open a new file, without a name if the file system can, and return its descriptor."""
     try:
         return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE, mode)
     except (AttributeError, OSError):  # another system than Linux; or what is wrong is met here again
@@ -83,12 +83,12 @@ def _link(partial: Path, path: Path) -> None:
 
 
 def json_bytes(value: msgspec.Struct) -> bytes:
-    """Return the content of a small file of JSON that people may read, too."""
+    """Encode a struct as indented JSON, for a small file that people may read."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
 def write_json(path: Path, value: msgspec.Struct) -> None:
-    """Write a file of JSON in place of the one that was there; nobody ever finds half of it.
+    """Replace a file of JSON as a whole; nobody ever finds half of it.
 
     Raises:
         OSError: it can't be written.

@@ -1,1 +1,1 @@
-"""The audit of a record: it is folded again, and checked a second time without the fold."""
+"""The audit of records: each is folded again, and checked a second time without the fold."""

@@ -81,8 +81,8 @@ def audit(
         path: the record.
         find_game: a game's name -> its rules.
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
-        is_strict: whether a record without a seal, one of an unfinished match, is refused.
-        find_wire: a dialect's name -> what reads the bytes of its players.
+        is_strict: True to refuse a record without a seal, that is of an unfinished match.
+        find_wire: a dialect's name -> the wire that reads the bytes of its players.
 
     Returns:
         The record; everything in it follows from its header, its events and its seed. If `result` is None the match
@@ -112,10 +112,10 @@ def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire 
     Args:
         record: one whose lines hold together.
         find_game: a game's name -> its rules.
-        find_wire: a dialect's name -> what reads the bytes of its players.
+        find_wire: a dialect's name -> the wire that reads the bytes of its players.
 
     Returns:
-        The match, folded again; None if its record does not tell its seed: then only its times were checked.
+        The match, folded again; None if its record does not have the seed: then only its times were checked.
 
     Raises:
         RecordError: the first line that does not hold.
@@ -135,7 +135,7 @@ def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire 
 
 
 def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> None:
-    """Check all that is checked without the fold, once every line is known to be the fold's."""
+    """Make all checks without the fold, once the fold has confirmed every line."""
     check_result(record, match)
     check_evidence(record, find_wire)
     check_book(record)
@@ -147,7 +147,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     """Build the match of a record, before its first event.
 
     Returns:
-        The match, or None if the record of an unfinished match does not tell its seed.
+        The match, or None if the record of an unfinished match does not have its seed.
 
     Raises:
         RecordError: the setup is not one of the game's, or the seed does not fit the commitment.
@@ -167,7 +167,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
 
 
 def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
-    """Fold a record's events again, and yield after each its step and the match as it then is.
+    """Fold a record's events again, and yield each transition with the match after it.
 
     Raises:
         RecordError: an event can't happen, or gives other commands than stand in its line.
@@ -187,7 +187,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
 
 
 def _is_void(transition: Transition) -> bool:
-    """Tell whether a step closed its match as void, or has commands that are none."""
+    """Return whether a transition closed its match as void, or has malformed commands."""
     try:
         return any(form.result is not None and form.result.void is not None for form in transition.forms)
     except BadLine:
@@ -195,7 +195,7 @@ def _is_void(transition: Transition) -> bool:
 
 
 def check_result(record: Record, match: Match) -> None:
-    """Compare the result that a record tells, if it does, with the one of its match folded again.
+    """Compare the result in a record, if there is one, with that of its match folded again.
 
     Raises:
         RecordError: the match is not over, or ended otherwise.
@@ -239,7 +239,7 @@ def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Rec
         open_match: builds the match, before its first event, of a record that has no transitions yet.
 
     Returns:
-        Both; None if the bytes are not those that the referee would have written, or nobody can tell.
+        Both; None if the bytes are not those that the referee would have written, or if that can't be decided.
     """
     try:
         with open_file(path) as file:
@@ -344,11 +344,11 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 def check_header(record: Record, *, is_fixed: bool) -> None:
-    """Check what the header says of seats, seed, nonces and the tournament, and the starts of programs against it.
+    """Check the header's seats, seed, nonces and tournament, and the starts of programs against it.
 
     Args:
         record: whole, or redacted with stand-ins for what is hidden.
-        is_fixed: whether its header has a seed, hidden or not.
+        is_fixed: True if its header has a seed, hidden or not.
 
     Raises:
         RecordError: the first line that contradicts the header, or the header itself.
@@ -377,7 +377,7 @@ def check_header(record: Record, *, is_fixed: bool) -> None:
 
 
 def _check_context(record: Record, context: MatchContext) -> None:
-    """Check what a record says of the tournament that opened its match."""
+    """Check the context in a header against the setup."""
     setup, fixture = record.header.setup, context.fixture
     name = name_match(context.tournament, fixture.number, fixture.leg, fixture.attempt)
     if not setup.match == fixture.match == name:
@@ -392,7 +392,7 @@ def _check_context(record: Record, context: MatchContext) -> None:
 
 
 def _check_starts(record: Record, number: int, starts: tuple[int, ...]) -> None:
-    """Check that only matches of a tournament tell of starts, one for each seat, and none of a remote player."""
+    """Check that only matches of a tournament have starts, one for each seat, and none for a remote player."""
     header, seats = record.header, len(record.header.setup.names)
     if not starts:
         return
@@ -434,7 +434,7 @@ def check_ranking(record: Record) -> None:
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
-    """Return who can have won: the best; nobody if all fouled, or perhaps if somebody did when told that it had won."""
+    """Return who can have won: the best; nobody if all fouled, or perhaps if a winner fouled while confirming the end."""
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])

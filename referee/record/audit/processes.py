@@ -28,23 +28,23 @@ _ROUNDING_MS = 0.01
 
 
 class _Runs:
-    """What the runs of a tournament so far tell of their processes."""
+    """Runs of a tournament so far, and the processes that they name."""
 
     def __init__(self, record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) -> None:
         self._path = record.path
         self._ran = ran
         self._run = 0
         self._runs: dict[str, int] = {}
-        """Process -> the run that names it."""
+        """Process -> number of the run that names it."""
         self._hosts: set[str] = set()
-        """Processes of hosts that have come."""
+        """Processes of hosts that have joined."""
         self._opened: dict[str, tuple[int, dict[str, float]]] = {}
         """Match that is open -> the run that opened it, and by process when the last match was over on its clock that
         had been closed by then."""
         self._over_ms: dict[str, float] = {}
 
     def take(self, line: int, event: e.AnyTournamentEvent) -> None:
-        """Take an event of the tournament, which stands in a line.
+        """Check an event of the tournament.
 
         Raises:
             RecordError: it names a process once more, or for a host one that is not the run's, or a match is closed
@@ -61,7 +61,7 @@ class _Runs:
                 self._check(event.entry.match)
 
     def end(self) -> None:
-        """Check what the matches tell that are still open.
+        """Check the matches that are still open.
 
         Raises:
             RecordError: no run explains one of them.
@@ -124,17 +124,17 @@ def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) 
 
 
 class _Start(Struct):
-    """One start of a program, and the matches that it is said to have played."""
+    """One start of a program, and the matches that it played according to their records."""
 
     entrant: int
     deals: dict[str, str] = field(default_factory=dict)
-    """Deal -> a match with it."""
+    """Deal -> a match that had it."""
     spans: list[tuple[float, float, str]] = field(default_factory=list)
-    """When each match was played, on the clock of the process, and its name."""
+    """Begin and end of each match on the clock of the process, and its name."""
 
 
 class _Starts:
-    """What the matches so far tell of the starts."""
+    """Starts of programs, as the matches so far report them."""
 
     def __init__(self, record: TournamentRecord, spec: TournamentSpec) -> None:
         self._path = record.path
@@ -142,7 +142,7 @@ class _Starts:
         self._starts: dict[tuple[str, int], _Start] = {}
 
     def take(self, fixture: Fixture, presence: Presence) -> None:
-        """Take a time in which a process ran a match.
+        """Check a time in which a process ran a match.
 
         Raises:
             RecordError: no tournament of that spec has such starts.
@@ -166,10 +166,10 @@ class _Starts:
         return self._spec.programs == "kept" and self._spec.entrants[entrant].player != REMOTE
 
     def end(self) -> None:
-        """Check that no program was said to play two matches at once.
+        """Check that no program played two matches at once.
 
         Raises:
-            RecordError: one was.
+            RecordError: one did.
         """
         for (_, number), start in self._starts.items():
             for (_, over_ms, match), (begun_ms, _, following) in pairwise(sorted(start.spans)):
@@ -218,18 +218,18 @@ def check_starts(record: TournamentRecord, spec: TournamentSpec, ran: Mapping[st
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
-    """A standstill that one match of a process had, and another one at the same time had not."""
+    """A standstill that one match of a process had, and another match at the same time had not."""
 
     match: str
     """Match that does not have the standstill."""
     witness: str
     """Match that has it."""
     at_ms: float
-    """When it was over, in the time of the match that did not have it."""
+    """End of the standstill, in the time of the match that does not have it."""
 
 
 def contradictions(presences: Iterable[Presence]) -> Iterator[Contradiction]:
-    """Yield, for each match, the first standstill that another one of its process had at the time, and it had not.
+    """Yield, for each match, the first standstill that another match of its process had at that time, and it had not.
 
     One that was not over at the last line of either is not compared: there, its end is not known.
     """
@@ -245,7 +245,7 @@ def contradictions(presences: Iterable[Presence]) -> Iterator[Contradiction]:
 
 
 class _OnClock:
-    """A presence in the time of its process; the standstills that were over at its end."""
+    """A presence on the clock of its process, with the standstills that ended within it."""
 
     def __init__(self, presence: Presence) -> None:
         shift = self._shift = presence.clock_ms
@@ -269,7 +269,7 @@ class _OnClock:
                 return
 
     def _has(self, begin_ms: float, over_ms: float, known_ms: float) -> bool:
-        """Tell whether it has a standstill, of whose begin nothing before an instant is known."""
+        """Return whether it has a standstill, whose begin before an instant is unknown."""
         index = bisect_left(self._ends, over_ms - ROUNDING_MS)
         if index == len(self._ends) or self._ends[index] > over_ms + ROUNDING_MS:
             return False

@@ -21,21 +21,21 @@ from ..tournament_record import TournamentHeader, TournamentRecord, read_entry, 
 from .match import FindGame
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
-"""Pairs rounds, and tells of each the name and version of what paired it. They are known, so none waits for another."""
+"""Pairs rounds, and gives for each the name and version of what paired it. All are known, so none waits for another."""
 MAX_ROUNDS_TOGETHER = 64
-"""So many rounds are paired together at most: each holds all results before it."""
+"""Most rounds that are paired together, since each holds all results before it."""
 
 
 class EventChecks:
-    """What the events of a tournament so far have said.
+    """Checks of a tournament's events that the fold does not make; each event has passed the fold already.
 
     Args:
-        path: of the record.
-        header: its first line.
-        tournament: the fold that takes the events.
+        path: path of the record.
+        header: first line of the record.
+        tournament: the fold that the events are applied to.
 
     Raises:
-        RecordError: the header tells of a program that the referee can't have read.
+        RecordError: the header has a digest of a program that the referee can't have read.
     """
 
     def __init__(self, path: Path, header: TournamentHeader, tournament: Tournament) -> None:
@@ -45,12 +45,12 @@ class EventChecks:
         self._is_running = False
         self._has_begun = False
         self._lasts: dict[str, set[bool]] = {}
-        """Match that is being played, or was -> whether it was the only leg of its pairing that had no result."""
+        """Match that is being played, or was -> whether it was the only leg of its pairing without a result."""
         for participant in header.spec.entrants:
             self._check_digest(0, participant, header.programs.get(participant.name))
 
     def take(self, number: int, event: e.TournamentEvent) -> None:
-        """Take the event of a line.
+        """Check the event of a line.
 
         Raises:
             RecordError: it contradicts the events before it.
@@ -71,11 +71,11 @@ class EventChecks:
                 self._lasts[fixture.match].add(self._tournament.is_last_leg(fixture))
 
     def may_be_last(self, match: str) -> frozenset[bool]:
-        """Return whether a match can have been begun as the last leg of its deal, or as an earlier one, or as both."""
+        """Return whether a match can have begun as the last leg of its deal, as an earlier one, or as both."""
         return frozenset(self._lasts.get(match, ()))
 
     def _check_run(self, number: int, event: e.TournamentEvent) -> None:
-        """Check that a referee begins once, goes on later, and that nothing happens while none runs."""
+        """Check that the tournament begins once, and that nothing happens while no referee runs."""
         begins = isinstance(event, e.Begun | e.TournamentResumed)
         if isinstance(event, e.Begun) and self._has_begun:
             raise RecordError(self._path, number, "one beginning of the tournament", "another one")
@@ -100,17 +100,17 @@ class EventChecks:
 
 
 class MatchProof(Struct, frozen=True, kw_only=True):
-    """What the record of a match that holds by itself says of its tournament."""
+    """Facts about the tournament from the record of a match that holds by itself."""
 
     path: Path
     header: Header
     entry: MatchEntry | None
-    """None if the match is not over."""
+    """Entry of the match; None if it is not over."""
     seed: bytes | None
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """Return what a record says that has a context."""
+        """Extract the facts from a record with a context."""
         entry = None if record.seal is None else read_entry(record)
         return cls(path=record.path, header=record.header, entry=entry, seed=record.seed)
 
@@ -119,10 +119,10 @@ class AuditedTournament:
     """A tournament whose record holds by itself.
 
     Args:
-        record: of the tournament.
-        history: after all its events.
+        record: record of the tournament.
+        history: history after all its events.
         taken_on_trust: rounds that were not paired again.
-        events: what was noted of its events.
+        events: checks of its events.
     """
 
     def __init__(
@@ -132,9 +132,9 @@ class AuditedTournament:
         self.history = history
         self._events = events
         self.taken_on_trust = taken_on_trust
-        """The rounds that another program, or another version, had paired: only what the rules demand was checked."""
+        """Rounds that another program, or another version of it, had paired: only the rules of pairing were checked."""
         self.contexts = record.contexts
-        """Match -> what its own record has to say that it was opened for."""
+        """Match -> the context that its own record must have."""
         self._none = RecordError if record.is_sealed else NotSealed
         """Error for something missing: a tournament that goes on may have written it since."""
         self._closed = {entry.match: entry for entry in history.entries}
@@ -153,18 +153,18 @@ class AuditedTournament:
 
     @property
     def spec(self) -> TournamentSpec:
-        """What was settled, with those who joined."""
+        """Settings of the tournament, with the entrants that joined later."""
         return self.history.tournament.spec
 
     def check_files(self, files: Collection[Path], *, is_whole: bool) -> None:
         """Check that a folder has the records of all matches that were played, and no others.
 
         Args:
-            files: the records below the folder that are audited, but that of the tournament.
-            is_whole: whether these are all that there are.
+            files: records below the folder that are audited, except that of the tournament.
+            is_whole: True if these are all records of the folder.
 
         Raises:
-            RecordError: one is missing, or one too many, or the tournament's has the name of another.
+            RecordError: one is missing or superfluous, or the tournament's record has the name of another tournament.
         """
         path, folder, there = self.record.path, self.record.path.parent, set(files)
         if is_whole and path.stem != self.spec.name:
@@ -177,12 +177,12 @@ class AuditedTournament:
                 raise RecordError(file, None, f"no record that {path.name} does not tell of", "this one")
 
     def without_proof(self, proofs: Collection[MatchProof]) -> tuple[str, ...]:
-        """Return the matches that were played of which no record was verified."""
+        """List the matches that were played and whose record was not verified."""
         proven = {proof.path.stem for proof in proofs}
         return tuple(match for match in self._closed if match not in proven)
 
     def check_head(self, path: Path, header: Header, head: str) -> None:
-        """Check that a redacted record hides parts of the very record that was sealed.
+        """Check that a redacted record was made from the record that was sealed.
 
         Args:
             path: the record, whose name is that of an opened match.
@@ -190,7 +190,7 @@ class AuditedTournament:
             head: hash of its last line but the seal.
 
         Raises:
-            RecordError: it does not.
+            RecordError: it was not.
         """
         self._check_opening(path, header)
         self._check_leg(path, header)
@@ -203,7 +203,7 @@ class AuditedTournament:
         """Check that the record ends with a seal.
 
         Raises:
-            NotSealed: it does not.
+            NotSealed: it does not end with a seal.
         """
         record = self.record
         if not record.is_sealed:
@@ -212,15 +212,15 @@ class AuditedTournament:
             raise NotSealed(record.path, len(record.chain.lines), "a seal", last_line)
 
     def check_broken(self, path: Path, line: int | None, *, is_unfinished: bool) -> None:
-        """Refuse the record of a match that does not hold, for its tournament's results follow from it.
+        """Refuse the record of a match that does not hold, since the tournament's results follow from it.
 
         Args:
-            path: of the record.
-            line: that does not hold.
-            is_unfinished: whether it holds as far as it goes, and only has no seal.
+            path: path of the record.
+            line: number of the line that does not hold.
+            is_unfinished: True if the record holds as far as it goes, and only the seal is missing.
 
         Raises:
-            RecordError: always, but of an unfinished match that the tournament has not closed.
+            RecordError: always, except for an unfinished match that the tournament has not closed.
         """
         if is_unfinished and path.stem not in self._closed:
             return
@@ -228,7 +228,7 @@ class AuditedTournament:
         raise error(path, line, "a record that holds, for the tournament's result follows from it", "one that does not")
 
     def _check_opening(self, path: Path, header: Header) -> None:
-        """Check that a match's record says that the tournament opened it, and for what."""
+        """Check that a match's record names the line of the tournament that opened it."""
         match, name, stated = path.stem, self.record.path.name, header.context
         context = self.contexts.get(match)
         if stated != context or context is None:
@@ -237,10 +237,10 @@ class AuditedTournament:
         check_key(path, 0, header.key, (self.record.header.key,))
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
-        """Check that the record of a match is the one that the tournament's record tells of.
+        """Check that the record of a match is the one that the tournament's record names.
 
         Raises:
-            RecordError: it is of another match, of the same match played another time, or was played otherwise.
+            RecordError: it belongs to another match or another attempt, or has another setup or result.
             Exception: what find_game raises for a game it does not know.
         """
         path, header, name = proof.path, proof.header, self.record.path.name
@@ -257,7 +257,7 @@ class AuditedTournament:
             _check_entry(proof, proof.entry, entry, f"line {self._line[path.stem]} of {name}")
 
     def _check_leg(self, path: Path, header: Header) -> None:
-        """Check that only the last leg of a deal says that it tells the seed."""
+        """Check that only the last leg of a deal says that it reveals the seed."""
         opens, may_be_last = header.setup.seed_opens, self._events.may_be_last(path.stem)
         if opens != "at-end" and (opens == "at-end-unless-void") not in may_be_last:
             legs = "after-last-leg, for other legs were to be played" if False in may_be_last else "at-end-unless-void"
@@ -369,7 +369,7 @@ class _Rounds:
 
 
 def _told_opening(told: MatchContext | None, context: MatchContext | None) -> str:
-    """Return what a match's record says that it was opened for, in place of what it should."""
+    """Describe the opening that a match's record states, in place of the right one."""
     if told is None:
         return "the record of a match by itself"
     if context is not None and told.tournament != context.tournament:
@@ -382,7 +382,7 @@ def _told_opening(told: MatchContext | None, context: MatchContext | None) -> st
 
 
 def _check_entry(proof: MatchProof, proven: MatchEntry, entry: MatchEntry, where: str) -> None:
-    """Check that a match came out as the tournament's record has it."""
+    """Check that a match ended as the tournament's record has it."""
     for field in entry.__struct_fields__:
         expected, there = getattr(entry, field), getattr(proven, field)
         if expected != there:
@@ -391,7 +391,7 @@ def _check_entry(proof: MatchProof, proven: MatchEntry, entry: MatchEntry, where
 
 
 def _check_spec(path: Path, spec: TournamentSpec, game: Game[Any, Any, Any]) -> None:
-    """Check what neither the form of a spec nor the fold of its tournament does."""
+    """Check the parts of a spec that neither its form nor the fold checks."""
     names = [entrant.name for entrant in spec.entrants]
     if len(set(names)) < len(names):
         raise RecordError(path, 0, "a name of its own for each entrant", f"{', '.join(names)}")
@@ -405,7 +405,7 @@ def _check_spec(path: Path, spec: TournamentSpec, game: Game[Any, Any, Any]) -> 
 
 
 def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game: Game[Any, Any, Any]) -> None:
-    """Check that a match was set up as the spec has it."""
+    """Check that a match has the setup that the spec demands."""
     setup, path = proof.header.setup, proof.path
     expected = {
         "match": fixture.match,
@@ -446,7 +446,7 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
 
 
 def _options(path: Path, game: Game[Any, Any, Any], options: dict[str, Any]) -> Any:
-    """Return options of a game with their defaults."""
+    """Parse the options of a game, with their defaults."""
     try:
         return game.parse_options(dict(options))
     except BadSetup as error:
