@@ -39,6 +39,8 @@ class Column(NamedTuple):
 
 def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
     """Yield the columns of standings with these tie-breaks, from left to right."""
+    # Each value is a function of the whole summary, so that a column costs nothing unless somebody shows it: ratings
+    # take seconds in a large field, and a terminal shows none.
     tie_breaks = tuple(tie_breaks)
     yield Column("place", "#", "Place, from 1; equal entrants share one.", lambda _, line: line.place, is_brief=True)
     yield Column("name", "entrant", "", lambda summary, line: summary.names[line.entrant], is_brief=True)

@@ -281,6 +281,9 @@ class Summary:
     @cached_property
     def withheld(self) -> frozenset[str]:
         """The matches whose deal is still to be played from other seats: pages must not show hands of them."""
+        # A pairing of a duplicate tournament is decided when its last leg is over. Until then the same deal is still to
+        # be played from other seats: a replay shows every hand, and an entrant that reads it would play with open
+        # cards.
         if not self.spec.duplicate or self.tournament.is_over:
             return frozenset()
         concluded = {played.pairing.number for played in self.history.played}

@@ -162,6 +162,7 @@ class Crosstable:
             sums.points_by[points.denominator] += points.numerator
             sums.weighted_by[points.denominator] += points.numerator * round_
             sums.last_round = max(sums.last_round, round_)
+            # A match that is replayed by a ruling may bring a late result for a round before the entrant came back.
             sums.before_back += round_ <= sums.back
             sums.voids += not played.ranking
         if not played.ranking:

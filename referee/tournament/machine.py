@@ -482,6 +482,8 @@ class Tournament:
 
     def _settle(self) -> None:
         """Give every bye that is due, and issue commands for what has become due or is not due any more."""
+        # A bye may end a round, and a format pairs the next round at once, with another bye. So the list is read again
+        # after each of them.
         due = self._list_due()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)

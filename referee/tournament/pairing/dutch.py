@@ -209,6 +209,10 @@ def _card(entrant: int, number: int, played: PlayedRounds) -> Card:
     )
 
 
+# The Dutch system gives up where its absolute rules can't be kept: with few entrants and many rounds, everybody has met
+# everybody. A tournament of programs goes on all the same, so the rules become costs, the most important one first.
+
+
 def pair_plainly(played: PlayedRounds) -> list[Group]:
     """Pair the next round plainly, where the Dutch system has no pairing.
 

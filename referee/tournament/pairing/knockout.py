@@ -163,6 +163,7 @@ def _next_round(state: GroupsState, slots: tuple[int, ...]) -> GroupsState:
 
 def _snake(entrants: Sequence[int], groups: int, index: int) -> list[int]:
     """Return the members of one group: entrants are dealt out forwards and backwards by turns."""
+    # Always forwards, the first group would get the best entrant of each row.
     rows = range(0, len(entrants), groups)
     return [entrants[row + (index if turn % 2 == 0 else groups - 1 - index)] for turn, row in enumerate(rows)]
 
