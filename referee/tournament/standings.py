@@ -121,8 +121,8 @@ def place_groups(
         if not out:
             return lines
         groups = [[line.entrant for line in equal] for _, equal in groupby(lines, key=lambda line: line.place)]
-    # A disqualified entrant may have won its bracket. It keeps its points, which its opponents' tie-breaks need, and loses
-    # only its place.
+    # A disqualified entrant may have won its bracket. It keeps its points, which its opponents' tie-breaks need, and
+    # loses only its place.
     staying = [[entrant for entrant in group if entrant not in out] for group in groups]
     placed = {entrant for group in staying for entrant in group}
     rest = [line.entrant for line in lines if line.entrant not in placed]
