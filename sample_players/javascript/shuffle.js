@@ -1,5 +1,5 @@
 // The referee's shuffle, redone from SHA-256 alone. protocol/SPEC.md, "Chance", says in words what stands here.
-// Words have 64 bits, and a number of JavaScript is exact to 53 only: hence BigInt, written 1n.
+// Words have 64 bits, and a number of JavaScript is exact to 53 only. So they are BigInt, written 1n.
 "use strict";
 const { createHash } = require("node:crypto");
 

@@ -1,5 +1,5 @@
 // Verifies one record, of a match or a tournament, from the documents alone: logs/README.md, docs/reference/record-lines.md,
-// record-checks.md and record-tiles.md next to it, and protocol/SPEC.md. It reads no file and judges no signature: whoever calls it does.
+// record-checks.md and record-tiles.md next to it, and protocol/SPEC.md. It reads no file and judges no signature: the caller does both.
 "use strict";
 const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
 const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
