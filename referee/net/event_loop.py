@@ -51,7 +51,7 @@ from .links.player_protocol import PlayerLink
 # interpreter's lock, which the first thread holds while it is busy.
 
 Stages = tuple[Callable[[], None], ...]
-"""What a match does for one event, in order. All matches on the agenda finish a stage before any begins the next."""
+"""Stages of a match for one event, in order. All matches on the agenda finish a stage before any begins the next."""
 AT_ONCE = 32
 """Matches that are taken together. Twice as many gain no more, and sockets would be looked at less often."""
 

@@ -1,9 +1,6 @@
 """Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
 
-While one batch is being synced, further lines gather for the next one: a record that has written many lines is synced
-once for all of them, and the loop does not wait for the disk. With Durability.TURN requests wait for the disk. Then the
-loop stands still for a batch that takes long, on purpose: the beat notices that, all records report the stall, and no
-request is sent much later than they explain.
+While one batch is being synced, further lines gather for the next one.
 """
 
 import errno
@@ -20,6 +17,15 @@ from twisted.python.failure import Failure
 from ..files.whole import sync_folder
 from ..match.timekeeper import DISK_MS
 from ..record.writer import ChainWriter
+
+# An fsync takes milliseconds, and on a busy disk much longer. In the loop's thread it would stall all matches, so
+# another thread does it. One batch is synced at a time: what is written in between gathers, and a record that has
+# written ten lines by then is synced once for all ten.
+#
+# With Durability.TURN, requests wait for the disk. A slow disk then looks like a slow referee: the turn is on record,
+# but was sent seconds later, and an auditor could not tell that from a referee that favours a player. So if a batch
+# takes longer than _PATIENCE_S, the loop stands still on purpose. The beat notices the stall, all records report it,
+# and no request is sent much later than they explain.
 
 _AT_ONCE = 8
 """Files of a batch that are synced at the same time, because a journaling file system commits them together: one by

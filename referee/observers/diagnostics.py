@@ -1,4 +1,4 @@
-"""The diagnostic log: what happens at the edges of a running referee, as lines of JSON for whoever runs it."""
+"""The diagnostic log: what happens at the edges of a running referee, as lines of JSON for its administrator."""
 
 import contextlib
 from pathlib import Path
@@ -37,7 +37,7 @@ class DiagnosticLog(Observer):
             ],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,
-        ).bind()  # once: a logger that is not bound is made anew for each line
+        ).bind()  # bound once, since an unbound logger makes a new one for each line
 
     def __exit__(self, *_exc: object) -> None:
         with contextlib.suppress(OSError):

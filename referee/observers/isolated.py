@@ -1,10 +1,4 @@
-"""Notifies observers, each isolated from what it observes and from the others.
-
-Two things could go wrong: an observer raises, or it takes its time. One that raises, even SystemExit, is dropped and
-the others go on. An observer of a package runs in a thread of its own (InThread), so the referee's loop never waits for
-it; those of the referee itself are called in the loop's thread, because waking a thread for every move costs more than
-what they do.
-"""
+"""Notifies observers, each isolated from what it observes and from the others."""
 
 import copy
 import traceback
@@ -18,6 +12,19 @@ from typing import Any, Concatenate, ParamSpec, Self
 from ..errors import RefereeError
 from ..tournament.machine import Tournament
 from .base import MatchStep, Observer, unusual_events
+
+# Three things could go wrong with an observer:
+#
+# - It raises. Whatever that is, even SystemExit, the observer is dropped, the failure is noted, and the others go on.
+#   It is not called again: after an exception it may be in any state, and would probably fail at every move.
+# - It takes its time. An observer of a package runs in a thread of its own (InThread), so the loop never waits for it.
+#   Those of the referee itself are called in the loop's thread, because waking a thread for every move would cost more
+#   than what they do. They must return at once.
+# - It is too slow for good. Calls wait in a queue, which must not fill the memory: beyond MOST_WAITING the observer has
+#   failed. To drop single calls instead would be worse, for it would count or show something that never was.
+#
+# Hardly any observer listens to everything, and a move happens many times a second. So the listeners of a method are
+# looked up once, not at every call.
 
 P = ParamSpec("P")
 Note = Callable[..., None]

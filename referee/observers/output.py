@@ -16,7 +16,7 @@ from typing import Any, TextIO
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that may wait for their reader: a tournament of some ten thousand matches, line by line."""
 LINGER_S = 5.0
-"""How long the end waits for a reader that reads nothing, in seconds; one that reads is waited for."""
+"""Seconds that the end waits for a reader that reads nothing; it waits as long as a reader goes on reading."""
 _PIECE = 4096
 """Bytes that are written at once: as many as a pipe takes whole, so that each read is noticed soon."""
 
@@ -27,7 +27,7 @@ class UnblockedStream:
     Where a reader reads nothing, so much waits in the end that `write` fails as if nobody read any more.
 
     Args:
-        stream: stdout or stderr; it is used for nothing else meanwhile.
+        stream: stdout or stderr; nothing else may use it at the same time.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -52,6 +52,7 @@ class UnblockedStream:
         """
         data = text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace")
         waiting_bytes = self._taken_bytes - self._written_bytes
+        # Nobody reads, or much too slowly. The writer sees what it would see if the reader had gone.
         if waiting_bytes + len(data) > MOST_WAITING:
             raise BrokenPipeError(errno.EPIPE, f"{waiting_bytes} bytes wait for a reader")
         error, self._error = self._error, None

@@ -85,9 +85,9 @@ class _Table:
             self._is_whole = isinstance(step.event, e.MatchOpened)
         if isinstance(step.event, e.MoveReceived):
             self.seats[step.event.seat].used_ms += max(e.used_ms(step.event), 0.0)
-        told = next((command for command in step.commands if isinstance(command, c.TellSeat)), None)
-        if told is not None:
-            self._add_news(step, told)
+        first = next((command for command in step.commands if isinstance(command, c.TellSeat)), None)
+        if first is not None:
+            self._add_news(step, first)
         for command in step.commands:
             if isinstance(command, c.AskMove):
                 self.asked_at, self.limit_ms = now, command.limit_ms
@@ -98,6 +98,7 @@ class _Table:
     def _add_news(self, step: MatchStep, first: c.TellSeat) -> None:
         """Add what one of the seats is sent: the others are sent the same, except what one of them draws."""
         for command in step.commands:
+            # One seat's messages are enough, and `draws` is never read: only its own seat may know what it drew.
             if isinstance(command, c.TellSeat) and command.seat == first.seat:
                 self.told.append(ToldNews(turn=command.turn, what=command.what))
                 if command.what["kind"] == "expelled":

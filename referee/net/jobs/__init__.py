@@ -1,1 +1,1 @@
-"""A match as a job: what it takes to play it, in bytes, and where it is played: in this process or in one beside it."""
+"""Jobs of matches, and the processes that play them: this one, or workers next to it."""

@@ -31,7 +31,7 @@ _FORMS = {
 }
 """Kind of endpoint that can be listened on -> how it is written."""
 _MEANT = {"tls": "ssl", "https": "ssl", "http": "tcp"}
-"""How players and browsers write an address -> the kind of endpoint that it is."""
+"""Kind of address as players and browsers write it -> kind of endpoint."""
 
 
 class EndpointError(BadRequest):

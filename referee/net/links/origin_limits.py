@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 MOST_OF_ORIGIN = 64
 """A whole class behind one router may connect at once; hundreds of connections from one place are no players."""
 MOST_IN_ALL = 512
-"""What a process may open by default is 1024 files: the half of it is for programs, records and players."""
+"""Most connections without a hello: half of the 1024 files that a process may open, since records need some, too."""
 STORM = 512
 """Connections of one origin at once that are no storm, with STORM_A_S more every second. The programs of a whole
 tournament start on one machine; a loop that connects and closes makes thousands a second."""

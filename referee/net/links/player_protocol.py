@@ -138,7 +138,7 @@ class PlayerLink(Protocol):
         self._write_now: Callable[[bytes], object] | None = None
         """Writes to the socket at once; returns how many bytes it took, or why it took none."""
         self._is_behind = False
-        """Whether the loop still has something to write to the socket."""
+        """True while the loop still has something to write to the socket."""
         self._unread_bytes: int | None = None
         """Bytes sent since the player stopped to read; None while it reads."""
 

@@ -65,19 +65,19 @@ def read_tokens(path: Path) -> dict[str, str]:
         text = read_small_text(path, MAX_FILE_BYTES)
         if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
             raise BadTokens(f"{path}: a line is longer than {_MAX_LINE_CHARS} characters; one has a name and a hash")
-        found = tomllib.loads(text)
+        fields = tomllib.loads(text)
     except BadText as error:
         raise BadTokens(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise BadTokens(f"{path}: {error.strerror}; `referee token NAME... --file {path}` makes such a file") from None
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
         raise BadTokens(f"{path}: {error}") from None
-    for name, known in found.items():
+    for name, token_hash in fields.items():
         if not re.match(NAME_PATTERN, name):
             raise BadTokens(f"{path}: {name!r} is no player's name: it has {NAME_FORM}")
-        if not isinstance(known, str) or not _HASH.fullmatch(known):
+        if not isinstance(token_hash, str) or not _HASH.fullmatch(token_hash):
             raise BadTokens(f"{path}: {name} needs the SHA-256 of its token, 64 hex digits; `referee token` writes it")
-    return found
+    return fields
 
 
 def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str, str]:
@@ -86,10 +86,10 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
     Args:
         path: the file; made if missing.
         names: of the players.
-        may_renew: whether a player of the file gets a new token; its old one is worth nothing then.
+        may_renew: whether a player of the file gets a new token, which revokes its old one.
 
     Returns:
-        Name -> token: the only time that it is to be seen.
+        Name -> token. No file has it, so this is the only time that it can be shown.
 
     Raises:
         BadTokens: the file is none or would be too long, or a name is none or there already.
@@ -99,19 +99,19 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
         if not re.match(NAME_PATTERN, name):
             raise BadTokens(f"{name!r} is no player's name: it has {NAME_FORM}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(path.parent):
-        known = read_tokens(path) if path.exists() else {}
+    with _lock_folder(path.parent):
+        hashes = read_tokens(path) if path.exists() else {}
         for name in names:
-            if name in known and not may_renew:
+            if name in hashes and not may_renew:
                 raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
         tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
-        hashes = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
-        _write(path, known | hashes)
+        new = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
+        _write(path, hashes | new)
     return tokens
 
 
 def remove_token(path: Path, name: str) -> None:
-    """Make a token worth nothing, and forget whose it was.
+    """Revoke a player's token.
 
     Args:
         path: the file.
@@ -121,23 +121,23 @@ def remove_token(path: Path, name: str) -> None:
         BadTokens: the file is none, or nobody there is called so.
         OSError: the file can't be written.
     """
-    with _alone(path.parent):
-        known = read_tokens(path)
-        if name not in known:
+    with _lock_folder(path.parent):
+        hashes = read_tokens(path)
+        if name not in hashes:
             raise BadTokens(f"{name!r} has no token")
-        _write(path, {other: token_hash for other, token_hash in known.items() if other != name})
+        _write(path, {other: token_hash for other, token_hash in hashes.items() if other != name})
 
 
 def _write(path: Path, hashes: Mapping[str, str]) -> None:
-    content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
+    content = _HEAD + "".join(f'{name} = "{token_hash}"\n' for name, token_hash in hashes.items())
     if len(content) > MAX_FILE_BYTES:
         raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     write_whole(path, [content.encode()], mode=0o600)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep out whoever else adds to a file of this folder: of what two write at once, one would be lost."""
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Lock the files of this folder within a block: if two processes wrote at once, one change would be lost."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

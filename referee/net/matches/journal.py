@@ -51,7 +51,7 @@ class Journal:
         """Called when the disk has refused to settle lines."""
         self._commits = commits
         self.waits_for_disk = durability is Durability.TURN
-        """Whether what follows from a line waits until it is on the disk."""
+        """True if the commands of a line wait until the disk has it."""
         if commits is not None and self.waits_for_disk:
             commits.is_waited_for = True
 

@@ -30,6 +30,14 @@ from ...programs.program import Program
 from ..links.player_protocol import Owner, PlayerLink
 from ..waiting import outlast
 
+# Starting a program often takes longer than playing a match. So programs may stay. But a program that has played before
+# knows something that a new one does not, and three rules keep that from mattering: it is stopped between matches (it
+# can't think ahead), it is started again when its folder changes (the tournament's record names the folder's hash), and
+# it never gets a deal twice (it could remember the hands).
+#
+# A program that waits still holds memory, processes and files. The pool ends the one that has waited longest when files
+# or memory run short: the next match starts a new one, which is slower but never wrong.
+
 SETTLE_S = 0.2
 """Seconds that a program may tidy up after its match, before it is stopped."""
 FILLED = 0.75

@@ -139,7 +139,7 @@ class MatchRunner(Owner):
         self._events: deque[e.Event] = deque()
         self._stages = (self._judge, self._write, self._say, self._send)
         self._is_stepping = False
-        """Whether an event is between the first stage and the last."""
+        """True while an event is between the first stage and the last."""
         self._judged: tuple[e.Event, tuple[c.Command, ...]] | None = None
         """The event that was judged and what follows from it, until it is written."""
         self._due: Due | None = None

@@ -99,7 +99,7 @@ class MatchSeeds(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     """Number that fixes every deal, for tests."""
     duplicate: bool = False
-    """Whether all matches of a pairing have the same deal."""
+    """True if all matches of a pairing have the same deal."""
 
     def choose(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
         """Return the number that fixes a match's seed, its deal, or a seed of its own: exactly one of the three."""

@@ -37,6 +37,15 @@ from .early_starts import EarlyStarts, count_early
 from .play import RunSettings, TournamentPlay, make_terms
 from .round_pairing import PairedRound, PairingProcess, PairingProgramError, RoundByProgram
 
+# Everything that can change the tournament goes the same way: an event is folded, written, and synced; only then do
+# observers hear of it, and only then may a match begin (Recorder). So a crash at any point leaves a record from which
+# the next run goes on, and nobody has seen a result that this record does not show.
+#
+# The runner itself only fills tables. It does so whenever something may have made room or work: a match has ended, a
+# round was paired, a remote player came, a ruling was taken in, the disk has space again. `_fill` may be called at any
+# time and any number of times; it looks at the state of the tournament and opens what can be opened, and remembers
+# nothing of earlier calls. That is why no caller has to know what became possible.
+
 MAX_ATTEMPTS = 5
 """Number of attempts at a match that is void by the referee's fault each time; then somebody has to look."""
 LOOK_AGAIN_S = 10.0
