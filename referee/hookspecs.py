@@ -37,7 +37,7 @@ class HousePlayer:
     Args:
         name: name after `house:` on the command line; 1 to 20 letters, digits, - and _, the first one a letter or
             digit.
-        games: names of the games it plays.
+        games: names of the games it plays; empty: every game.
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
             a view to a move, both plain (dicts, lists, strings, numbers), as they are on the wire.
         summary: one sentence for `referee list`.

@@ -24,6 +24,7 @@ from ..app.pool import map_in_processes
 from ..errors import BadRequest
 from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
 from ..match.setup import DEFAULT_TIME, MatchSetup
+from ..net.matches.session import name_match
 from ..plugins import find_game
 from ..record.reader import read_record
 from ..record.tournament_record import make_entry
@@ -35,7 +36,7 @@ from ..tournament.sprt import PLAIN, Hypotheses
 from ..tournament.sprt import outcome as outcome_of_pair
 from .match import Match, Matches
 from .paths import read_path, writing
-from .played import new_name, play_to_end, sealer, whole
+from .played import play_to_end, sealer, whole
 from .players import Player, SeatedPlayer, seat_players
 from .playing import tell, time_control
 
@@ -212,7 +213,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
     """
     find_game(game).parse_options(dict(options))  # a mistake is told before any process is begun
     return MatchSetup(
-        match=new_name(game),
+        match=name_match(game),
         game=game,
         options=dict(options),
         names=tuple(player.name for player in players),

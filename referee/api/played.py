@@ -5,7 +5,6 @@ cannot carry, and a player that wins here would be expelled in a tournament.
 """
 
 import os
-import secrets
 import sys
 import time
 import traceback
@@ -174,11 +173,6 @@ def sealer() -> Sealer:
         BadKey: it can't be read or made.
     """
     return find_sealer(None, lambda text: print(text, file=sys.stderr))  # noqa: T201  # it tells of a new file
-
-
-def new_name(game: str) -> str:
-    """Return a new name for a match."""
-    return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
 def play_to_end(

@@ -13,9 +13,10 @@ from .. import chance
 from ..errors import BadRequest
 from ..games.arguments import read_number, read_options, read_text
 from ..match.setup import DEFAULT_TIME, MatchSetup
+from ..net.matches.session import name_match
 from ..plugins import find_game
 from .match import Match
-from .played import make_seed, new_name, play_to_end
+from .played import make_seed, play_to_end
 from .players import Player, seat_players
 
 
@@ -55,7 +56,7 @@ def play(
     """
     rules = find_game(read_text("game", game, "quincy"))
     sitting = seat_players(rules, players, names)
-    drawn, match = make_seed(seed), new_name(game)
+    drawn, match = make_seed(seed), name_match(game)
     setup = MatchSetup(
         match=match,
         game=game,

@@ -20,7 +20,11 @@ def complete_players(
     from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     game = context.params.get("game")
-    houses = [f"house:{name}" for name, player in installed().players.items() if game in (None, *player.games)]
+    houses = [
+        f"house:{name}"
+        for name, player in installed().players.items()
+        if not player.games or game in (None, *player.games)
+    ]
     folders = sorted(f"{path.parent}/" for path in Path().glob("*/player.toml") if path.is_file())
     found = [player for player in (*houses, *folders) if player.startswith(typed)]
     return found or [CompletionItem(typed, type="dir")]

@@ -23,11 +23,11 @@ def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callabl
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
-    """Return the house players: three for every game, and the course's two for the Q game."""
+    """Return the house players: two for every game, one for the built-in ones, the course's two for the Q game."""
     games = tuple(greedy.PICKS)
     return [
-        HousePlayer("random", games, make_random, "Anything legal, by chance."),
-        HousePlayer("greedy", games, greedy.make_greedy, "What looks best this turn.", draws_chance=False),
+        HousePlayer("random", (), make_random, "Anything legal, by chance."),
+        HousePlayer("greedy", (), greedy.make_greedy, "What looks best this turn.", draws_chance=False),
         HousePlayer("search", games, search.make_search, _SEARCH),
         HousePlayer("dag", ("q",), q_simple.make_dag, _DAG, draws_chance=False),
         HousePlayer("ldasg", ("q",), q_simple.make_ldasg, _LDASG, draws_chance=False),

@@ -1,6 +1,7 @@
 """The session of one match: listens, starts the programs, seats the players, runs the match, and cleans up after it."""
 
 import contextlib
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
@@ -123,7 +124,7 @@ class MatchSession:
         self._patience = Patience(reactor, self._loop, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """The players' programs by seat, in the organiser's words, for the record."""
-        self.match_name = settings.match or _new_name(game.name)
+        self.match_name = settings.match or name_match(game.name)
         self._seed = make_seed(settings)
         self._address = ""
         """The referee's address as a player writes it, once the session listens."""
@@ -426,8 +427,14 @@ async def _run_or_pause(runner: MatchRunner, missing: str | None) -> Result:
     return await outer
 
 
-def _new_name(game: str) -> str:
-    return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+def name_match(game: str) -> str:
+    """Make a name for a match that has none: the game, the time of day, and a random suffix.
+
+    Args:
+        game: the game's name. What may not stand in the name of a file becomes a hyphen.
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]", "-", game)
+    return f"{safe}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
 def find_seats(players: Sequence[str], names: Sequence[str]) -> list[int]:

@@ -133,7 +133,7 @@ def _fits(plan: TournamentPlan) -> bool:
 
 def _rules(name: str, plan: TournamentPlan) -> PracticeRules:
     known, game = installed(), plan.spec.game
-    houses = sorted(house.name for house in known.players.values() if game in house.games)
+    houses = sorted(house.name for house in known.players.values() if not house.games or game in house.games)
     return PracticeRules(tournament=name, game=known.game(game).title, houses=houses)
 
 

@@ -1,0 +1,1 @@
+"""Games of the library OpenSpiel for the referee."""
