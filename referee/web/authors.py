@@ -1,5 +1,11 @@
 """What authors see and do: their versions, their matches, practice matches and the queue, on pages and for programs."""
 
+# Pages and programs ask the same AuthorService, so both have the same rights, limits and messages. A refusal is an
+# exception on both ways: a page shows its two sentences, and a program gets them as JSON.
+#
+# The address of an author's match contains the path of its record. It is only ever looked up in the author's own list,
+# and never made into a path of its own.
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus

@@ -1,5 +1,8 @@
 """The public state of a contest: the first page, its events and the API are all made from these structs."""
 
+# All texts of the public pages are made from these structs in the templates and, for changes, in the pages' scripts.
+# The structs are also what `/api/contest` answers, so a program sees neither more nor less than a visitor.
+
 from collections.abc import Sequence
 from enum import StrEnum
 

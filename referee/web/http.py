@@ -1,5 +1,14 @@
 """HTTP as the site speaks it: reads forms and tokens, and answers with pages, files, JSON, events or redirects."""
 
+# Forms are parsed here, not by Twisted. Twisted would read a whole upload into memory on the reactor's thread as soon
+# as it has arrived. Werkzeug's decoder works piece by piece, so it can run in a thread and stop at a limit.
+#
+# Large answers are sent in pieces, and only as fast as the visitor reads (`flow`): a visitor who reads nothing costs
+# one piece of memory, however large the answer is.
+#
+# All links are relative (`find_top`), because the organiser may show the site below a path of another web server. That
+# also means that no answer depends on the Host header, which a visitor can choose.
+
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -2,6 +2,9 @@
 
 # Only public facts arrive here, because observers/spectating.py has removed the others in the process of the
 # tournament. This module adds names and words, and delays everything if the contest wants that.
+#
+# Most bytes of a board's drawing define its symbols, which hardly ever change. So a drawing is split in two, and an
+# event carries the symbols only if they are new: with hundreds of spectators this is most of the site's traffic.
 
 import zlib
 from collections.abc import Callable, Sequence

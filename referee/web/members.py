@@ -1,5 +1,7 @@
 """Everything that the site offers to people who may sign in, put together."""
 
+# Only this module knows all services for members, so that each of them can be tested without the others.
+
 import hashlib
 from collections.abc import Callable
 from functools import partial

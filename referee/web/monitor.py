@@ -1,5 +1,7 @@
 """Two addresses of a running referee for monitors: `/metrics` for Prometheus and `/health` for a watchdog."""
 
+# Monitors ask from elsewhere in the network, so they are held to the same limits as any visitor of a contest.
+
 from typing import Any
 
 from prometheus_client import CollectorRegistry

@@ -1,5 +1,9 @@
 """Describes the addresses for programs, as OpenAPI that is made from the types of the answers."""
 
+# The description is made from the structs that the site encodes, so it can't fall behind them. The tests compare every
+# answer with its description, and every page with an address for programs: a page that shows more than programs can ask
+# for is a fault.
+
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple

@@ -1,5 +1,8 @@
 """What organisers see and do, on pages and by programs, with the same rights and in the same log."""
 
+# Every action exists twice, as a form and as an address for programs, and both call Organising. A form is answered by a
+# redirect: reloading the next page then can't repeat the action.
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus

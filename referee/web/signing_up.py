@@ -1,5 +1,11 @@
 """How a visitor becomes an author: the rules for names, and the addresses for people and programs."""
 
+# Names that look alike count as the same name. Otherwise somebody could sign up as `ada-l` next to `ada-1`, and be
+# taken for her in the standings.
+#
+# The new token is shown once, and the server keeps its hash alone: a lost token is replaced by the organiser, not
+# looked up.
+
 import re
 from collections.abc import Callable, Iterator
 from http import HTTPStatus

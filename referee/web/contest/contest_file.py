@@ -1,5 +1,11 @@
 """The file of a contest: reads contest.toml, and writes an example that runs at once."""
 
+# A contest names files of tournaments, and each of them is a file that `referee tournament` plays as well. So a
+# tournament can be tried out alone before it is part of a contest.
+#
+# A daily tournament is a series of tournaments, one for each day, with a name and a folder of its own. Nothing of one
+# day can then change the record of another.
+
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain

@@ -1,5 +1,9 @@
 """The people of a contest, what its authors hand in, and the log of its organisers."""
 
+# A crash of the machine can cut off the last line of the log of actions. The next action begins on a line of its own,
+# and the torn line is skipped when the log is shown; it is never removed, because a log that is rewritten proves
+# nothing.
+
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,9 @@
 """Everything that an organiser sees and does: each action uses the functions behind the command line, and is logged."""
 
+# An organiser may use the command line or the site. Both call the same functions, so a ruling is checked in the same
+# way and ends in the same record, wherever it came from. What was done on the site is logged as well, with the name of
+# the organiser: several people may share a contest.
+
 import os
 import shutil
 import stat

@@ -1,6 +1,9 @@
 """Writes the public part of a contest as one zip of static files: pages, records, heads and key."""
 
 # Its paths are the site's addresses, and the rule for what is public is the same as the site's (published.py).
+#
+# A page that is opened as a file may not read the files next to it. So the record of a match is put into its replay,
+# which can then verify it without a server.
 
 import os
 import zipfile

@@ -1,5 +1,12 @@
 """Keeps the reports of a contest's tournaments up to date: one at a time, each made by a process of its own."""
 
+# A report is made from the record alone, so another process can make it while the tournament goes on. It is the command
+# that the organiser has as well, `referee report`. A report that fails is logged, and the site goes on with the one
+# before.
+#
+# Reports of long tournaments take seconds of a core that matches could use. So the pause after each report grows with
+# the time that it took, and only the last report of a tournament does not wait.
+
 import os
 import shutil
 import subprocess

@@ -1,5 +1,9 @@
 """Everything that waits in a contest, each with the reason, and the next matches of each tournament."""
 
+# The queue is stored nowhere. It is put together from the checks, the practice matches and the tournaments whenever
+# somebody looks, so it can't differ from them. Each line says why it waits and until when at the latest: a wait without
+# a reason looks like a fault to its author.
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice

@@ -1,6 +1,9 @@
 """A person's seat whose page is in another process: the state goes there, and the person's actions come back."""
 
 # Both are lines of JSON over a socket that the other process has passed on; its end is contest/seats.py.
+#
+# Each line is a complete state, so only the latest one matters. Changes within PACE_S of each other are sent as one
+# line: a game of programs between two moves of a person may take a few milliseconds.
 
 import socket
 from contextlib import suppress

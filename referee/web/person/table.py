@@ -1,5 +1,8 @@
 """The persons at the table of one match: seats them, shows them the match, and opens their pages or terminals."""
 
+# The modules that make pages are imported only where a page is opened: Klein installs a reactor when it is imported,
+# and all of them together make the start of `referee play` slower.
+
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

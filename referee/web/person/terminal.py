@@ -1,5 +1,8 @@
 """A person's seat in the terminal: the board, and numbered choices."""
 
+# Lines may be typed before the referee asks for a move, above all when the input comes from a file. They wait in a
+# queue until they are needed, so nothing typed is lost and nothing is taken as an answer to an older question.
+
 import os
 import sys
 import threading
