@@ -12,45 +12,54 @@ from .rendering import page
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
+def contest_page(card: Any, about: str, visitor: Any = None, *, is_still: bool = False) -> str:
     """Return the first page of a contest.
 
     Args:
         card: state of the contest: `title`, and `tournaments` in short.
         about: the organiser's words, in Markdown; HTML in it is shown as text.
+        visitor: the signed-in person who asks; None for everybody else.
         is_still: whether it stands in an archive, without a server that it could ask.
     """
     words = _markdown.render(printable_lines(about))
     may = not is_still
-    shown = {"card": card, "about": words, "is_still": is_still}
+    shown = {"card": card, "about": words, "is_still": is_still, "visitor": visitor}
     return page("contest", {"is_still": is_still}, scripts=("following",), may_ask=may, may_send=may, **shown)
 
 
-def search_page(title: str, query: str, found: Any) -> str:
+def search_page(title: str, query: str, found: Any, visitor: Any = None) -> str:
     """Return the page of a search.
 
     Args:
         title: title of the contest.
         query: text that the visitor looks for.
         found: `entrants`, `matches`, and whether that `is_all`.
+        visitor: the signed-in person who asks; None for everybody else.
     """
-    shown = {"contest": title, "query": query, "found": found}
+    shown = {"contest": title, "query": query, "found": found, "visitor": visitor}
     return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
 
 
-def live_page(title: str, live: Any, now: float) -> str:
+def live_page(title: str, live: Any, now: float, visitor: Any = None) -> str:
     """Return the page of the tables at which is played.
 
     Args:
         title: title of the contest.
         live: state of the tables: `spectators`, `tables`.
         now: seconds of the Unix epoch; clocks on the page run from there.
+        visitor: the signed-in person who asks; None for everybody else.
     """
     mode = live.spectators.partition(" ")[0]
     tables = [{**msgspec.structs.asdict(table), "drawing": _drawing(table)} for table in live.tables]
     data = {"now": now, "no_board": _NO_BOARD[mode]}
-    shown: dict[str, Any] = {"contest": title, "tables": tables, "seen": _SEEN[mode], "no_board": _NO_BOARD[mode]}
-    return page("live", data, scripts=("following",), may_ask=True, **shown)
+    shown: dict[str, Any] = {
+        "contest": title,
+        "tables": tables,
+        "seen": _SEEN[mode],
+        "no_board": _NO_BOARD[mode],
+        "visitor": visitor,
+    }
+    return page("live", data, scripts=("following",), may_ask=True, may_send=True, **shown)
 
 
 def _drawing(table: Any) -> str | None:

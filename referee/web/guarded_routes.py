@@ -81,7 +81,7 @@ class MemberPages:
     def __init__(self, title: str) -> None:
         self._title = title
 
-    def page(self, request: Any, name: str, person: str, form_token: str, **values: Any) -> str:
+    def page(self, request: Any, name: str, person: Person | None, form_token: str, **values: Any) -> str:
         """Render a page for the visitor of a request."""
         return page(
             name,
@@ -93,7 +93,7 @@ class MemberPages:
             may_send=True,
             title=self._title,
             top=find_top(request),
-            person=person,
+            visitor=person and Visitor(name=person.name, desk=str(person.role), form_token=form_token),
             form_token=form_token,
             **values,
         )
@@ -118,7 +118,7 @@ class Visit(Struct, frozen=True, kw_only=True):
 
     def page(self, name: str, **values: Any) -> bytes:
         """Render a template as the answer."""
-        text = self.pages.page(self.request, name, self.person.name, self.form_token, **values)
+        text = self.pages.page(self.request, name, self.person, self.form_token, **values)
         return send(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:
@@ -141,6 +141,24 @@ def give_cookie(request: Any, cookie: str, name: str = SESSION) -> None:
 
 def _full_name(request: Any, name: str) -> bytes:
     return f"{_SAFE if request.isSecure() else ''}{name}".encode()
+
+
+class Visitor(Struct, frozen=True, kw_only=True):
+    """A signed-in person, for the header of a page."""
+
+    name: str
+    desk: str
+    """Path of the person's first page, from the site's first page."""
+    form_token: str
+
+
+def find_visitor(request: Any, sessions: Sessions) -> Visitor | None:
+    """Return the signed-in person that a request comes from; None for everybody else."""
+    cookie = read_cookie(request)
+    person = sessions.who(cookie)
+    if person is None:
+        return None
+    return Visitor(name=person.name, desk=str(person.role), form_token=sessions.form_token(cookie))
 
 
 class GuardedRoutes:

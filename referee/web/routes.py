@@ -4,6 +4,7 @@
 
 import os
 import time
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -21,9 +22,11 @@ from ..pages.replay_page import head_at_turn, split_page
 from ..pages.tournament_json import TournamentReport
 from .cards import ContestCard
 from .event_streams import EventStreams
+from .guarded_routes import Visitor, find_visitor
 from .http import (
     HTML,
     JSON,
+    PLAIN_TEXT,
     find_address,
     is_for_programs,
     read_turn,
@@ -45,6 +48,17 @@ from .rate_limit import RateLimit, TooOften
 from .visitors import Visitors
 from .workshop import Workshop
 
+ROBOTS = (
+    b"User-agent: *\nDisallow: /api/\nDisallow: /author\nDisallow: /organiser\nDisallow: /search\nDisallow: /*?turn=\n"
+)
+"""robots.txt: crawlers stay away from pages that are made for each visitor, or for members."""
+FAVICON = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAMAAABEpIrGAAAAD1BMVEX///8AcrLCTgAAelqKP5X0m+XeAAAAAXRSTlMAQObYZgAA"
+    "AChJREFUeNpjYKACYEQGDAxMyGBUwSBTQDlgRgYMDCzIYFTBIFNAIQAACvAGm1F+0zoAAAAASUVORK5CYII="
+)
+"""Icon of the site: a table of four tiles, as PNG. Browsers accept PNG at /favicon.ico."""
+FindVisitor = Callable[[Any], Visitor | None]
+"""Request -> signed-in person that it comes from."""
 PAGES_A_MINUTE = 300
 """Most pages a minute that are made for one address: a class behind it pages through replays, turn by turn."""
 
@@ -89,7 +103,7 @@ def make_app(content: SiteContent, members: Members) -> Klein:
     made = _Made(
         content, members.workshop, RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now)
     )
-    app = _public(content, made)
+    app = _public(content, made, partial(find_visitor, sessions=members.sessions))
     add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
     return app
 
@@ -145,17 +159,17 @@ class _Made(Struct, frozen=True):
         return await self.workshop.make(request, find_address(request), function, *args, key=key)
 
 
-def _public(content: SiteContent, made: _Made) -> Klein:
+def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
     app = Klein()
     app.url_map.merge_slashes = False  # else an address with two slashes is redirected to an absolute one
-    _add_live(app, content.title, content.live)
-    _add_search(app, content.title, made)
+    _add_live(app, content.title, content.live, find)
+    _add_search(app, content.title, made, find)
     _add_report(app, content.report, made)
 
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
-        page = contest_page(content.card(), content.about)
+        page = contest_page(content.card(), content.about, find(request))
         return send(request, HTML, page.encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
@@ -169,6 +183,14 @@ def _public(content: SiteContent, made: _Made) -> Klein:
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[bytes]:
         return stream_events(request, content.streams.add)
+
+    @app.route("/robots.txt", methods=["GET", "HEAD"])
+    def _robots(request: Any) -> bytes:
+        return send(request, PLAIN_TEXT, ROBOTS)
+
+    @app.route("/favicon.ico", methods=["GET", "HEAD"])
+    def _icon(request: Any) -> bytes:
+        return send(request, "image/png", FAVICON, cache="max-age=86400")
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
@@ -222,10 +244,10 @@ def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
     return head.encode(), file, len(rest)
 
 
-def _add_live(app: Klein, title: str, live: LiveTables) -> None:
+def _add_live(app: Klein, title: str, live: LiveTables, find: FindVisitor) -> None:
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
-        return send(request, HTML, live_page(title, live.state, time.time()).encode())
+        return send(request, HTML, live_page(title, live.state, time.time(), find(request)).encode())
 
     @app.route("/api/live", methods=["GET", "HEAD"])
     def _live_tables(request: Any) -> bytes:
@@ -236,11 +258,11 @@ def _add_live(app: Klein, title: str, live: LiveTables) -> None:
         return stream_events(request, live.streams.add)
 
 
-def _add_search(app: Klein, title: str, made: _Made) -> None:
+def _add_search(app: Klein, title: str, made: _Made, find: FindVisitor) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
     async def _search_page(request: Any) -> bytes:
         query, found = await made.search(request)
-        return send(request, HTML, search_page(title, query, found).encode())
+        return send(request, HTML, search_page(title, query, found, find(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     async def _search_json(request: Any) -> bytes:

@@ -91,7 +91,7 @@ class SigningIn:
             return redirect(request, _choose_page(person, waits.get(BACK, "")))
         fields = {name.removeprefix(_KEPT): text for name, text in waits.items() if name.startswith(_KEPT)}
         form_token = self._sessions.form_token(cookie)
-        shown = self._pages.page(request, "send_again", person.name, form_token, action=action[1:], fields=fields)
+        shown = self._pages.page(request, "send_again", person, form_token, action=action[1:], fields=fields)
         return send(request, HTML, shown.encode())
 
     async def _sign_out(self, request: Any) -> bytes:
@@ -123,7 +123,7 @@ class SigningIn:
         form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
         shown = self._pages.page(
-            request, "sign_in", "", form_token, trouble=trouble, waits=waits, is_kept=_ACTION in waits
+            request, "sign_in", None, form_token, trouble=trouble, waits=waits, is_kept=_ACTION in waits
         )
         return send(request, HTML, shown.encode())
 

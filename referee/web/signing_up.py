@@ -209,5 +209,5 @@ class SigningUp:
         self, request: Any, *, trouble: str = "", wish: SignUpRequest | None = None, author: NewAuthor | None = None
     ) -> bytes:
         shown = {"mode": self._service.mode, "trouble": trouble, "wish": wish, "author": author}
-        page = self._pages.page(request, "sign_up", "", visitor_token(request, self._sessions), **shown)
+        page = self._pages.page(request, "sign_up", None, visitor_token(request, self._sessions), **shown)
         return send(request, HTML, page.encode())

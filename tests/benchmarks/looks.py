@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from referee.record.key import VARIABLE
 from referee.web.contest.organising import ProcessLine
 from referee.web.guarded_routes import MemberPages
+from referee.web.sessions import Person, SiteRole
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
@@ -152,7 +153,9 @@ class _HostsPage(BaseHTTPRequestHandler):
         self.end_headers()
         if is_page:
             asked = SimpleNamespace(path=self.path.encode())
-            page = MemberPages("Autumn course").page(asked, "organiser/hosts", "ann", "", lines=HOSTS)
+            page = MemberPages("Autumn course").page(
+                asked, "organiser/hosts", Person(SiteRole.ORGANISER, "ann"), "", lines=HOSTS
+            )
             self.wfile.write(page.encode())
 
     def log_message(self, *_: object) -> None:

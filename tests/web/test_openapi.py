@@ -137,7 +137,7 @@ PAGES = {
 }
 """Page -> what answers a program the same; None: nothing does, as a program does not sign in, it brings its token with
 each request, nor take a person's seat."""
-NO_PAGES = {"/key.pem", "/organiser/contest.tar", "/tournaments/<name>/<path:rest>"}
+NO_PAGES = {"/key.pem", "/robots.txt", "/favicon.ico", "/organiser/contest.tar", "/tournaments/<name>/<path:rest>"}
 """What is no page of the site's own: files."""
 
 

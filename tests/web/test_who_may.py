@@ -88,6 +88,8 @@ TABLE = {
     "GET /api/live": Address(EVERYBODY),
     "GET /api/live/events": Address(EVERYBODY),
     "GET /key.pem": Address(EVERYBODY),
+    "GET /robots.txt": Address(EVERYBODY),
+    "GET /favicon.ico": Address(EVERYBODY),
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
     "POST /sign-in": Address(STRANGERS),

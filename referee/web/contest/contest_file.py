@@ -46,7 +46,7 @@ _SIGN_UP = ValueKind(Literal["open", "invitation", "closed"], '"open", "invitati
 EXAMPLE = """\
 title = "House contest"
 about = \"\"\"
-Three players of the house meet in **two games**. Put your own beside them: give its folder, or a command, as a further
+Three players of the house meet in **two games**. Put your own next to them: give its folder, or a command, as a further
 entrant in `cup.toml`, and start `referee host` again.
 \"\"\"
 spectators = "board only"               # what they see of a match that is played; or "delay 60", or "after"

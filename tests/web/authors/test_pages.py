@@ -59,6 +59,8 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
     for number, note in ((2, "second"), (3, "third")):
         hand_in(ada, archive(note=note))
         contest.store.conclude("ada", number, CheckOutcome(passed=True, report=REPORT), NOW)
+    page = ada.ask("GET", "/author/versions/3").body.decode()
+    assert ("What happens next" in page, 'href="../../author/queue">The queue</a>' in page) == (True, True)
     before = contest.checks.stamp("ada")
     assert ada.fill_in("/author/versions/2", "/author/versions/2/play").headers["location"] == "/author"
     assert contest.checks.stamp("ada") != before  # its other pages are told

@@ -47,7 +47,10 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
     ruling = {"subject": " cup-00001 ", "to": "bob", "reason": "power cut "}
     for kind in ("award", "void"):
         assert ann.fill_in(place, f"{place}/rule", kind=kind, **ruling).status == 303
-    assert ann.fill_in(place, f"{place}/rule", kind="stop", reason="power cut").status == 303
+    stopping = {"kind": "stop", "reason": "power cut"}
+    unconfirmed = ann.fill_in(place, f"{place}/rule", **stopping)
+    assert (unconfirmed.status, b"nothing undoes it" in unconfirmed.body) == (409, True)
+    assert ann.fill_in(place, f"{place}/rule", **stopping, confirm="yes").status == 303
     assert contest.organisers.asked == [
         ("ann", "start", "cup"),
         ("ann", "cup", "award", "cup-00001", "bob", "power cut"),

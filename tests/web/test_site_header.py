@@ -1,0 +1,49 @@
+"""The header of the site's pages, their titles, and what crawlers and browsers ask for unasked."""
+
+import re
+from html import unescape
+
+import pytest
+
+from .sites import PAYLOAD, TestSite
+
+PUBLIC = ("/", "/live", "/search?q=bob")
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/author", "/author/queue"])
+def test_every_page_has_the_same_header(contest: TestSite, path: str) -> None:
+    """It leads to the first page, the live tables, the search, and one's own desk or the sign-in page."""
+    ada = contest.signed_in("ada").ask("GET", path).body.decode()
+    header = ada[ada.index('<header class="bar">') : ada.index("</header>")]
+    for link, text in (("live", "Live"), ("search", "Search"), ("author", "ada")):
+        assert re.search(rf'<a href="[./]*{link}">{text}</a>', header)
+    assert "<button>Sign out</button>" in header
+    visitor = contest.visitor().ask("GET", path).body.decode()
+    assert (">ada</a>" in visitor, "Sign out" in visitor) == (False, False)
+    assert ('sign-in">Sign in</a>' in visitor) == (path in PUBLIC)
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_a_member_signs_out_on_a_public_page(contest: TestSite, path: str) -> None:
+    """The form there has the token of the session."""
+    ada = contest.signed_in("ada")
+    assert ada.fill_in(path, "/sign-out").status == 303
+    assert ada.ask("GET", "/author").headers["location"].startswith("/sign-in")
+
+
+def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:
+    """So that tabs and bookmarks can be told apart."""
+    page = contest.signed_in("ada").ask("GET", "/author/queue").body.decode()
+    title = re.search("<title>(.*?)</title>", page, re.DOTALL)
+    assert title is not None
+    assert unescape(title[1]).startswith("The queue · ")
+    assert len(unescape(title[1])) > len("The queue · "), PAYLOAD
+
+
+def test_crawlers_stay_away_from_the_pages_of_members(contest: TestSite) -> None:
+    """And browsers find an icon."""
+    robots = contest.visitor().ask("GET", "/robots.txt")
+    assert (robots.status, robots.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert b"Disallow: /author\n" in robots.body
+    icon = contest.visitor().ask("GET", "/favicon.ico")
+    assert (icon.status, icon.headers["content-type"], icon.body[:4]) == (200, "image/png", b"\x89PNG")
