@@ -434,7 +434,7 @@ def check_ranking(record: Record) -> None:
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
-    """Return who can have won: the best; nobody if all fouled, or perhaps if a winner fouled as it confirmed the end."""
+    """Return who can have won: the best; nobody if all fouled, or perhaps if a winner fouled confirming the end."""
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])
