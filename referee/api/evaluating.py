@@ -206,7 +206,7 @@ def evaluate(
 
 
 def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
-    """Return the setup that all matches share, whoever sits where.
+    """Return the setup that all matches share, before the seats are drawn.
 
     Raises:
         RefereeError: the options do not fit the game, or the limit of a move is none.

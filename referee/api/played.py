@@ -129,7 +129,7 @@ class Played(Struct, frozen=True, kw_only=True):
     setup: MatchSetup
     seed: bytes
     is_fixed: bool
-    """Whether the seed was given beforehand."""
+    """True if the seed was given beforehand."""
     opened: str
     """Wall-clock time of the start, ISO 8601 in UTC."""
     programs: tuple[str, ...]

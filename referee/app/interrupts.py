@@ -12,9 +12,15 @@ from types import FrameType
 from typing import NoReturn
 
 SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a program."""
+"""Number that a shell adds to the signal that ended a program."""
 _SHOW_CURSOR = b"\x1b[?25h"
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
+
+# Which end is right depends on what is running. In plain Python code an exception in the middle of anything is fine,
+# and `finally` cleans up. In the reactor it is not: an exception out of a signal handler would be logged by whichever
+# callback happens to run, and the reactor would go on. So a running reactor asks to be called instead. And while
+# modules are imported neither works, for which reason the process ends at once.
 
 
 def _end(number: int, _where: FrameType | None = None) -> NoReturn:
@@ -25,7 +31,7 @@ def _end(number: int, _where: FrameType | None = None) -> NoReturn:
 
 
 def _raise(number: int, where: FrameType | None) -> None:
-    """End whatever is being done, and tidy up on the way out.
+    """End what is being done, and clean up on the way out.
 
     An exception in the middle of an import may be lost in one of Python's own callbacks, or leave a module half made.
     """
@@ -70,12 +76,12 @@ def take_signals() -> None:
 
 
 def interruptible() -> contextlib.AbstractContextManager[None]:
-    """Let a signal raise KeyboardInterrupt or SystemExit meanwhile; before and after, there is nothing to tidy up."""
+    """Let a signal raise KeyboardInterrupt or SystemExit during a block; outside of it, nothing needs cleaning up."""
     return _asking(_raise)
 
 
-def ask_with(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
-    """Say how the command is asked to end meanwhile.
+def ask_by_calling(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
+    """Let a signal call a function during a block.
 
     Args:
         ask: called in the middle of anything; returns at once.

@@ -1,4 +1,4 @@
-"""Finds the programs of players as they are given: `house:NAME`, `cmd:COMMAND` or a folder; and builds them."""
+"""Finds the programs of players as users give them (`house:NAME`, `cmd:COMMAND` or a folder), and builds them."""
 
 import re
 import shlex
@@ -18,25 +18,29 @@ from ..programs.player_spec import Launch, PlayerError, PlayerKind, PlayerSpec, 
 from ..text import near, nearest
 from .services import Services
 
+# A player is a text that a user typed, and most mistakes are made here: a house player without `house:`, a command
+# without `cmd:`, a folder that is one level up. So every refusal looks for what was probably meant. It is never taken
+# silently, though: a tournament between other programs than those meant is worse than an error.
+
 
 class BadPlayer(PlayerError, BadRequest):
-    """A player is given in a way in which none can be started for what is asked."""
+    """A player is given in a way in which it can not be started here."""
 
 
 class UnknownPlayer(BadPlayer):
-    """A player that is no house player, and no folder that there is; the text says which one was probably meant."""
+    """There is no such house player or folder; the text names the most similar one."""
 
 
 def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = False) -> list[Launch]:
-    """Return how to start players, with names that differ; a person keeps its own, if no other person has it.
+    """Return how to start players, with different names; a person keeps its name, if no other person has it.
 
     Args:
         game: name of the game.
-        players: as they are given, by seat.
+        players: by seat, as the user gave them.
         may_be_persons: whether a person may be among them.
 
     Raises:
-        BadPlayer: one of them can't be started or does not play the game.
+        BadPlayer: one of them can't be started, or does not play the game.
     """
     try:
         launches = [
@@ -62,11 +66,11 @@ def find_player(
     """Return how to start a player.
 
     Args:
-        player: as it is given.
-        game: that it is to play; None: whichever.
-        name: of a command, which has none of its own.
-        base: folder that the paths of folders begin at.
-        known: the plugins; those of this installation, if none are given.
+        player: the player, as the user gave it.
+        game: name of the game that it must play; None: any game.
+        name: name for a command, which has none of its own.
+        base: folder that relative paths begin at.
+        known: the plugins; None: those of this installation.
 
     Raises:
         UnknownPlayer: there is no such house player or folder.
@@ -93,14 +97,14 @@ def find_player(
 
 
 def find_person(player: str, *, may_be: bool) -> Launch | None:
-    """Return the seat of a person; None if the player is none.
+    """Return the seat of a person; None if the player is not a person.
 
     Args:
-        player: as it is given.
-        may_be: whether it may be one.
+        player: the player, as the user gave it.
+        may_be: whether it may be a person.
 
     Raises:
-        BadPlayer: it is one and may not be, or has no name that the wire takes.
+        BadPlayer: it is a person and may not be, or its name does not fit the wire.
     """
     spec = parse_player(player)
     if spec.kind is not PlayerKind.PERSON:
@@ -114,7 +118,7 @@ def find_person(player: str, *, may_be: bool) -> Launch | None:
 
 
 def _meant(player: str, base: Path, houses: Collection[str]) -> str:
-    """Return what was probably meant by a folder that there is not; else what players there are."""
+    """Return the most similar player; if there is none, all players that there are."""
     if player in houses:
         return f'; did you mean "house:{player}"?'
     folders = [str(path.parent.relative_to(base)) for path in base.glob("*/player.toml")]
@@ -123,12 +127,12 @@ def _meant(player: str, base: Path, houses: Collection[str]) -> str:
 
 
 def find_folder(player: str) -> Path | None:
-    """Return the folder that a player is given as; None: it is given as something else."""
+    """Return the folder of a player; None if it is given as something else."""
     return Path(player) if parse_player(player).kind is PlayerKind.FOLDER else None
 
 
 def _as_command(players: Sequence[str]) -> str:
-    """Return how the words are to be given that were probably meant as one player's command; empty: there are none."""
+    """Return how to write words that are probably one player's command; empty if there are none."""
     for place, player in enumerate(players):
         if find_folder(player) is not None and not Path(player).exists() and shutil.which(player):
             return f"; if this is one player's command, write cmd:{shlex.quote(shlex.join(players[place:]))}"
@@ -136,11 +140,11 @@ def _as_command(players: Sequence[str]) -> str:
 
 
 def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
-    """Return names that differ: with a number where they are not alone, which makes none of another one's name.
+    """Return different names: equal ones get a number, chosen so that it makes no other player's name.
 
     Args:
-        names: in the order of the players.
-        given: places of those that stay as they are; they differ.
+        names: names in the order of the players.
+        given: places of names that stay as they are; these differ.
     """
     fixed = {names[place] for place in given}
     counts = Counter(name for place, name in enumerate(names) if place not in given)
@@ -159,12 +163,12 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
 
 
 def build(launches: Iterable[Launch], logs: Path, services: Services) -> None:
-    """Build the players that are not as their last build left them, and say so.
+    """Build the players that have changed since their last build, and print which.
 
     Args:
-        launches: of the players.
+        launches: the players.
         logs: folder of the records.
-        services: what builds are held to, and who is told.
+        services: confinement of the builds, and the function that prints.
 
     Raises:
         PlayerError: one can't be built.

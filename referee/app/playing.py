@@ -1,4 +1,4 @@
-"""Plays one match here and now, between programs that the referee starts and persons; or the rest of one."""
+"""Plays one match between programs and persons here and now, or finishes an interrupted one."""
 
 import os
 from collections.abc import Callable, Coroutine, Sequence
@@ -23,7 +23,7 @@ from .services import RefereeOptions, Services, monotonic, services
 
 T = TypeVar("T")
 ADDRESS = "tcp:0:interface=127.0.0.1"
-"""Of programs without a sandbox; the others are shown a socket of their own."""
+"""Address for programs without a sandbox; a sandboxed program sees a socket of its own."""
 
 
 def play(
@@ -36,16 +36,16 @@ def play(
     """Play a match between programs and persons.
 
     Args:
-        game: what is played.
-        players: as they are given, by seat.
-        settings: of the match.
+        game: the game.
+        players: by seat, as the user gave them.
+        settings: settings of the match.
         options: how the referee runs.
-        interface: of the persons that play.
+        interface: interface for the persons that play.
 
     Raises:
-        BadRequest: what is asked for can't be played.
-        PlayerError: a program is not to be had, or can't be built or started.
-        Interrupted: the match was stopped.
+        BadRequest: the match can't be played like this.
+        PlayerError: a program can't be found, built or started.
+        Interrupted: the user stopped the match.
         OSError: the record can't be written.
     """
     if len(players) not in game.seats:
@@ -59,18 +59,18 @@ def play(
 
 
 def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> MatchReport:
-    """Play a match that broke off to its end, with the programs of its record, and its persons.
+    """Finish an interrupted match, with the programs of its record, and its persons.
 
     Args:
-        path: of the record.
+        path: path of the record.
         options: how the referee runs.
-        interface: of the persons that play.
+        interface: interface for the persons that play.
 
     Raises:
-        RecordError: the record does not hold, or is not to be resumed.
+        RecordError: the record does not hold, or can't be resumed.
         BadRequest: its players came by themselves.
-        PlayerError: a program is not to be had, or can't be built or started.
-        Interrupted: the match was stopped.
+        PlayerError: a program can't be found, built or started.
+        Interrupted: the user stopped the match.
         OSError: the record can't be written.
     """
     with services(options, path.absolute().parent) as at_hand:
@@ -92,16 +92,16 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
 
 
 def continue_match(resumed: Resumption, at_hand: Services, address: str, *, come_back_s: float = 0.0) -> MatchReport:
-    """Play a match that was taken up to its end; its players come back by themselves.
+    """Finish a match that was reopened; its players come back by themselves.
 
     Args:
         resumed: the match.
-        at_hand: of the referee.
+        at_hand: services of the referee.
         address: Twisted endpoint string to listen on.
-        come_back_s: how long a player may be away, in seconds.
+        come_back_s: longest time for a player to come back, in seconds.
 
     Raises:
-        Interrupted: the match was stopped.
+        Interrupted: the user stopped the match.
         OSError: the record can't be written.
     """
     settings = replace(_make_settings(resumed), come_back_s=come_back_s)
@@ -119,7 +119,7 @@ def _host_table(
     at_hand: Services,
     play_at: Callable[[MatchSession, Sequence[Occupant]], Coroutine[Deferred[Any], Any, T]],
 ) -> T:
-    """Host a match between programs and the persons of a table."""
+    """Play a match between programs and the persons at a table."""
 
     async def _play(host: MatchSession) -> T:
         with at_hand.match.observers.also(*[table] * table.has_persons):
@@ -135,16 +135,16 @@ def host_match(
     at_hand: Services,
     play_at: Callable[[MatchSession], Coroutine[Deferred[Any], Any, T]],
 ) -> T:
-    """Set up a host, and run the reactor until it is done.
+    """Set up a match session, and run the reactor until it is done.
 
     Args:
-        game: what is played.
-        settings: of the match.
-        at_hand: of the referee.
-        play_at: what the host does.
+        game: the game.
+        settings: settings of the match.
+        at_hand: services of the referee.
+        play_at: what the session does.
 
     Raises:
-        Interrupted: the match was stopped; the text says whether there is a record to go on from.
+        Interrupted: the user stopped the match; the text says whether there is a record to resume.
     """
 
     async def _main(reactor: Any) -> T:

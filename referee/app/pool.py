@@ -1,6 +1,6 @@
-"""Does the same work for many files or rounds, in other processes where that is quicker.
+"""Does the same work for many files or rounds, in other processes where that is faster.
 
-Those processes end with this one, however it ends, and hold nothing that others wait for.
+These processes end with this one, however it ends, and hold nothing that others wait for.
 """
 
 import ctypes
@@ -18,28 +18,35 @@ from typing import TypeVar
 
 from ..errors import RefereeError
 
+# A pool of processes is worth its start (some tens of milliseconds for each) from a few records on. They are forked,
+# not spawned: what this process has imported is there at once, and functions of `referee.evaluate` can't be pickled.
+#
+# A forked worker must never outlive its parent: it would keep a terminal, a pipe or a port open. `prctl` ties it to
+# the parent in Linux; elsewhere it ends with the broken pipe. Signals are blocked while workers start, because a
+# Ctrl-C between fork and `_begin` would run this process's own handler in the child.
+
 T = TypeVar("T")
 W = TypeVar("W")
 _FEW = 4
-"""So few records are done before other processes have started."""
+"""Number of records that are done before other processes have started."""
 _HELD = (signal.SIGINT, signal.SIGTERM)
 _MOST_TOGETHER = 16
-"""So many items are sent to a process together."""
+"""Most items that are sent to a process together."""
 _PR_SET_PDEATHSIG = 1
-"""Of Linux' prctl: which signal a process gets when its parent ends."""
+"""Number of the call of prctl in Linux that sets the signal a process gets when its parent ends."""
 
 
 def map_in_processes(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
-    """Yield what a function returns for each of some items, in their order; close it if you leave before the end.
+    """Yield what a function returns for each item, in order; close the generator if you leave before the end.
 
     Args:
-        work: can be sent to other processes, as can what it takes, returns and raises.
-        items: what it takes, one each.
-        jobs: how many processes work; 1: this one alone.
+        work: the function; it, its argument, its result and its exceptions can be sent to other processes.
+        items: arguments of the function.
+        jobs: number of processes; 1: this one alone.
 
     Raises:
         RefereeError: one of the processes was killed.
-        Exception: what the work raises for an item.
+        Exception: the function raised it for an item.
     """
     if len(items) <= _FEW or jobs == 1:
         with _pause_collection():
@@ -59,7 +66,7 @@ def _work_through(work: Callable[[W], T], items: Sequence[W]) -> list[T]:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[Executor]:
-    """Start processes that end with this one; whoever leaves early ends them at once."""
+    """Start processes that end with this one, and end at once if the caller leaves early."""
     others = {*multiprocessing.active_children()}
     forking = multiprocessing.get_context("fork")  # their parent is this process, and what is imported is there
     pool = ProcessPoolExecutor(jobs, forking, initializer=_begin, initargs=(os.getpid(),))
@@ -78,7 +85,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
 
 
 def _begin(parent: int) -> None:
-    """Make this process one that works for another: it ends with that, and leaves signals and stdout to it."""
+    """Make this process a worker: it ends with its parent, and leaves signals and stdout to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
@@ -95,7 +102,7 @@ def _begin(parent: int) -> None:
 
 @contextmanager
 def _hold_signals() -> Iterator[None]:
-    """Let what would end this process wait while others start, so that none of them meets it before it has begun."""
+    """Delay signals while processes start, so that none of them is ended before it has begun."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
     try:
         yield
@@ -105,7 +112,7 @@ def _hold_signals() -> Iterator[None]:
 
 @contextmanager
 def _pause_collection() -> Iterator[None]:
-    """Look for no cycles: a record is none, and to look for some in what is kept of it takes as long as to read it."""
+    """Pause the garbage collector: records have no cycles, and looking for them takes as long as reading."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

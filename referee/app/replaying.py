@@ -13,7 +13,7 @@ from ..pages.words import with_names
 
 
 def select_frames(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
-    """Return the frames that show what happened in a turn, or all of them.
+    """Return the frames of one turn, or of all turns.
 
     Raises:
         BadRequest: there is no such turn.
@@ -27,10 +27,10 @@ def select_frames(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFram
 
 
 def draw_board(folded: FoldedRecord, turn: int | None) -> str:
-    """Return the board after a turn, or else after the last one, as SVG, with the players' names.
+    """Return the board after a turn, or after the last one, as SVG with the players' names.
 
     Raises:
-        BadRequest: there is no such turn, or nothing was dealt by then.
+        BadRequest: there is no such turn, or nothing had been dealt.
     """
     frames = select_frames(folded, turn)
     if not frames or frames[-1].state is None:
@@ -40,16 +40,16 @@ def draw_board(folded: FoldedRecord, turn: int | None) -> str:
 
 
 def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_opened: bool) -> Path:
-    """Write the page of a match, and show it in a browser if that is asked for.
+    """Write the page of a match, and open it in a browser if asked.
 
     Args:
         folded: the record.
-        html: the file; None: a temporary one.
-        is_forced: whether a file that is there is written over.
-        is_opened: whether a browser is to show it.
+        html: path of the file; None: a temporary file.
+        is_forced: whether an existing file is overwritten.
+        is_opened: whether a browser opens the page.
 
     Raises:
-        BadRequest: the file exists and that is not forced, or it can't be written.
+        BadRequest: the file exists and is not overwritten, or can't be written.
         RefereeError: there is no browser.
     """
     target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{folded.match.setup.match}.html"
@@ -68,7 +68,7 @@ def write_text(path: Path, text: str, *, is_forced: bool) -> Path:
     """Write a file, and return its path.
 
     Raises:
-        BadRequest: it exists and that is not forced, or it can't be written.
+        BadRequest: it exists and is not overwritten, or can't be written.
     """
     try:
         with path.open("w" if is_forced else "x", encoding="utf-8") as file:

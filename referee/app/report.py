@@ -1,4 +1,4 @@
-"""Reports on a tournament, while it runs or afterwards, from its records alone."""
+"""Reports on a tournament, during or after it, from its records alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -24,13 +24,13 @@ from .pool import map_in_processes
 
 
 class ReportedTournament(Struct, frozen=True, kw_only=True):
-    """What was reported."""
+    """A report that was written."""
 
     written: Written
     unfinished: int
-    """Matches that go on, or broke off."""
+    """Matches that are being played, or were interrupted."""
     database: str | None
-    """Where the database is, without a password; None: none was written."""
+    """Address of the database, without a password; None: none was written."""
 
 
 def report_tournament(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
@@ -52,7 +52,7 @@ def report_tournament(folder: Path, targets: Targets, jobs: int) -> ReportedTour
 
 
 def find_tournament(folder: Path) -> Path:
-    """Return the record of the tournament that a folder holds.
+    """Return the record of the tournament in a folder.
 
     Raises:
         BadRequest: there is none, or the folder can't be read.
@@ -68,7 +68,7 @@ def find_tournament(folder: Path) -> Path:
 
 
 def read_summary(folder: Path) -> Summary:
-    """Read the record of a tournament for what is told of it, without the records of its matches.
+    """Read the record of a tournament, without the records of its matches.
 
     Raises:
         BadRequest: the folder has no tournament that could be played.
@@ -82,10 +82,10 @@ def read_summary(folder: Path) -> Summary:
 
 
 def _history(record: TournamentRecord, take: Callable[[TakenStep], object] = lambda _: None) -> History:
-    """Return the course of a tournament.
+    """Return the history of a tournament.
 
     Args:
-        record: of the tournament.
+        record: record of the tournament.
         take: called with each of its steps.
     """
     spec = record.header.spec
@@ -102,7 +102,9 @@ def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> Repo
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
-        digest.entry.match: digest for digest in map_in_processes(_summary_of_record, paths, jobs) if digest is not None
+        digest.entry.match: digest
+        for digest in map_in_processes(_read_summary_of_match, paths, jobs)
+        if digest is not None
     }
     written = write_report(
         folder,
@@ -127,7 +129,7 @@ def _export(
     placing_ratings: Sequence[float] | None,
     targets: Targets,
 ) -> str:
-    """Write a tournament into a database, and return where that is.
+    """Write a tournament to a database, and return its address.
 
     Raises:
         DoesNotHold: the database can't be written.
@@ -141,13 +143,13 @@ def _export(
 
 
 def find_titles(spec: TournamentSpec) -> Titles:
-    """Return the words of people for what a tournament's spec names."""
+    """Return the titles of a tournament's game and format, and the game's rules."""
     game = find_game(spec.game)
     return Titles(game.title, find_format(spec.format).title, game.rules)
 
 
-def _summary_of_record(path: Path) -> MatchSummary | None:
-    """Read a match's record; None if it is not there: whether it has to be, an audit says."""
+def _read_summary_of_match(path: Path) -> MatchSummary | None:
+    """Read a match's record; return None if it does not exist: an audit says whether it should."""
     return summarize_match(read_record(path)) if path.exists() and has_line(path) else None
 
 

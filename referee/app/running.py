@@ -1,4 +1,4 @@
-"""Runs what needs Twisted's reactor, until it is done or whoever runs it interrupts."""
+"""Runs a coroutine on Twisted's reactor, until it is done or the user interrupts it."""
 
 import contextlib
 from collections.abc import Callable, Coroutine
@@ -11,23 +11,28 @@ from twisted.python.failure import Failure
 from ..errors import Interrupted
 from ..net.event_loop import collect_garbage_rarely
 from ..observers.output import unblocked_output
-from .interrupts import ask_with, take_signals
+from .interrupts import ask_by_calling, take_signals
+
+# Twisted's reactor runs once in a process, and handles the first Ctrl-C itself, by stopping at once. Here the coroutine
+# is cancelled instead, and the reactor runs until it has cleaned up: programs are ended, records get their last lines.
+# A second signal ends the process at once, through app/interrupts.py. What is left behind then is no worse than after
+# a power failure, which every record survives, so there is nothing to gain from a slower end.
 
 T = TypeVar("T")
 
 
 def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
-    """Run a coroutine on Twisted's reactor until it is done or the user interrupts.
+    """Run a coroutine on Twisted's reactor, until it is done or the user interrupts it.
 
     Args:
-        main: called with the reactor once it runs.
+        main: called with the running reactor.
 
     Returns:
-        What the coroutine returned.
+        The result of the coroutine.
 
     Raises:
-        Interrupted: the user interrupted and the coroutine was cancelled.
-        BaseException: what the coroutine raised.
+        Interrupted: the user interrupted it, and the coroutine was cancelled.
+        BaseException: the coroutine raised it.
     """
     from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
 
@@ -54,14 +59,14 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)
-    with unblocked_output(), ask_with(lambda: running.callFromThread(_stop_once, running)):
+    with unblocked_output(), ask_by_calling(lambda: running.callFromThread(_stop_once, running)):
         running.run()
     value: T = _unwrap(outcome)
     return value
 
 
 def _stop_once(running: Any) -> None:
-    """Stop the reactor, unless an interrupt has begun to."""
+    """Stop the reactor, unless an interrupt has done so already."""
     with contextlib.suppress(ReactorNotRunning):
         running.stop()
 

@@ -1,4 +1,7 @@
-"""What a running referee has at hand: its key, what it holds programs to, where it tells of itself."""
+"""Services of a running referee: its key, the limits of programs, observers, and the endpoint for monitors.
+
+A command says in RefereeOptions what its user chose; `services` makes the objects for one run and closes them after it.
+"""
 
 import contextlib
 import os
@@ -28,48 +31,57 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 Say = Callable[[str], None]
-"""Tells whoever runs the referee something, in one sentence."""
+"""Prints one sentence for the user."""
 monotonic = time.monotonic
 """Monotonic seconds: the clock of all instants."""
 
 
+# A run has three kinds of settings, and each has one struct. RefereeOptions are the user's choices for this run, from
+# the command line. RunTerms are what of them a match must know, because its record says so or its programs depend on
+# it; a worker process and a cluster's host receive the same struct over their connection. MatchSettings are one
+# match's own. A tournament's file overrides the first: `run` in tournaments/from_file.py puts its values there.
+#
+# Imports of the monitor, of diagnostics and of Prometheus stand inside functions: few users ask for them, and all
+# others would wait a tenth of a second for each command.
+
+
 class SandboxMissing(BadRequest):
-    """A sandbox is required, and this machine has none, or one that holds less than it should."""
+    """A sandbox is required, and this machine has none, or one that enforces less than it should."""
 
 
 class RefereeOptions(Struct, frozen=True, kw_only=True):
-    """What whoever runs the referee chooses, whatever is played."""
+    """The user's choices, whatever is played."""
 
     key: Path | None = None
-    """File of the key that seals records; None: where it is kept by default."""
+    """File of the key that seals records; None: the default file."""
     sandbox: str = SandboxMode.AUTO
     memory_mib: int = ProgramLimits().memory_mib
-    """What one program may use."""
+    """Memory limit of one program, in MiB."""
     durability: str = Durability.MATCH
-    """What of a running match outlives the machine's power; in a tournament, its file says so."""
+    """Parts of a running match that survive a power failure; in a tournament, its file decides."""
     diagnostics: Path | None = None
-    """File that lines of diagnostics are added to."""
+    """File to which diagnostics are appended."""
     heads: Path | None = None
-    """File that the heads of running records are added to."""
+    """File to which the heads of running records are appended."""
     metrics: str | None = None
-    """Twisted endpoint string for monitors."""
+    """Twisted endpoint string for monitors; None: there is no endpoint."""
     say: Say = lambda text: None
     observers: tuple[Observer, ...] = ()
-    """Who is told what happens."""
+    """Observers that the command adds."""
 
 
 class Monitoring(Struct, frozen=True):
-    """Where a referee tells of itself, and who else is told what happens."""
+    """Observers of a referee, and its endpoint for monitors."""
 
     observers: Observers
     address: str | None
     """Twisted endpoint string of the endpoint for monitors; None: there is none."""
     registry: "CollectorRegistry | None"
-    """What it serves; None as well."""
+    """Metrics of the endpoint; None if there is none."""
 
     @contextlib.asynccontextmanager
     async def open_endpoint(self, reactor: Any) -> AsyncIterator[None]:
-        """Have the endpoint for monitors open, if there is to be one.
+        """Keep the endpoint for monitors open during a block, if there is one.
 
         Raises:
             EndpointError: its address can't be listened on.
@@ -87,26 +99,26 @@ class Monitoring(Struct, frozen=True):
 
 
 class Services(Struct, frozen=True, kw_only=True):
-    """What a running referee has at hand."""
+    """Services of a running referee."""
 
     match: MatchServices
-    """What a match needs of it."""
+    """Services for matches."""
     monitoring: Monitoring
     say: Say = lambda text: None
 
 
 @contextlib.contextmanager
 def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
-    """Have at hand what the options ask for.
+    """Make the services that the options ask for, and close them after the block.
 
     Args:
-        options: that were chosen.
+        options: the user's choices.
         logs: folder of the records.
 
     Raises:
         BadKey: the key can't be read or made.
-        SandboxMissing: it is required.
-        OSError: the file for diagnostics or for heads can't be written.
+        SandboxMissing: a sandbox is required, and there is none.
+        OSError: a file for diagnostics or heads can't be written.
     """
     with monitoring(options) as watching:
         match = MatchServices(
@@ -125,10 +137,10 @@ def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
 
 @contextlib.contextmanager
 def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
-    """Open where the referee tells of itself, and close it afterwards.
+    """Open the observers and the logs that the options ask for, and close them after the block.
 
     Raises:
-        OSError: the file for diagnostics or for heads can't be written.
+        OSError: a file for diagnostics or heads can't be written.
     """
     numbers, own = _counting(options.metrics)
     if options.diagnostics is not None:
@@ -145,10 +157,10 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
 
 @contextlib.contextmanager
 def counting(address: str | None) -> Iterator[Monitoring]:
-    """Tell monitors alone what happens, if there is to be an endpoint for them.
+    """Count for monitors alone, if there is an endpoint for them.
 
     Args:
-        address: Twisted endpoint string of it; None: there is none.
+        address: Twisted endpoint string; None: there is none.
     """
     numbers, own = _counting(address)
     with Observers(*own) as observers:
@@ -156,7 +168,7 @@ def counting(address: str | None) -> Iterator[Monitoring]:
 
 
 def _counting(address: str | None) -> "tuple[CollectorRegistry | None, list[Observer]]":
-    """Return the numbers that are served at an address, and who counts them."""
+    """Return the metrics of an address, and the observer that counts them."""
     if address is None:
         return None, []
     import prometheus_client  # noqa: PLC0415  # as the monitor
@@ -181,14 +193,14 @@ def find_sealer(path: Path | None, say: Say) -> Sealer:
 
 
 def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
-    """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
+    """Return the confinement of programs, and warn if it enforces less than it could; clean up after killed referees.
 
     Args:
-        options: key, sandbox, memory, and the files for diagnostics and heads.
+        options: key, sandbox, memory limit, and the files for diagnostics and heads.
         logs: folder of the records.
 
     Raises:
-        SandboxMissing: it is required.
+        SandboxMissing: a sandbox is required, and there is none.
     """
     files = (options.diagnostics, options.heads)
     own = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))

@@ -110,7 +110,7 @@ class Existing(click.Path):
             BadRequest: it does not exist.
         """
         path = Path(value)
-        with contextlib.suppress(OSError, ValueError):  # whoever reads it tells why it can't be looked at
+        with contextlib.suppress(OSError, ValueError):  # the command that reads it says why it can't
             if not path.exists():
                 raise BadRequest(f"there is no {self._what} {path}{_near(path)}")
         return super().convert(value, param, ctx)
@@ -118,8 +118,8 @@ class Existing(click.Path):
 
 def _near(path: Path) -> str:
     """Return a question that names the most similar path in the same folder; empty if there is none."""
-    beside = {name: inner for inner in sorted(path.parent.glob("*")) for name in (inner.name, inner.stem)}
-    return "".join(f"; did you mean {beside[name]}?" for name in get_close_matches(path.name, beside, n=1))
+    neighbours = {name: inner for inner in sorted(path.parent.glob("*")) for name in (inner.name, inner.stem)}
+    return "".join(f"; did you mean {neighbours[name]}?" for name in get_close_matches(path.name, neighbours, n=1))
 
 
 FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)

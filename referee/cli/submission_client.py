@@ -220,7 +220,7 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
         parts = urlsplit(url)
         port = parts.port
         host = parts.hostname or ""
-        host.encode("idna")  # as whoever looks it up does, and not all that it finds wrong is an OSError
+        host.encode("idna")  # as a look-up does: not all of its errors are OSErrors
     except ValueError:
         parts, port, host = urlsplit(""), None, ""
     if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or parts.query or "@" in parts.netloc:

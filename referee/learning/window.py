@@ -96,7 +96,7 @@ class Window:
         if max(bottom - top, right - left) >= WINDOW:
             self._clear()
             return 0
-        self._begin_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros are beside it
+        self._begin_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros lie next to it
         return known
 
     def index(self, cell: Cell) -> int:

@@ -1,4 +1,4 @@
-"""Audits records, many at once: each by itself, and folders of them for what is missing."""
+"""Audits records, many at once: each by itself, and folders of them for missing ones."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -52,16 +52,22 @@ from .tournament_audit import (
     select_heads,
 )
 
+# A single sound record proves little: its owner may have dropped another one, or have sealed two versions of it. So an
+# audit of several files also compares them. Records are first examined each by itself, in parallel, because replaying
+# a match takes most of the time. What the comparisons need is then taken from their results: heads that players were
+# sent, the tournament's line that opened the match, and the times at which a process ran. This keeps the memory of an
+# audit of ten thousand records small.
+
 
 class NoRecords(BadRequest):
-    """A path where records were looked for has none; the text names it."""
+    """A path has no records; the text names it."""
 
 
 def find_records(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of records that were named, or that lie below a folder that was.
+    """Return the named files of records, and those below the named folders.
 
     Raises:
-        NoRecords: there is no such path, or no record below it.
+        NoRecords: a path does not exist, or has no record below it.
     """
     found: list[Path] = []
     for path in paths:
@@ -81,34 +87,34 @@ def audit_paths(
     seen: Callable[[RecordReport, int], None],
     since: Path | None = None,
 ) -> AuditReport:
-    """Audit records, and what folders of them tell of records that are missing.
+    """Audit records, and look for missing ones.
 
     Args:
         paths: record files, or folders of them.
-        demands: what is demanded of every record.
-        jobs: so many records are audited at the same time.
-        seen: called as soon as a record is audited, in the files' order, with how many there are in all.
-        since: file in which an earlier audit kept what it found, and this one does.
+        demands: the auditor's demands on every record.
+        jobs: number of records audited at the same time.
+        seen: called for each audited record, in the order of the files, with the number of all records.
+        since: file with the results of earlier audits, which this one updates.
 
     Raises:
-        NoRecords: there is no such path, or no record below it.
-        BadEarlierAudit: that file is not to be trusted, or can't be read or written.
-        Exception: the auditor itself failed, or a game's rules did; that accuses no record.
+        NoRecords: a path does not exist, or has no record below it.
+        BadEarlierAudit: that file can't be trusted, read or written.
+        Exception: the auditor or a game's rules failed; that says nothing against a record.
     """
     found = find_records(paths)
     earlier = EarlierAudit(auditor="") if since is None else EarlierAudit.read(since, paths)
-    courses = [path for path in found if _is_course(path)]
-    files = [path for path in found if path not in set(courses)]
+    tournament_paths = [path for path in found if _is_tournament(path)]
+    files = [path for path in found if path not in set(tournament_paths)]
     unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
-    homes = {path.parent for path in courses}
+    homes = {path.parent for path in tournament_paths}
     rest = [path for path in files if path not in unchanged]
     with closing(map_in_processes(partial(examine, demands=demands), rest, jobs)) as examinations:
         for path in files:
             examined.append(_with_claim(unchanged.get(path) or next(examinations), homes))
             seen(examined[-1].report, len(files))
     folders = [path for path in paths if path.is_dir()]
-    audited = audit_tournaments(courses, folders, examined, demands, jobs)
+    audited = audit_tournaments(tournament_paths, folders, examined, demands, jobs)
     equivocations = [*compare_matches([*examined, *earlier.others(examined)]), *compare_tournaments(audited)]
     if since is not None:
         earlier.write(since, examined)
@@ -116,14 +122,14 @@ def audit_paths(
 
 
 def _with_claim(match: Examined, homes: set[Path]) -> Examined:
-    """Forget which tournament a match says that it is of, if that one's record is audited with it."""
+    """Drop a match's claim to belong to a tournament, if the tournament's own record is audited with it."""
     if not isinstance(match.report, SoundRecord) or homes.isdisjoint(match.path.parents):
         return match
     return replace(match, report=replace(match.report, tournament=None))
 
 
 class _Findings(Struct, frozen=True):
-    """What was found of each record by itself."""
+    """Results of the single records."""
 
     folders: list[Path]
     examined: list[Examined]
@@ -133,7 +139,7 @@ class _Findings(Struct, frozen=True):
 
 
 def _report(found: _Findings, demands: Demands) -> AuditReport:
-    """Return what an audit found, with what is missing of all that was demanded."""
+    """Return the report of an audit, with what is missing of all that was demanded."""
     folders, examined, audited = found.folders, found.examined, found.audited
     reports = [match.report for match in examined]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in files_below(folder, NAME)]
@@ -167,15 +173,15 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
 
 
 def _missing(published: Mapping[str, Sequence[PublishedHead]], there: Collection[Head]) -> Iterator[MissingHeads]:
-    """Yield, by record, the heads that were published and are not there."""
+    """Yield, by record, published heads that no record has."""
     for record, heads in published.items():
         missing = [head for head in heads if (head.line, head.head) not in there]
         if missing:
             yield MissingHeads(record=record, missing=len(missing), published=len(heads), first=missing[0])
 
 
-def _is_course(path: Path) -> bool:
-    """Tell whether a file is the record of a tournament; one that can't be read is examined as any other."""
+def _is_tournament(path: Path) -> bool:
+    """Return whether a file is a tournament's record; an unreadable one is examined like any other."""
     try:
         return is_tournament(path)
     except OSError:
@@ -186,7 +192,7 @@ def examine(path: Path, demands: Demands) -> Examined:
     """Audit one record.
 
     Raises:
-        Exception: the auditor itself failed; a note says over which record.
+        Exception: the auditor itself failed; a note names the record.
     """
     try:
         record = _audit_match(path, demands)
@@ -214,7 +220,7 @@ def examine(path: Path, demands: Demands) -> Examined:
 
 
 def _audit_match(path: Path, demands: Demands) -> Record | None:
-    """Return a record that holds; None if it is a redacted one."""
+    """Return a record that holds; None if it is redacted."""
     try:
         return audit(path, find_game, keys=demands.keys, is_strict=not demands.unsealed, find_wire=installed().wire)
     except IsRedacted:
@@ -245,7 +251,7 @@ def _deal(header: Header) -> str:
 
 
 def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
-    """Check what a redacted record shows against its match's seed."""
+    """Check what a redacted record shows against the seed of its match."""
     record = redaction.record
     try:
         check_with_seed(record, redaction.seat, seed, find_game(redaction.header.setup.game))
@@ -281,7 +287,7 @@ def _examine_redaction(path: Path, demands: Demands) -> Examined:
 
 
 def _opening(header: Header, chain: Chain, *, is_drawn: bool) -> str:
-    """Return what no two matches of one name have in common, and all records of one match have."""
+    """Return a text that all records of one match share, and no two matches of one name."""
     if header.context is not None:
         return header.context.head
     # a secret seed is drawn once; a fixed one may be played again

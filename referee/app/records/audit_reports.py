@@ -1,4 +1,4 @@
-"""What is demanded of records, and what an audit of them tells."""
+"""The demands of an auditor, and the report of an audit."""
 
 from typing import Any, Literal, Self
 
@@ -10,54 +10,58 @@ from ...record.published_heads import PublishedHead
 from ...record.reader import NotSealed, RecordError
 
 VERIFIED = ("chain", "seal", "shown fields", "times")
-"""What can be verified of a redacted record."""
+"""Properties that can be verified in every redacted record."""
 BY_SEED = ("shuffle", "views", "moves", "scores", "ranking")
-"""What can be verified besides with the seed of a match that was dealt: its views are those of the seat."""
+"""Properties that can also be verified with the seed of the match."""
 NOT_VERIFIED = ("verdicts on others",)
 
 
+# These structs are printed as they are by `referee audit --json`. A report is either sound or broken, and both have
+# `holds`, so that a reader of the JSON needs to know one key only.
+
+
 class Demands(Struct, frozen=True):
-    """What an auditor demands of the records."""
+    """An auditor's demands on the records."""
 
     keys: tuple[str, ...] = ()
-    """Public keys, one of which must have sealed each; empty: the one that it names itself."""
+    """Public keys, one of which must have sealed each record; empty: the key that the record names itself."""
     heads: tuple[str, ...] = ()
-    """Hashes of lines, as players were sent them, each of which one of the records must have."""
+    """Hashes of lines that players were sent; one of the records must have each of them."""
     published: dict[str, list[PublishedHead]] = {}
-    """Match or tournament -> the heads of its record that were published while it was written, all of which it has."""
+    """Match or tournament -> heads of its record that were published; the record must have all of them."""
     unsealed: bool = False
-    """Whether a record without a seal is taken."""
+    """True if a record without a seal is accepted."""
     seed: str | None = None
-    """Of the match, in hex; None: the one that a whole record tells."""
+    """Seed of the match in hex; None: the one in a whole record."""
 
 
 class MissingHeads(Struct, frozen=True, kw_only=True):
-    """Heads of one record that were published, and that no record which holds has."""
+    """Published heads of one record that no sound record has."""
 
     record: str
-    """Name of its match or tournament."""
+    """Name of the match or tournament."""
     missing: int
     published: int
     first: PublishedHead
-    """Of those that are missing."""
+    """First of the missing heads."""
 
 
 class Broken(Struct, frozen=True, kw_only=True):
-    """The first thing that does not hold."""
+    """The first line that does not hold."""
 
     record: str
-    """The file that it was found in."""
+    """File that has it."""
     line: int | None
-    """The `n` of the line, which counts from 0; null: it concerns the whole file."""
+    """Number `n` of the line, from 0; null: the whole file."""
     expected: str
     found: str
     state: Literal["broken", "unfinished"] = "broken"
-    """`unfinished`: what there is holds, but it has no seal, and `--unsealed` was not given."""
+    """`unfinished`: the lines hold, but there is no seal, and `--unsealed` was not given."""
     holds: bool = False
 
     @classmethod
     def by(cls, error: RecordError, **more: Any) -> Self:
-        """Return what an error tells, with the other fields of the class."""
+        """Return the report of an error, with the other fields of the class."""
         state: Literal["broken", "unfinished"] = "unfinished" if isinstance(error, NotSealed) else "broken"
         record, expected, found = str(error.path), error.expected, error.found
         return cls(record=record, line=error.line, expected=expected, found=found, state=state, **more)
@@ -72,32 +76,33 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     state: str
     """`sealed`, `unfinished` or `redacted`."""
     deal: str
-    """`fair`, of the players' nonces; `fixed`; from a `position`; or `hidden`."""
+    """`fair`: from the players' nonces; `fixed`; from a `position`; or `hidden`."""
     seed_opens: SeedOpens
-    """When the players are told the seed."""
+    """Time at which the players are told the seed."""
     key: str | None
-    """The public key that sealed it."""
+    """Public key that sealed the record."""
     head: str
-    """Hash of its last line but the seal."""
+    """Hash of its last line before the seal."""
     tournament: str | None = None
-    """The tournament that the record claims to be of, where nothing verified that: the tournament's own record was not
-    audited with it; null: that was verified, or it claims nothing like it."""
+    """Tournament that the record claims to belong to, if the tournament's own record was not audited with it; null: the
+    claim was verified, or there is none.
+    """
     holds: bool = True
 
 
 class SoundRedaction(SoundRecord, frozen=True, kw_only=True):
-    """A redacted record that holds as far as that can be told."""
+    """A redacted record that holds, as far as it can be verified."""
 
     seat: int
-    """That may see what it shows."""
+    """Seat that may see what the record shows."""
     name: str
-    """The player on that seat."""
+    """Player on that seat."""
     verified: tuple[str, ...]
     not_verified: tuple[str, ...]
 
 
 class SoundManifest(Struct, frozen=True, kw_only=True):
-    """A signed list of a folder's records, all of which are there, and no others."""
+    """A signed list of records, all of which are in the folder, and no others."""
 
     manifest: str
     records: int
@@ -111,45 +116,45 @@ class BrokenManifest(Broken, frozen=True, kw_only=True):
 
 
 class SoundTournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose record holds, and so does all that it tells of its matches."""
+    """A tournament whose record holds, with everything that it says of its matches."""
 
     tournament: str
     state: str
     """`finished`, `stopped` or `unfinished`."""
     matches: int
-    """That were opened."""
+    """Number of opened matches."""
     playing: int
-    """Of them, those that are not over."""
+    """Number of opened matches that are not over."""
     without_proof: tuple[str, ...]
-    """Matches whose results only this record tells: theirs were not audited, or are redacted."""
+    """Matches whose results only this record has: their own records were not audited, or are redacted."""
     taken_on_trust: tuple[int, ...]
-    """Rounds that another program, or another version of it, had paired: only what the rules demand was verified."""
+    """Rounds paired by another program or version: only the rules of the system were verified."""
     rulings: int
-    """What the organiser decided; nothing else tells that he did."""
+    """Number of rulings by the organiser, which nothing else proves."""
     head: str
-    """Hash of its last line but the seal; whoever keeps it can tell later whether anything was taken back."""
+    """Hash of its last line before the seal; an auditor that keeps it notices later if a line was taken back."""
     key: str
-    """The public key that sealed it."""
+    """Public key that sealed it."""
     unverified: tuple[str, ...]
-    """What lies in the folder and proves nothing: `referee report` makes most of it anew."""
+    """Files in the folder that prove nothing; most are made by `referee report`."""
     holds: bool = True
 
 
 class BrokenTournament(Broken, frozen=True, kw_only=True):
-    """A tournament whose record does not hold, or that says other things than the records of its matches."""
+    """A tournament whose record does not hold, or contradicts the records of its matches."""
 
     tournament: str
 
 
 class Equivocation(Struct, frozen=True, kw_only=True):
-    """Different records of one match or tournament, sealed by one key: its owner told one thing here, another there."""
+    """Different records of one match or tournament, sealed by one key: its owner told two stories."""
 
     match: str
     records: tuple[str, ...]
 
 
 class Unlisted(Struct, frozen=True, kw_only=True):
-    """A folder with records that no manifest lists: a missing one might not be noticed."""
+    """A folder with records that no manifest lists, so a missing one might not be noticed."""
 
     folder: str
     records: int
@@ -159,7 +164,7 @@ RecordReport = SoundRecord | Broken
 
 
 class AuditReport(Struct, frozen=True, kw_only=True):
-    """What an audit found."""
+    """Result of an audit."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
@@ -168,20 +173,20 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     tournaments: list[SoundTournament | BrokenTournament]
     equivocations: list[Equivocation]
     contradictions: list[Contradiction]
-    """Standstills that a match of a process tells of, and another one at the same time does not."""
+    """Standstills that one match of a process shows, and another one at the same time does not."""
     unlisted: list[Unlisted]
     missing_heads: list[str]
-    """Those that were demanded, and that no record which holds has."""
+    """Demanded heads that no sound record has."""
     published: int
-    """Heads that were published, and looked for: without a folder, of the records alone that were audited."""
+    """Number of published heads that were looked for; without a folder, those of the audited records."""
     missing_published: list[MissingHeads]
-    """By record."""
+    """Missing published heads, by record."""
     unchanged: int
-    """Of the records: an earlier audit found that they hold, and they were not audited again."""
+    """Number of records that an earlier audit found sound, and that have not changed since."""
     broken: int
-    """Of the records; those that are only unfinished are not among them."""
+    """Number of broken records, without those that are only unfinished."""
     unfinished: int
-    """Of the records: they hold as far as they go, and have no seal; with `--unsealed`, none is counted here."""
+    """Number of records that hold as far as they go, without a seal; 0 with `--unsealed`."""
     redacted: int
-    """Of the records."""
+    """Number of redacted records."""
     holds: bool

@@ -1,8 +1,9 @@
-"""What an earlier audit found, kept by the auditor: a record that has not changed since is not audited again.
+"""Results of an earlier audit, kept by the auditor: a record that has not changed since is not audited again.
 
-Whoever can write this file decides what holds. So it is taken from nobody but the one who runs the audit, and from no
-folder that is audited. It speaks of bytes, not of files: of a record that was changed, moved or sealed anew it says
-nothing, or what it says of the bytes wherever they are.
+A person who can write this file decides what holds. So it is accepted only from the user who runs the audit, and not
+from an audited folder. It is about bytes, not about files: it says nothing of a record that was changed or sealed
+again,
+and what it says of some bytes is true wherever they lie.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class BadEarlierAudit(BadRequest):
-    """A file that is not to be trusted, or that no audit wrote; the text says which, and what to do."""
+    """A file that can not be trusted, or that no audit wrote; the text says which, and what to do."""
 
 
 class _Found(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,21 +51,21 @@ class _Found(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What audits found until now, by the same version of everything that decides whether a record holds."""
+    """Results of audits by the same version of everything that decides whether a record holds."""
 
     auditor: str
     found: list[_Found] = []
 
     @classmethod
     def read(cls, path: Path, audited: Sequence[Path]) -> Self:
-        """Read what an earlier audit kept; if there was none, or another version made it, that is nothing.
+        """Read the results of an earlier audit; there are none if the file is missing or another version wrote it.
 
         Args:
-            path: the file, which need not be there yet.
-            audited: files and folders that are to be audited.
+            path: the file, which may be missing.
+            audited: files and folders to audit now.
 
         Raises:
-            BadEarlierAudit: somebody else could have written it, or no audit has, or it can't be read.
+            BadEarlierAudit: another user could have written it, or no audit did, or it can't be read.
         """
         if any(path.resolve().is_relative_to(folder.resolve()) for folder in audited):
             raise BadEarlierAudit(f"{path} lies in what is audited: keep what you found where only you can write")
@@ -77,7 +78,9 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
                 return nothing
             raise BadEarlierAudit(f"{path} can't be read: {error.strerror}") from None
         if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_WRITE:
-            raise BadEarlierAudit(f"others could have written {path}: own it alone, or remove it to audit all anew")
+            raise BadEarlierAudit(
+                f"others could have written {path}: own it alone, or remove it to audit everything again"
+            )
         try:
             earlier = msgspec.json.decode(data, type=cls, dec_hook=_path)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -85,7 +88,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return earlier if earlier.auditor == nothing.auditor else nothing
 
     def unchanged(self, paths: Iterable[Path], demands: Demands) -> Iterator[Examined]:
-        """Yield what is known of those files whose bytes were audited before, as an audit of them now would find it."""
+        """Yield the results of files whose bytes were audited before, as an audit of them now would return them."""
         known = {found.digest: found for found in self.found}
         for path in paths if known and demands.seed is None else ():
             digest, heads = _digest(path, is_head_wanted=bool(demands.heads or demands.published))
@@ -102,7 +105,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
                 )
 
     def others(self, examined: Sequence[Examined]) -> Iterator[Examined]:
-        """Yield the records that were found before, and are not among those that were examined now."""
+        """Yield the records of earlier audits that are not among those examined now."""
         there = {match.digest for match in examined}
         for found in self.found:
             if found.digest not in there:
@@ -110,10 +113,10 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
                 yield Examined(Path(found.report.record), report, opening=found.opening)
 
     def write(self, path: Path, examined: Iterable[Examined]) -> None:
-        """Keep what was found, now and before.
+        """Write the results of this audit and the earlier ones.
 
         Raises:
-            BadEarlierAudit: it can't be written.
+            BadEarlierAudit: the file can't be written.
         """
         found = {before.digest: before for before in self.found}
         for match in examined:
@@ -143,7 +146,7 @@ def _path(kind: type, value: Any) -> Any:
 
 
 def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
-    """Return the SHA-256 of a file, and the hashes that its lines name; nothing of what can't be read."""
+    """Return the SHA-256 of a file and the hashes that its lines name; nothing if it can not be read."""
     digest, heads = hashlib.sha256(), set[Head]()
     try:
         with open_descriptor(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
@@ -164,7 +167,7 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
 
 @cache
 def _auditor() -> str:
-    """Return a digest of all that decides whether a record holds: code and rules of the referee and of its plugins."""
+    """Return a digest of the code and rules, of referee and plugins, that decide whether a record holds."""
     registry, digest = installed(), hashlib.sha256()
     parts = (*registry.games.values(), *(dialect.wire for dialect in registry.dialects.values()))
     for name in sorted({"protocol", "referee", *(part.__module__.partition(".")[0] for part in parts)}):

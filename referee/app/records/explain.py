@@ -1,4 +1,8 @@
-"""Explains a match to the author of one of its players, from nothing that this seat may not know."""
+"""Explains a match to the author of one of its players, from nothing that this seat may not know.
+
+Everything goes through the redacted lines of the record, also where the whole record is at hand. So an explanation can
+not show more than a file that may be handed out.
+"""
 
 import json
 import shlex
@@ -24,11 +28,11 @@ from ...text import counted, printable, printable_json
 
 _SEAT_DIGITS = 2
 _LISTED = 5
-"""Of the records of a folder, so many are named."""
+"""Most records of a folder that an error names."""
 
 
 class BadExplanation(BadRequest):
-    """There is no such record, seat or turn to be explained; the text says what there is."""
+    """There is no such record, seat or turn; the text says what there is."""
 
 
 class RecordView(Struct, frozen=True, kw_only=True):
@@ -37,15 +41,15 @@ class RecordView(Struct, frozen=True, kw_only=True):
     path: Path
     seat: int
     lines: Sequence[bytes]
-    """Redacted, without line feeds."""
+    """Redacted lines, without line feeds."""
     is_whole: bool
-    """Whether the file has more than the seat may see."""
+    """True if the file has more than the seat may see."""
 
     def explain_seat(self) -> Explanation:
-        """Explain it, with what the seat's program printed if that is there.
+        """Return the explanation, with the last output of the seat's program if there is any.
 
         Raises:
-            PluginError: its game is not installed.
+            PluginError: the game is not installed.
         """
         lines = [read_line(line) for line in self.lines]
         setup = lines[0].fields["setup"]
@@ -53,10 +57,10 @@ class RecordView(Struct, frozen=True, kw_only=True):
         return explain(lines, self.seat, find_game(setup["game"]).rules, printed)
 
     def write(self, target: Path) -> None:
-        """Write it to a new file, which can be handed out.
+        """Write the view to a new file, which can be handed out.
 
         Raises:
-            RefereeError: there is such a file, or it can't be written.
+            RefereeError: the file exists, or can't be written.
         """
         try:
             with target.open("xb") as file:
@@ -69,8 +73,8 @@ def find_view(record: Path, seat: str | None) -> RecordView:
     """Return a record as one seat may see it.
 
     Args:
-        record: the file; it may be redacted for this seat already.
-        seat: number or name; None: the one that was expelled.
+        record: path of the record, which may be redacted for this seat.
+        seat: number or name; None: the seat that was expelled.
 
     Raises:
         BadExplanation: there is no such seat, it is not clear which one is meant, or the record is a folder.
@@ -112,11 +116,11 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     """Return the number of a seat.
 
     Args:
-        names: of the players, by seat.
+        names: names of the players, by seat.
         seat: number or name.
 
     Raises:
-        BadExplanation: there is no such seat; the text lists those that there are.
+        BadExplanation: there is no such seat; the text lists all seats.
     """
     if seat in names:
         return names.index(seat)
@@ -127,7 +131,7 @@ def find_seat(names: Sequence[str], seat: str) -> int:
 
 
 def select_turn(found: Explanation, turn: int) -> list[Said | Heard]:
-    """Return all that was said in a turn, from its request to the next one.
+    """Return all messages of a turn, from its request to the next one.
 
     Raises:
         BadExplanation: the match has no such turn.
@@ -160,11 +164,11 @@ def _seats(names: Sequence[str]) -> str:
 
 
 def check_is_record(path: Path, command: str) -> None:
-    """Check that a path is not a whole folder.
+    """Check that a path is not a folder.
 
     Args:
-        path: of a record.
-        command: takes one record alone.
+        path: path of a record.
+        command: command that takes one record.
 
     Raises:
         BadExplanation: it is a folder; the text names records in it.
@@ -180,7 +184,7 @@ def check_is_record(path: Path, command: str) -> None:
 
 
 MOVE_CODE = "move"
-"""Code of a foul: what came has not the form of a move."""
+"""Code of a foul: the answer does not have the form of a move."""
 _OF_SILENCE = ("deadline-passed", "seat-vacant")
 """Events of a seat that said nothing, or too little."""
 
@@ -210,7 +214,7 @@ def word_standing(found: Explanation) -> str:
 
 
 def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str, str]]:
-    """Yield label and text of what there is to know of the seat's foul."""
+    """Yield label and text of each fact about the seat's foul."""
     foul = verdict.foul
     if verdict.rule is not None:
         yield "rule", f"{verdict.rule.id}: {verdict.rule.text}"
@@ -229,11 +233,11 @@ def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str
     if verdict.evidence is not None:
         yield "bytes", verdict.evidence.hex
     printed = None if found.printed is None else found.printed.path or None
-    yield "mend", printable(foul_remedy(foul, found.game, printed))
+    yield "fix", printable(foul_remedy(foul, found.game, printed))
 
 
 def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
-    """Yield label and text of what was asked of the seat, and of what came in its place."""
+    """Yield label and text of what was expected of the seat, and what came instead."""
     evidence = verdict.evidence
     if verdict.expected is not None:
         yield "expected", verdict.expected
@@ -248,7 +252,7 @@ def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Hear
 
 
 def _silence(foul: Foul) -> str:
-    """Return what came of a seat before it said nothing, or too little."""
+    """Return what a seat had sent before it fell silent."""
     if foul.ending is Ending.STRANGER:
         return "a hello whose `token` is not the content of REFEREE_TOKEN"
     if foul.ending is Ending.SILENT:

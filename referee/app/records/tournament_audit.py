@@ -1,6 +1,6 @@
-"""Audits the records of tournaments, each against those of its matches, and finds out whether two of them contradict.
+"""Audits the records of tournaments, each against those of its matches, and finds records that contradict each other.
 
-Whether the record of a match holds by itself was found out before.
+Whether a match's record holds by itself has been checked before.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Examined(Struct, frozen=True):
     path: Path
     report: RecordReport
     proof: MatchProof | None = None
-    """What it says of its tournament, if it is of one and holds."""
+    """What the record says of its tournament, if it belongs to one and holds."""
     header: Header | None = None
     """First line of a redacted record."""
     opening: str | None = None
@@ -74,27 +74,27 @@ class _Folder(Struct, frozen=True):
     path: Path
     matches: list[Examined]
     is_whole: bool
-    """Whether all of it was looked at, and not only some files of it."""
+    """True if the whole folder was audited, and not only some of its files."""
     others: frozenset[Path]
     """Folders of tournaments within."""
 
 
 def audit_tournaments(
-    courses: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands, jobs: int
+    paths: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands, jobs: int
 ) -> list[ExaminedTournament]:
     """Audit the records of tournaments, and name those that are missing.
 
     Args:
-        courses: the records.
+        paths: the records.
         folders: that were looked through.
         examined: all records of matches that were found.
         demands: what is demanded of every record.
-        jobs: so many rounds are paired anew at the same time.
+        jobs: number of rounds that are paired again at the same time.
 
     Raises:
         Exception: the auditor itself failed; a note says over which record.
     """
-    homes = {path.parent for path in courses}
+    homes = {path.parent for path in paths}
     matches: dict[Path, list[Examined]] = {home: [] for home in homes}
     astray: dict[Path, None] = {}
     for match in examined:
@@ -105,7 +105,7 @@ def audit_tournaments(
             context = match.proof.header.context
             astray[match.path.with_name(f"{'' if context is None else context.tournament}.jsonl")] = None
     found = []
-    for path in courses:
+    for path in paths:
         others = frozenset(home for home in homes if path.parent in home.parents)
         folder = _Folder(path.parent, matches[path.parent], _is_below(path, folders), others)
         found.append(_examine(path, folder, demands, jobs))
@@ -117,7 +117,7 @@ def _is_below(path: Path, folders: Collection[Path]) -> bool:
 
 
 def _missing(path: Path) -> ExaminedTournament:
-    error = RecordError(path, None, "the record of the tournament whose matches lie beside it", "none")
+    error = RecordError(path, None, "the record of the tournament whose matches lie next to it", "none")
     return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
 
 

@@ -1,7 +1,8 @@
-"""Reads who takes part in a tournament, as its file says it.
+"""Reads who takes part in a tournament from its file.
 
-What the organiser lists must be right. In a folder of other people's programs one that is broken is left out, with a
-warning: it must not keep all others from playing.
+What the organiser lists must be right. In a folder of handed-in programs a broken one is left out with a warning: it
+must
+not keep all others from playing.
 """
 
 import re
@@ -35,28 +36,28 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """An entrant before all names differ."""
 
     name: str
-    """As the file gives it, or else what its name is made from."""
+    """Name in the file, or else the text that its name is made from."""
     is_named: bool
-    """Whether the file gives it: such a name stays as it is."""
+    """True if the file gives the name: such a name stays as it is."""
     player: str
     rating: float | None = None
 
 
 class Entrants(Struct, frozen=True, kw_only=True):
-    """Everybody of a file."""
+    """All entrants of a file."""
 
     participants: tuple[Participant, ...]
-    """Those that are right."""
+    """Entrants without a mistake."""
     count: int
-    """How many there are, wrong ones too."""
+    """Number of entrants, including those with a mistake."""
     remotes: tuple[str, ...]
-    """Names of those that come by themselves, without a token too."""
+    """Names of remote entrants, including those without a token."""
     tokens: dict[str, str]
     """Remote entrant -> SHA-256 of its token, in hex."""
     left_out: tuple[str, ...]
     """Folders of programs that can't take part as they are, as a spec has them."""
     made_from: tuple[str | None, ...]
-    """What the name of each of those that are right was made from; None: the file gives it."""
+    """By entrant without a mistake, the text that its name was made from; None: the file gives it."""
     folder: Path | None
     """The folder of player folders; None: the file names none."""
 

@@ -152,13 +152,13 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     spec: TournamentSpec
     run_settings: RunSettings
     extent: Extent | None
-    """How many pairings there will be; None: the format can't tell."""
+    """Number of pairings; None: the format can't tell."""
     warnings: tuple[str, ...] = ()
-    """What is odd, one line each: programs that are left out, for instance. They can be printed as they are."""
+    """Oddities in a line each, such as programs that are left out."""
     left_out: tuple[str, ...] = ()
     """Folders of these programs."""
     made_from: tuple[str | None, ...] = ()
-    """What the name of each entrant was made from; None: the file gives it."""
+    """By entrant, the text that its name was made from; None: the file gives it."""
     read_from: tuple[Path, ...] = ()
     """The file, and the folder of entrants that it names: as long as neither changes, it says the same."""
 
@@ -172,7 +172,7 @@ def read_tournament(path: Path, registry: Registry, made_later: Path | None = No
         made_later: a folder of entrants that may be missing as yet; None: none may.
 
     Raises:
-        BadTournamentFile: it can't be played; the error holds all that is to be mended.
+        BadTournamentFile: it can't be played; the error lists everything to fix.
     """
     return _File(Sheet(path.absolute()), registry, made_later).plan()
 

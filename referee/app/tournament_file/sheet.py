@@ -1,6 +1,6 @@
 """Reads a TOML file with checks of every key, and tells all of its mistakes at once, each with its line.
 
-Whoever reads a sheet takes each key with the kind of value that it needs. What is wrong is noted with its line, a
+A reader takes each key with the kind of value that it needs. What is wrong is noted with its line, a
 default takes its place, and reading goes on.
 """
 
@@ -166,21 +166,21 @@ class Lines:
 
 
 MAX_SPEC_BYTES = 1 << 20
-"""Of a spec: ten thousand entrants."""
+"""Largest file of a tournament, in bytes: ten thousand entrants."""
 
 _LARGEST = 2**63
 _TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
-"""How tomllib begins to say that something was there before."""
+"""Beginnings of the errors of tomllib for a key that stands there twice."""
 _LINE = re.compile(r" \(at line (\d+), column \d+\)")
 
 
 class Mistake(Struct, frozen=True, order=True):
-    """One thing to mend."""
+    """One mistake."""
 
     line: int
-    """From 1; 0: the file as a whole."""
+    """Line of the mistake, from 1; 0: the file as a whole."""
     text: str
-    """What is wrong, and what to do about it."""
+    """The mistake, and how to fix it."""
 
 
 class BadTournamentFile(BadRequest):
@@ -216,7 +216,7 @@ class ValueKind(Struct, frozen=True):
     """What values a key takes."""
 
     type: Any
-    """As msgspec checks it, strictly."""
+    """Type of the value, as msgspec checks it strictly."""
     words: str
     """The same for people: `a whole number from 1 up`."""
 

@@ -45,7 +45,7 @@ from ..players import find_folder
 
 
 def hash_programs(entrants: Iterable[Participant]) -> dict[str, str]:
-    """Return the SHA-256, in hex, of every entrant's folder, by name; who has none that can be read is left out."""
+    """Return the SHA-256, in hex, of every entrant's folder, by name; an unreadable one is left out."""
     found = {}
     for entrant in entrants:
         folder = None if entrant.player == REMOTE else find_folder(entrant.player)
@@ -56,14 +56,14 @@ def hash_programs(entrants: Iterable[Participant]) -> dict[str, str]:
 
 
 def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
-    """Put on record which programs have changed.
+    """Record which programs have changed.
 
     Args:
-        recorder: of the tournament.
-        programs: entrant -> SHA-256 of its folder as it was; brought up to date.
+        recorder: recorder of the tournament.
+        programs: entrant -> SHA-256 of its folder at the last look; this function updates it.
 
     Returns:
-        The names of those whose programs have.
+        Names of the entrants whose programs have changed.
     """
     entrants = recorder.tournament.spec.entrants
     now = hash_programs(entrants)
@@ -90,7 +90,7 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
     tournament: Tournament
     writer: TournamentWriter
     is_new: bool = False
-    """Whether it begins now."""
+    """True if the tournament begins now."""
     over_at: str | None = None
     """The time of day at which it was over; None: there was more to be played."""
     opened: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
     begun_pairings: dict[int, str] = {}
     """Number of a pairing of which not all legs are over -> a match of it that is."""
     hosts: dict[str, str] = {}
-    """What records call a process -> the host of a cluster that it was."""
+    """Name of a process in records -> the host of a cluster on which it ran."""
 
     def where(self, folder: Path) -> dict[int, str]:
         """Return the numbers of the pairings that are begun and not over, each with the host that it was played on.
@@ -201,7 +201,7 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
     if kept != wanted:
         names = {entrant.name for entrant in spec.entrants}
         if any(entrant.name not in names for entrant in kept.entrants):
-            wanted = replace(wanted, entrants=spec.entrants)  # whoever comes behind those that are gone is not gone
+            wanted = replace(wanted, entrants=spec.entrants)  # an entrant behind those that are gone is still there
         parts = [_difference(*found) for found in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
         raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")

@@ -1,4 +1,4 @@
-"""Conducts a tournament in its folder, from the start or from where it was left."""
+"""Conducts a tournament in its folder, from the start or from where it stopped."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,39 +43,52 @@ from ..services import Monitoring, Say, Services, monotonic
 from .beginning import LoadedTournament, hash_programs, load_or_begin, lock, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
+# The order of steps in `conduct` is what makes a tournament survive a crash at any instant.
+#
+# 1. The folder is locked first. Two referees that wrote one record would break its chain.
+# 2. Programs are built before the record's header is written: a build changes a program's folder, and the header holds
+#    the folder's hash. Built later, every program would count as changed at the first resumption.
+# 3. The record is folded before anything is written to it. A record that does not hold is left as it is, for the
+#    organiser to look at; nothing is repaired by writing over it.
+# 4. Open matches are recovered from their own records: one that was over counts as it ended, even if the tournament's
+#    record has not heard of it; the others continue from their last line.
+# 5. Requests (rulings, late entrants) are files that are deleted only once the record has them on disk. A crash in
+#    between leaves the file, and the ruling's id shows that it was carried out.
+# 6. The record is sealed whatever happens. If even that fails, it can still be continued, since its lines are chained.
+
 LaunchEntrant = Callable[[Participant], Launch | str | None]
-"""Says how an entrant's program is started, or why it can't be; None: it is remote."""
+"""Returns how an entrant's program is started, or why it can't be; None: it is remote."""
 CLUSTER_NAMES = 256
-"""So many processes of hosts may play in one run of a tournament: its record names all of them beforehand."""
+"""Most processes of hosts in one run of a tournament: its record names all of them beforehand."""
 REFUSED = ".refused"
-"""Ending of a request that can't be read."""
+"""Suffix of a request that can not be read."""
 
 
 class Conducted(Struct, frozen=True, kw_only=True):
-    """A tournament as it stands after its referee's work."""
+    """A tournament as it stands when its referee ends."""
 
     tournament: Tournament
     is_over: bool
-    """False: it was stopped, and the same command goes on with it."""
+    """False: it was stopped, and the same command continues it."""
     over_before: str | None
-    """The time of day at which it had been over, if nothing was played; None: it was not."""
+    """Time of day at which it had been over, if nothing was played; None: something was."""
 
 
 def conduct(
     spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
 ) -> Conducted:
-    """Run a tournament, or go on with it, until it is over or stopped.
+    """Run a tournament, or continue it, until it is over or stopped.
 
     Args:
-        spec: what is played; of one that has begun, entrants that it does not have yet join it.
-        format_: of the spec's name.
-        run_settings: where and how.
-        at_hand: of the referee.
+        spec: the tournament; entrants that a begun one does not have yet join it.
+        format_: the pairing format of the spec.
+        run_settings: folder, tables and processes.
+        at_hand: services of the referee.
 
     Raises:
-        BadRequest: what is asked for can't be played, or the folder is another tournament's.
+        BadRequest: the tournament can't be played, or the folder has another one.
         TournamentInUse: another referee plays it.
-        TournamentStopped: it can't go on, or a record does not hold.
+        TournamentStopped: it can't continue, or a record does not hold.
         OSError: the machine failed.
     """
     folder, observers = run_settings.folder, at_hand.match.observers
@@ -90,15 +103,15 @@ def conduct(
         launches = [] if find_record(folder) else [launch(entrant) for entrant in spec.entrants]
         loaded = load_or_begin(folder, spec, format_, at_hand.match.sealer, observers)
         with closing(loaded.writer):
-            if loaded.over_at is not None and not _is_asked(loaded, spec, folder, observers):
+            if loaded.over_at is not None and not _has_work(loaded, spec, folder, observers):
                 return Conducted(tournament=loaded.tournament, is_over=True, over_before=loaded.over_at)
             launches = launches or [launch(entrant) for entrant in loaded.begun.spec.entrants]
             is_over = _run_loaded(loaded, spec, format_, run_settings, at_hand, launch, launches)
             return Conducted(tournament=loaded.tournament, is_over=is_over, over_before=None)
 
 
-def _is_asked(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, observers: Observers) -> bool:
-    """Tell whether there is something to do for a tournament that is over; nothing, if late entrants can't join it."""
+def _has_work(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, observers: Observers) -> bool:
+    """Return whether a tournament that is over has something to do: a request, or an entrant that can join."""
     joining = False
     for entrant in spec.entrants[len(loaded.tournament.spec.entrants) :]:
         try:
@@ -112,7 +125,7 @@ def _is_asked(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, obse
 
 @contextmanager
 def _make_folder(folder: Path) -> Iterator[None]:
-    """Make the folder, and leave none behind if nothing could be begun in it."""
+    """Make the folder, and remove it again if nothing could begin in it."""
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -162,7 +175,7 @@ def _begin_play(
     launch: LaunchEntrant,
     launches: list[Launch | str | None],
 ) -> TournamentPlay:
-    """Put on record that a tournament begins or goes on; return what is to be played of it."""
+    """Record that a tournament begins or continues; return what is left to play."""
     folder, observers, sealer = run_settings.folder, at_hand.match.observers, at_hand.match.sealer
     recorder = Recorder(loaded.tournament, loaded.writer, observers)
     check_no_others(folder, loaded.begun.spec.name, loaded.opened)
@@ -201,13 +214,13 @@ def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Obser
 def _open_executor(
     run_settings: RunSettings, recorder: Recorder, processes: Sequence[str], where: Mapping[int, str]
 ) -> OpenExecutor | None:
-    """Return what opens the executor of matches in other processes; None: all are played in it.
+    """Return what opens the executor of matches in other processes; None: this process plays all of them.
 
     Args:
         run_settings: how the tournament is run.
-        recorder: of the tournament.
-        processes: what records call those that may play, each once.
-        where: as Cluster has it.
+        recorder: recorder of the tournament.
+        processes: names of the processes that may play, for records.
+        where: pairing -> host that played its first leg, as Cluster takes it.
     """
     if run_settings.cluster is not None:
         spec = recorder.tournament.spec
@@ -227,7 +240,7 @@ def _open_executor(
 
 
 def _admit_host(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:
-    """Put on record that a host has come; return why it can't play, if so."""
+    """Record that a host has come; return why it can't play, if so."""
     try:
         recorder.take(e.HostCame(at=recorder.clock(), host=host, process=process, calibration=calibration))
     except NotWritten as error:
@@ -250,7 +263,7 @@ def _seal_at_end(recorder: Recorder) -> Iterator[None]:
 
 
 async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, observers: Observers) -> None:
-    """Take in what organisers and entrants have asked for."""
+    """Carry out the requests of organisers and entrants."""
     for path in pending(folder):
         try:
             request = read_request(path)
@@ -270,7 +283,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
 
 
 def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
-    """Carry a ruling out, unless that was done before the referee died; return what is to be told of it."""
+    """Carry out a ruling, unless that was done before a crash; return what to notify."""
     ruling = request.ruling
     assert ruling is not None, "a request that is none to join"
     if any(known.id == ruling.id for known in recorder.tournament.rulings):
@@ -284,7 +297,7 @@ def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
 
 
 def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | None) -> list[str]:
-    """Let somebody join, as far as the format allows, unless that was done before; return what is to be told of it."""
+    """Let an entrant join, as far as the format allows, unless that was done before; return what to notify."""
     if entrant in play.recorder.tournament.spec.entrants:
         return []
     digest = hash_programs([entrant]).get(entrant.name)
@@ -296,7 +309,7 @@ def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | Non
 
 
 def compute_extent(spec: TournamentSpec, format_: PairingFormat[Any]) -> Extent | None:
-    """Return how many pairings there will be; None: the format can't tell."""
+    """Return the number of pairings; None: the format can't tell."""
     return format_.extent(format_.parse_options(spec.format_options), spec.field())
 
 
@@ -328,7 +341,7 @@ def _word_record_errors() -> Iterator[None]:
 
 
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:
-    """Return how an entrant's program is started, None for a remote one, or why it can't be; builds it if need be."""
+    """Return how an entrant's program is started, None for a remote one, or why it can't be; build it if needed."""
     name = entrant.name
     if entrant.player == REMOTE:
         return None

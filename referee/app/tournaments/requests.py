@@ -99,7 +99,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     request: Path
     """Its file, until it is on record."""
     is_running: bool
-    """Whether a referee runs the tournament now."""
+    """True if a referee runs the tournament now."""
 
 
 def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: str, by: str) -> Asked:
@@ -132,7 +132,7 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
     ruling = Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = read_summary(folder).tournament
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
-    return _hand_in(folder, tournament, TournamentRequest(ruling=ruling))
+    return _hand_over(folder, tournament, TournamentRequest(ruling=ruling))
 
 
 def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
@@ -163,8 +163,8 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
         tournament.handle(e.EntrantJoined(at=wall_clock(), participant=joining, digest=digest))
     except ImpossibleEvent as error:
         raise BadRequest(str(error)) from None
-    return _hand_in(folder, tournament, TournamentRequest(joining=joining))
+    return _hand_over(folder, tournament, TournamentRequest(joining=joining))
 
 
-def _hand_in(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
+def _hand_over(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
     return Asked(tournament=tournament.spec.name, request=ask(folder, request), is_running=is_locked(folder))
