@@ -71,6 +71,7 @@ class _StoppingSeat(ScriptedSeat):
 
 def _setup(match: str, session: Session, terms: ScriptedTerms, seats: int) -> MatchSetup:
     names = [name for name in _OTHERS if name != session.name][: seats - 1]
+    # The program has its own name here, so no other seat may have the same.
     names.insert(terms.seat, session.name)
     per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
     return MatchSetup(
@@ -234,6 +235,7 @@ class ScriptedMatch:
 
     def _feed(self, event: e.Event) -> None:
         """Handle an event, and all events with which the other seats answer it."""
+        # A queue and no recursion: the other seats may answer one another for a whole game.
         self._events.append(event)
         while self._events:
             first = self._events.pop(0)
@@ -280,6 +282,7 @@ class ScriptedMatch:
         instants: Any = {"seat": self.seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         if isinstance(message, Move):
             self.moves += 1
+            # The state has to be stored now: by the time of the expulsion, the fold has dropped the seat.
             self._last_move = self.fold.state, message.move
             self.slowest_s = max(self.slowest_s, (at_ms - sent_ms) / 1000)
             return e.MoveReceived(turn=message.turn, move=message.move, **instants)

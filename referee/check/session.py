@@ -92,6 +92,7 @@ class Session:
         self.times = times
         self.loop = loop
         self.token = secrets.token_hex(32)
+        # A launched program comes back with the token of its environment, any other with one from its last offer.
         self.resume = self.token if is_launched else secrets.token_hex(32)
         self.delivery = Delivery.WHOLE
         self.rewrite: Rewrite | None = None
@@ -178,6 +179,7 @@ class Session:
             return False
         if sock.family == socket.AF_INET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # A large buffer would hide for a long time that nobody reads at the other end.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
         self._wire = CheckConnection(sock, self.loop)
         return True
@@ -235,6 +237,7 @@ class Session:
         Raises:
             Failed: none came in time.
         """
+        # Everything that was queued goes out first: the program answers nothing that it has not been sent.
         self.flush()
         wire, began_s = self.wire, self.loop.seconds()
         if not self.loop.wait(lambda: wire.has_frame or wire.is_ended, limit_s):
@@ -346,6 +349,7 @@ class Session:
         """Stop the program for a while, with all its processes, as between two matches of a tournament."""
         self.flush()
         self.loop.pause(_CROSSING_S)
+        # The pause before has let the program read all that was sent: between matches it has nothing left to do.
         self.program.stop()
         self.loop.pause(pause_s)
         self.program.resume()

@@ -69,6 +69,7 @@ def _forgets(context: CheckContext) -> None:
     """Break a match off, and play the next from another seat, where what was true of the first match is wrong."""
     with context.match(nonces=True) as first:
         first.finish(2)
+        # Another seat, so that a program which still believes in its first match answers with the wrong one.
         seat = context.game.seats[0] - 1
         second = _next(context, first, nonces=True, seat=seat)
         second.finish(3)

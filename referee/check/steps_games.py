@@ -184,6 +184,7 @@ def largest(game: AnyGame) -> ScriptedTerms:
     """Return the terms of a match that begins with the longest view, with the fewest seats or the most."""
     if game.name == "q":
         return _begin_with(game, game.restore(game.parse_options({}), _full_q()))
+    # Few seats hold many tiles each, many seats make long lists by seat: which view is longer depends on the game.
     states = (state for seats in (game.seats[0], game.seats[-1]) for state in _playout(game, seats)[:-1])
     state = max(states, key=lambda state: len(msgspec.msgpack.encode(game.view(state, game.to_move(state)))))
     return _begin_with(game, state)

@@ -175,6 +175,7 @@ def _first_turn(context: CheckContext) -> FirstTurn:
     with _in_a_match(context) as (session, match):
         _take(session, match, Ready, context.times.start_s, "a ready")
         nonce = _take(session, match, Nonce, context.times.move_s, "the nonce")
+        # The turn is held back: a program that sends a move after `start` alone would else look like a fast one.
         session.flush(but_last=True)
         chatter = _listen(session, "after `start`, before its turn")
         began_s = session.loop.seconds()

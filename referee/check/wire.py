@@ -81,6 +81,7 @@ class CheckConnection:
             return error
         if not data:
             return EOFError()
+        # Bytes beyond the limit are dropped: a step fails for the first ones anyway.
         self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
         return None
 

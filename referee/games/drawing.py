@@ -106,6 +106,7 @@ def table(
         cards: makes the seats' cards.
         has_places: whether free cells can be touched.
     """
+    # One free row and column around the tiles, where the next tile may be laid.
     rows, columns = extents(tiles, 1, least)
     left, top = columns[0] * SIDE - _MARGIN, rows[0] * SIDE - _MARGIN
     width, height = len(columns) * SIDE + 2 * _MARGIN, len(rows) * SIDE + 2 * _MARGIN

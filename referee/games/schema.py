@@ -22,6 +22,7 @@ def schema_of(types: Mapping[str, Any]) -> dict[str, Any]:
     structs: list[type[msgspec.Struct]] = []
     for info in multi_type_info(types.values()):
         _collect(info, structs)
+    # msgspec knows the form of a struct but not the docstrings below its fields: those are read from the source.
     for struct in structs:
         _describe(struct, parts.get(struct.__name__, {}))
     return {**dict(zip(types, roots, strict=True)), "$defs": parts}

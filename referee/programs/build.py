@@ -330,6 +330,7 @@ class Builds:
         name = _UNFIT.sub("_", launch.name)[:_NAME_CHARS]
         key = hashlib.sha256(os.fsencode(launch.where.resolve())).hexdigest()[:12]
         stamp, log, private = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log", "work"))
+        # The stamp is read inside the lock: another process may have built the same folder while this one waited.
         with _lock(self._folder / f"{name}-{key}.lock"):
             if stamp.exists() and stamp.read_bytes() == self._stamp(launch):
                 return False
@@ -354,6 +355,7 @@ class Builds:
                 # The file comes before the output: a foul's detail has room only for the beginning of a long text.
                 output = f" (all of it is in {log}): {tail.last_words}" if not tail.is_empty else ""
                 raise PlayerError(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}{output}")
+            # A build may have made links, and what it made is as little trusted as what it was made from.
             refuse_escapes(launch.place, job.folder)
             with telling_whose(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)

@@ -127,6 +127,7 @@ def _folders_v2(lines: list[list[str]]) -> dict[str, Path]:
 
 
 def _can_make(folder: Path) -> bool:
+    # Rights tell little here: containers show folders as writable in which the kernel refuses a new group.
     trial = folder / f"{own_prefix()}trial"
     try:
         trial.mkdir()
@@ -151,14 +152,15 @@ class Group:
         self._version = groups.version
         name = f"{own_prefix()}{next(_numbers)}"
         self._folders = {controller: f"{folder}/{name}" for controller, folder in groups.folders.items()}
-        self._paths = list(dict.fromkeys(self._folders.values()))
+        self.paths = list(dict.fromkeys(self._folders.values()))
+        """Folders of the groups: one for each controller, or a single one for all."""
         self._removal: Future[bool] | None = None
         try:
-            for path in self._paths:
+            for path in self.paths:
                 os.mkdir(path)  # noqa: PTH102  # Path objects would cost more than the call
             self._write_limits(limits)
         except OSError:
-            _remove(self._paths)
+            remove_groups(self.paths)
             raise
 
     def _write_limits(self, limits: ProgramLimits) -> None:
@@ -175,11 +177,11 @@ class Group:
 
     def joining(self) -> list[str]:
         """Return the beginning of a command line, which joins the groups before anything else."""
-        return ["/bin/sh", "-c", JOIN, "sh", *self._paths, "--"]
+        return ["/bin/sh", "-c", JOIN, "sh", *self.paths, "--"]
 
     def open_lists(self) -> list[int]:
         """Open the lists of its processes: a process that writes 0 into all of them joins the groups."""
-        return [os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self._paths]
+        return [os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self.paths]
 
     @property
     def ran_out_of_memory(self) -> bool:
@@ -194,7 +196,7 @@ class Group:
 
     def uses_at_least(self, share: float) -> bool:
         """Return whether it uses that share of its memory or of its processes."""
-        return any(_use(path, self._version) >= share for path in self._paths)
+        return any(_use(path, self._version) >= share for path in self.paths)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to every process in here, once to each.
@@ -203,7 +205,7 @@ class Group:
         a process that is new then was forked by one that may run.
         """
         signalled: set[int] = set()
-        while new := {*_members(self._paths[0])} - signalled:
+        while new := {*list_members(self.paths[0])} - signalled:
             signalled |= new
             for pid in new:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -213,11 +215,11 @@ class Group:
 
     def kill(self) -> None:
         """Kill every process in here."""
-        _kill(self._paths)
+        _kill(self.paths)
 
     def end(self) -> None:
         """Kill every process in here, and wait until the groups are removed."""
-        _end([self._paths])
+        _end([self.paths])
 
     def remove(self) -> bool:
         """Begin to remove the groups, unless that has begun.
@@ -226,7 +228,7 @@ class Group:
             Whether they are gone. Killed processes need a moment, and so does the kernel to forget large files.
         """
         if self._removal is None:
-            self._removal = _removal_threads().submit(_remove, self._paths)
+            self._removal = _removal_threads().submit(remove_groups, self.paths)
         with contextlib.suppress(TimeoutError):
             is_gone = self._removal.result(_BRIEFLY_S)
             self._removal = None
@@ -250,7 +252,7 @@ def _use(path: str, version: int) -> float:
     return max(shares)
 
 
-def _remove(paths: Sequence[str]) -> bool:
+def remove_groups(paths: Sequence[str]) -> bool:
     """Remove the groups of one program if nothing runs in them; return whether none is left."""
     if not _read_list(paths[0]):
         with contextlib.suppress(OSError):
@@ -279,7 +281,7 @@ def _drop_cache(path: str) -> None:
 def _end(programs: Sequence[Sequence[str]]) -> None:
     """Kill what is in the groups of some programs, and remove them once all of it is gone."""
     give_up = time.monotonic() + CLEAR_S
-    while (programs := [paths for paths in programs if not _remove(paths)]) and time.monotonic() < give_up:
+    while (programs := [paths for paths in programs if not remove_groups(paths)]) and time.monotonic() < give_up:
         for paths in programs:
             _kill(paths)
         time.sleep(0.01)
@@ -294,12 +296,12 @@ def _kill(paths: Sequence[str]) -> None:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
             with contextlib.suppress(OSError):  # not every kernel has it
                 _write(f"{path}/{name}", text)
-    for pid in _members(paths[0]):
+    for pid in list_members(paths[0]):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
 
-def _members(path: str) -> list[int]:
+def list_members(path: str) -> list[int]:
     """Return the processes of a group; those of other namespaces have the number 0 here, and are left out."""
     return [pid for line in _read_list(path).split() if (pid := int(line))]
 

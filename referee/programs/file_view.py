@@ -291,6 +291,7 @@ def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileV
     """
     socket_folders = () if access.socket is None else (access.socket.parent,)  # with other programs' sockets
     full_access = replace(access, hidden=(*access.hidden, *socket_folders))
+    # A view of a copy is cached, because a match with the same players starts the same programs again and again.
     if access.own_copy is None:
         return _view_files(launch, argv, full_access)
     identities = (own_runtime(), *(_identity(path) for path in (*access.hidden, *access.others)))
@@ -330,6 +331,7 @@ def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> File
         if inmost is not None and is_within(inmost, (real,)):
             detail = f"{launch.name} runs in {launch.place}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
+    # Two players may share a folder, and a program may lie in another player's: what it runs from stays visible.
     theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in own)]
     covered = {*secret, *theirs}
     places = [path.resolve() for path in own] if access.own_copy is None else []  # a copy has nothing private

@@ -25,7 +25,7 @@ MOST_ENTRIES, MOST_BYTES = 64, 1 << 20
 MOST_IMAGES = 64
 _PAGE_BYTES = 4096
 """Memory that the smallest entry takes."""
-_SETTLED_NS = 2_000_000_000
+SETTLED_NS = 2_000_000_000
 """Age of the last change from which a folder can be held: a later change gets another time, even on disks that count
 seconds."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -96,7 +96,7 @@ class FolderImages:
         self._images.pop(key, None)
         begun_ns = time.time_ns()
         entries = _read(folder, left_out)
-        if entries and max(entry.mark[-1] for entry in entries) + _SETTLED_NS < begun_ns:
+        if entries and max(entry.mark[-1] for entry in entries) + SETTLED_NS < begun_ns:
             self._images[key] = FolderImage(folder, entries)
             while len(self._images) > MOST_IMAGES:
                 del self._images[next(iter(self._images))]

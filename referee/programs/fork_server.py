@@ -157,6 +157,7 @@ class ForkServer:
             process, group = begin(theirs.fileno())
             undoing.pop_all()
         self._running = control, process
+        # Also when the owner is only garbage-collected: the process must not outlive the last one who can ask it.
         self._ending = weakref.finalize(self, _end, control, process, group)
         return control
 

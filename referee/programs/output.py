@@ -197,6 +197,7 @@ class OutputPipe:
 
     def save(self) -> None:
         """Read the bytes that are there, and write the file."""
+        # The pipe may still hold what the program printed last, and a child of it may go on printing for ever.
         for _ in range(_LAST_READS):
             before = self.tail.total
             if self.doRead() is not None or self.tail.total == before:

@@ -202,6 +202,7 @@ def _find_mistakes(content: dict[str, Any]) -> Iterator[str]:
         except msgspec.ValidationError:
             yield f"`{key}` takes {describe_type(field.type)}, not {shown_value(unfit(content[key], field.type))}"
             continue
+        # Names and commands go to terminals and into pages, where a control character could do harm.
         text = "" if isinstance(value, int) else "".join(value)
         odd = next((char for char in text if not char.isprintable()), None)
         if odd is not None:

@@ -96,7 +96,7 @@ def start(
     """
     join_new_keyring()
     return subprocess.Popen(
-        [*_die_with_parent(), *command.argv],
+        [*die_with_parent(), *command.argv],
         cwd=cwd,
         env=env,
         stdin=_lifeline_fd(),
@@ -273,7 +273,7 @@ def _lifeline_fd() -> int:
 
 
 @cache
-def _die_with_parent() -> tuple[str, ...]:
+def die_with_parent() -> tuple[str, ...]:
     """Return the command that ties a program's life to this thread's; empty where setpriv is not installed."""
     program = shutil.which("setpriv")
     if program is None:
@@ -287,7 +287,7 @@ def _die_with_parent() -> tuple[str, ...]:
 
 def can_die_with_parent() -> bool:
     """Return whether programs are killed when this process is."""
-    return bool(_die_with_parent())
+    return bool(die_with_parent())
 
 
 def join_new_keyring() -> str | None:
@@ -314,12 +314,13 @@ def keyctl_number() -> int:
 def _keyctl(operation: int, first: int | None) -> int:
     arguments: list[Any] = [ctypes.c_long(keyctl_number()), ctypes.c_int(operation)]
     arguments.append(None if first is None else ctypes.c_long(first))
-    result: int = _libc().syscall(*arguments, ctypes.c_long(0))
+    result: int = load_libc().syscall(*arguments, ctypes.c_long(0))
     return result
 
 
 @cache
-def _libc() -> Any:
+def load_libc() -> Any:
+    """Return the C library, whose errors `ctypes.get_errno` then knows."""
     return ctypes.CDLL(None, use_errno=True)
 
 

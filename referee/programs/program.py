@@ -84,9 +84,10 @@ class Program:
         full_access = replace(access, hidden=hidden, private_names=confinement.private_names)
 
         self._group = confinement.group()
-        self._output = OutputPipe(reactor, output)
+        self.output = OutputPipe(reactor, output)
+        """Its stdout and stderr."""
         with contextlib.ExitStack() as undoing:
-            undoing.callback(self._output.close)
+            undoing.callback(self.output.close)
             if self._group is not None:
                 undoing.callback(self._group.remove)
             try:
@@ -95,14 +96,14 @@ class Program:
             except OSError as error:
                 raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
             finally:
-                self._output.close_write_end()
+                self.output.close_write_end()
             undoing.pop_all()
         # Two turns of the loop first: by then its socket was read, so that its last message comes before its end.
         self._process.on_end(functools.partial(reactor.callLater, 0, reactor.callLater, 0, self._finish))
 
     def _start(self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]) -> RunningProcess:
         """Start the program, or fork it from the process that house players are forked from."""
-        confinement, output = self._confinement, self._output.write_fd
+        confinement, output = self._confinement, self.output.write_fd
         if confinement.fork_server is None or not launch.is_house:
             return ChildProcess(self._start_alone(launch, argv, access, env), self._reactor)
         request = ForkRequest(player=argv[-1], environment=dict(env), open_files=confinement.limits.open_files)
@@ -136,7 +137,7 @@ class Program:
             return replace(view, info_fd=info_fds[0]) if info_fds else view
 
         with ProcessCommand((), info_fds), self._confinement.command(argv, _view, self._group) as command:
-            return start(command, cwd=launch.folder, env=env, output=self._output.write_fd, pass_fds=info_fds)
+            return start(command, cwd=launch.folder, env=env, output=self.output.write_fd, pass_fds=info_fds)
 
     def begin_match(self, output: Path) -> None:
         """Prepare for another match: what is printed goes to another file, and `exited` is a new Deferred.
@@ -145,11 +146,11 @@ class Program:
             output: file that takes the end of the output from now on.
         """
         self.output_path, self.exited = output, Deferred()
-        self._output.switch_file(output)
+        self.output.switch_file(output)
 
     def save_output(self) -> None:
         """Write what it has printed by now into its file."""
-        self._output.save()
+        self.output.save()
 
     def stop(self) -> None:
         """Pause the program; without control groups, processes that have left its session run on."""
@@ -183,7 +184,7 @@ class Program:
     def _finish(self, code: int) -> None:
         if self._push is not None and self._push.active():
             self._push.cancel()
-        self._output.close()
+        self.output.close()
         self.end_parts = self._describe_end(code)
         self.status = ": ".join(self.end_parts)
         self.exited.callback(self.status)
@@ -195,7 +196,7 @@ class Program:
         parts = [f"signal {signal.Signals(number).name}" if is_signal else f"exit status {code}"]
         if self._group is not None and self._group.ran_out_of_memory:
             parts.append(f"out of memory (limit {self._confinement.limits.memory_mib} MiB)")
-        if last_words := self._output.tail.last_words:
+        if last_words := self.output.tail.last_words:
             parts.append(last_words)
         return parts
 

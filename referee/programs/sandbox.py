@@ -100,6 +100,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             refusals = REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS
             descriptors.append(open_memory(system_call_filter(refusals)))
             options += ["--seccomp", str(descriptors[-1])]
+        # The descriptors are memory, not files: nothing of this is ever on the disk, and each ends with its reader.
         for path, content in _kernel_files().items():
             descriptors.append(open_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]

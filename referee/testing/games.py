@@ -118,6 +118,7 @@ class _GameCheck(msgspec.Struct):
         moves: list[Any] = []
         ended: Outcome | None = self._check_state(state)
         while ended is None and len(moves) < max_turns:
+            # Not in every state: these checks take longer than the game, and a game has many states.
             if self.source.random() < 0.2:
                 self._check_refusals(state)
                 self._check_legal_moves(state)
@@ -131,6 +132,7 @@ class _GameCheck(msgspec.Struct):
             check_drawing(self.game.draw_svg(state))
             check_drawing(self.game.draw_svg(state, (len(moves) % self.seats,), ()))
         self._check_drops(state)
+        # Replay: a record has only the seed and the plain moves, and must lead to the same state.
         again = self._deal()
         for raw in moves:
             again = self.game.deliver(self.game.play(again, self.game.parse_move(raw)))

@@ -13,17 +13,17 @@ class Loop(Clock):
 
     def __init__(self) -> None:
         super().__init__()
-        self._readers: list[Any] = []
+        self.readers: list[Any] = []
         self._handed_over: deque[Callable[[], Any]] = deque()
 
     def addReader(self, reader: Any) -> None:
         """Take a reader; called by what is under test."""
-        self._readers.append(reader)
+        self.readers.append(reader)
 
     def removeReader(self, reader: Any) -> None:
         """Leave a reader out from now on; called by what is under test."""
-        if reader in self._readers:
-            self._readers.remove(reader)
+        if reader in self.readers:
+            self.readers.remove(reader)
 
     def callFromThread(self, function: Callable[..., Any], *args: Any) -> None:
         """Call a function when the test looks next; called by threads of what is under test."""
@@ -31,7 +31,7 @@ class Loop(Clock):
 
     def look(self, wait_s: float = 0.01) -> None:
         """Read once what is there to be read, waiting a moment for it."""
-        for reader in select.select(self._readers, [], [], wait_s)[0]:
+        for reader in select.select(self.readers, [], [], wait_s)[0]:
             lost = reader.doRead()
             if lost is not None:
                 self.removeReader(reader)

@@ -14,11 +14,11 @@ from referee.programs import control_groups
 from referee.programs.control_groups import (
     ControlGroups,
     Group,
-    _members,
-    _remove,
     clear_groups,
     find_control_groups,
+    list_members,
     own_prefix,
+    remove_groups,
 )
 from referee.programs.limits import CLEAR_S, ProgramLimits
 
@@ -206,7 +206,7 @@ def test_a_real_group_is_joined_killed_and_remove() -> None:
         lines = [process.stdout.readline() for _ in Path("/proc/self/cgroup").read_text().splitlines()]
         assert len(groups.folders) == sum(f"/{own_prefix()}" in line for line in lines)
         assert not group.remove()
-        ends = {os.pidfd_open(pid) for path in group._paths for pid in _members(path)}
+        ends = {os.pidfd_open(pid) for path in group.paths for pid in list_members(path)}
         group.kill()
         assert process.wait(timeout=30) == -9
     for descriptor in ends:
@@ -224,5 +224,5 @@ def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: i
     (made,) = tmp_path.iterdir()
     for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
         (made / file).write_text(text)
-    assert not _remove([str(made)])  # here, its files are none of the kernel's
+    assert not remove_groups([str(made)])  # here, its files are none of the kernel's
     assert (made / name).read_text().strip() == ("" if running else {1: "0", 2: "4096"}[version])

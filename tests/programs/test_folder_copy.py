@@ -11,7 +11,7 @@ import pytest
 from referee.programs import folder_copy
 from referee.programs.confining import Confinement
 from referee.programs.file_view import FileAccess
-from referee.programs.folder_copy import FolderImages
+from referee.programs.folder_copy import SETTLED_NS, FolderImages
 from referee.programs.player_spec import Launch, PlayerError
 from referee.programs.sandbox import Sandbox
 
@@ -93,7 +93,7 @@ def test_a_small_folder_is_held_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
     """A copy that is made from memory is as any other; files of its own, and what is hidden is not in it."""
-    monkeypatch.setattr("referee.programs.folder_copy._SETTLED_NS", -(10**12))
+    monkeypatch.setattr("referee.programs.folder_copy.SETTLED_NS", -(10**12))
     launch, images = player(tmp_path / "ada"), FolderImages()
     confinement = Confinement(sandbox=BOXED.sandbox, images=images)
     access = FileAccess(hidden=(launch.where / "logs", launch.where / "key.pem"))
@@ -132,7 +132,7 @@ def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
     launch = player(tmp_path / "ada")
     confinement = Confinement(sandbox=BOXED.sandbox, images=FolderImages())
     for settled_ns in (10**12, -(10**12)):
-        monkeypatch.setattr("referee.programs.folder_copy._SETTLED_NS", settled_ns)
+        monkeypatch.setattr("referee.programs.folder_copy.SETTLED_NS", settled_ns)
         with confinement.copy_folder(launch, FileAccess()):
             assert confinement.copy_from_memory(launch, FileAccess()) is None
         for number in range(entries):
@@ -140,17 +140,21 @@ def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
         (launch.where / "table").write_bytes(bytes(more_bytes))
 
 
-@pytest.mark.parametrize(("ages_s", "is_held"), [((9, 9), True), ((9, 1), False), ((1, 9), False), ((2, 9), False)])
-def test_all_in_a_folder_has_to_be_settled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ages_s: tuple[int, ...], *, is_held: bool
-) -> None:
-    """What was changed two seconds ago, or less, may have changed once more since, and nothing would tell."""
-    images, now_ns = FolderImages(), 10**19
-    entries = [folder_copy._Entry(str(age), (0, 0, 0, now_ns - age * 10**9)) for age in ages_s]
-    monkeypatch.setattr(folder_copy, "_read", lambda *_: entries)
-    monkeypatch.setattr(folder_copy, "time", SimpleNamespace(time_ns=lambda: now_ns))
-    images.hold(("ada",), tmp_path, lambda _: False)
-    assert bool(images._images) == is_held
+def test_everything_in_a_folder_has_to_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was changed two seconds ago, or less, may have changed again since, and nothing would tell."""
+    (tmp_path / "old").touch()
+    (tmp_path / "new").touch()
+    changed_ns = [path.stat().st_ctime_ns for path in (tmp_path / "old", tmp_path / "new")]
+    for now_ns, is_held in (
+        (min(changed_ns) + SETTLED_NS, False),
+        (max(changed_ns) + SETTLED_NS, False),
+        (max(changed_ns) + SETTLED_NS + 1, True),
+    ):
+        images = FolderImages()
+        with monkeypatch.context() as patched:
+            patched.setattr(folder_copy, "time", SimpleNamespace(time_ns=lambda now_ns=now_ns: now_ns))
+            images.hold(("ada",), tmp_path, lambda _: False)
+        assert (images.current(("ada",)) is not None) == is_held
 
 
 def test_private_names_are_left_out(tmp_path: Path) -> None:
@@ -189,7 +193,7 @@ def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pyt
     def _fails(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("referee.programs.folder_copy.copied", _fails)
+    monkeypatch.setattr("referee.programs.folder_copy.copy_tree", _fails)
     launch = player(tmp_path / "ada")
     with (
         pytest.raises(OSError, match=r"No space left on device: .*/ada is copied into /") as caught,

@@ -101,7 +101,7 @@ def test_a_closed_pipe_is_read_no_more(tmp_path: Path) -> None:
     pipe = OutputPipe(loop, tmp_path / "output")
     pipe.close_write_end()
     loop.look()
-    assert loop._readers == []
+    assert loop.readers == []
     pipe.close()
     assert not (tmp_path / "output").exists()
 

@@ -169,7 +169,7 @@ def test_who_asks_the_kernel_is_tried_first(
     setpriv.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     expected = (str(setpriv), "--pdeathsig", "KILL", "--") if is_used else ()
-    assert processes._die_with_parent.__wrapped__() == expected
+    assert processes.die_with_parent.__wrapped__() == expected
 
 
 @pytest.mark.parametrize("told", ["", "{", '{"child-pid": 0}'])
@@ -182,7 +182,7 @@ def test_a_sandbox_whose_first_process_is_not_known_is_gone(told: str) -> None:
     os.close(first.write_fd)
     loop.look()
     loop.look()
-    assert (first.is_gone, loop._readers) == (True, [])
+    assert (first.is_gone, loop.readers) == (True, [])
 
 
 def test_a_sandbox_is_gone_with_its_first_process() -> None:
@@ -197,7 +197,7 @@ def test_a_sandbox_is_gone_with_its_first_process() -> None:
         assert not first.is_gone
         process.communicate(b"\n", timeout=60)
     loop.look()
-    assert (first.is_gone, loop._readers) == (True, [])
+    assert (first.is_gone, loop.readers) == (True, [])
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_keyring_that_can_not_be_had_is_told_of(
         ctypes.set_errno(number)
         return next(left)
 
-    monkeypatch.setattr(processes, "_libc", lambda: SimpleNamespace(syscall=_syscall))
+    monkeypatch.setattr(processes, "load_libc", lambda: SimpleNamespace(syscall=_syscall))
     assert join_new_keyring() == expected
     get, join = [keyctl_number(), 0, -3, 0], [keyctl_number(), 1, None, 0]
     assert asked == [get, join, get][: len(asked)]

@@ -42,7 +42,7 @@ class Running:
     def said(self, text: str) -> None:
         """Wait until the program has printed a text."""
         give_up = time.monotonic() + 60
-        while text not in self.program._output.tail.content.decode():
+        while text not in self.program.output.tail.content.decode():
             assert time.monotonic() < give_up, f"the program never said {text!r}"
             self.clock.look()
 
@@ -98,7 +98,7 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
     )
     running = Running(tmp_path, script)
     running.said("here")
-    child = int(running.program._output.tail.content.split()[1])
+    child = int(running.program.output.tail.content.split()[1])
     end = os.pidfd_open(child)
     running.program.end()
     running.clock.advance(PATIENCE_S + 0.01)
@@ -119,7 +119,7 @@ def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> No
     )
     running = Running(tmp_path, script)
     running.said("here")
-    end = os.pidfd_open(int(running.program._output.tail.content.split()[1]))
+    end = os.pidfd_open(int(running.program.output.tail.content.split()[1]))
     gone = fired(running.program.end())
     running.clock.advance(PATIENCE_S + 0.01)
     assert running.ended().startswith("signal SIGTERM")
@@ -140,7 +140,7 @@ def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None
     """Without being asked to, and whatever its environment is: the match is over for the rest of it, too."""
     running = Running(tmp_path, LEAVING)
     running.said("here")
-    end = os.pidfd_open(int(running.program._output.tail.content.split()[1]))
+    end = os.pidfd_open(int(running.program.output.tail.content.split()[1]))
     assert running.ended().startswith("exit status 0")
     assert is_over(end)
 
@@ -255,7 +255,7 @@ def test_a_program_that_cannot_be_started_leaves_nothing(
     confinement = Confinement(groups=groups, fork_server=ForkServer())
     with pytest.raises(PlayerError, match="No such file"):
         Program(launch, Invitation(address="", token="none"), tmp_path / "output", loop, confinement)
-    assert loop._readers == []
+    assert loop.readers == []
     give_up = time.monotonic() + 60
     while not own_groups(groups) <= before:  # a thread removes them
         assert time.monotonic() < give_up, own_groups(groups) - before

@@ -31,7 +31,7 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: Con
     )
     running = Running(tmp_path, script, confinement=Confinement(groups=groups))
     running.said("here")
-    own, child, leaver = map(int, running.program._output.tail.content.split()[:3])
+    own, child, leaver = map(int, running.program.output.tail.content.split()[:3])
     held = [own, child, leaver] if groups is not None and groups.folders else [own, child]
     running.program.stop()
     running.until(lambda: all(map(is_stopped, held)))

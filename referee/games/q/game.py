@@ -66,7 +66,8 @@ class QGame(Game[State, View, Move]):
         map_ = [BY_NAME[name] for _, _, name in view.map]
         own = tuple(BY_NAME[name] for name in view.hand)
         unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
-        if len(unseen) < view.tiles_left:  # a given position has what it has
+        # A position that an organiser gives may have more tiles of a kind than the game.
+        if len(unseen) < view.tiles_left:
             unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
         others = [seat for seat in view.order if seat != view.seat]
         rest = unseen[view.tiles_left :]
@@ -130,6 +131,7 @@ class QGame(Game[State, View, Move]):
         points += state.options.finish_bonus if finished else 0
         laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
         last = {"action": "place", "tiles": laid, "points": points}
+        # A finishing player keeps its place in the turn order: the game is over, and this is the order of its outcome.
         changes: dict[str, Any] = {"order": state.order} if finished else {}
         return _end_turn(
             state,
@@ -170,6 +172,7 @@ class QGame(Game[State, View, Move]):
             pile=state.pile + bytes(state.hands[seat]),
             hands=replace_at(state.hands, seat, ()),
             order=tuple(other for other in state.order if other != seat),
+            # The first `to_go` seats of the order have yet to move in this round.
             to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),
             arriving=None if mover else state.arriving,
             lost=state.lost + len(on_the_way),
@@ -242,6 +245,7 @@ class QGame(Game[State, View, Move]):
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.scores)
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert 0 <= state.to_go <= len(state.order)
+        # The openings were updated play by play; here they are computed again from the whole map.
         assert state.openings == tiles.openings(state.board)
         assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
 
@@ -283,6 +287,7 @@ def _lay_tiles(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
     """Return the map with tiles placed one after the other, each checked against the map as it then is."""
     if not tiles.in_line([cell for cell, _ in placed]):
         raise IllegalMove("q.place.line", f"{len(placed)} tiles lie neither in one row nor in one column")
+    # One after the other: a tile may touch, and has to fit, those that were laid before it in the same turn.
     extended = dict(board)
     for cell, tile in placed:
         broken = _broken_rule(extended, cell, tile)

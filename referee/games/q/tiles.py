@@ -237,6 +237,7 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
     Source: The Q Game, "Scoring a Turn".
     """
     points = len(cells)
+    # A run is known by its first cell, so that one with several new tiles is scored once.
     for down, right in ((0, 1), (1, 0)):
         for first in {_first_of_run(board, cell, down, right) for cell in cells}:
             points += run_points(_run(board, first, down, right), q_bonus)

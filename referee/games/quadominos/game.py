@@ -293,6 +293,7 @@ def _owned_face(state: State, name: str) -> Face:
     tile = BY_NAME.get(printed)
     if tile is None or tile not in state.hands[state.order[0]]:
         raise IllegalMove("quadominos.lay.owned", f"not in hand: {printed}")
+    # A tile with these numbers is in hand, but in an order that no rotation gives, such as a mirror image.
     face = FACE_BY_NAME.get(name)
     if face is None:
         raise IllegalMove("quadominos.tile.turned", f"{name} is no rotation of {printed}")

@@ -96,6 +96,7 @@ def hand_size(players: int) -> int:
 def deal(state: State) -> State:
     """Deal the next round to every seat in the game, the lowest first, and open it; the rest is the well."""
     number, order = state.round + 1, sorted(state.order)
+    # Each round has a deal of its own from the match's seed, so that all rounds can be audited.
     shuffle = state.shuffle.later(number - 1) if number > 1 else state.shuffle
     deck = tuple(shuffle(range(len(tiles.TILES))))
     size = hand_size(len(order))
@@ -253,6 +254,7 @@ def _go_on(state: State) -> State:
     if state.additional and tiles.can_lay(state.table, hand):
         return state
     if state.bonuses:
+        # Two additional tiles are offered only if both can be laid; otherwise the points are the only choice.
         if next(tiles.firsts_of_two(state.table, hand), None) is not None:
             return replace(state, step="bonus", additional=2)
         state = _pay(state, state.bonuses)
@@ -272,6 +274,7 @@ def start_turn(state: State, order: tuple[int, ...]) -> State:
         The state in which a seat is to move; in a new round, if every seat was skipped.
     """
     state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
+    # The table does not change while seats draw and are skipped, so the faces that fit are computed once.
     wanted = state.table.wanted()
     while not wanted & tiles.all_faces(state.hands[state.order[0]]):
         if state.well:
@@ -333,4 +336,5 @@ def drop(state: State, seat: int) -> State:
         return replace(after, ended="quadominos.end.last")
     if not was_to_move:
         return after
+    # Its turn goes to the next seat; a round that it was to open is opened by the seat that now has the highest quad.
     return open_round(after) if after.step == "open" else start_turn(after, after.order)

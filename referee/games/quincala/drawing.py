@@ -110,7 +110,7 @@ _SYMBOLS = Symbols("n")
 
 
 def draw_svg(state: State, touching: int | None) -> str:
-    """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG.
+    """Return the board, the placing areas tinted, the last turn marked, and both seats next to it, as SVG.
 
     Args:
         state: the state to draw.

@@ -241,6 +241,7 @@ def _end_turn(state: State) -> State:
     counts = boards.count_mixed(state.board)
     reached = [seat for seat, count in enumerate(counts) if count == state.sizes]
     after = _pass_turn(state)
+    # One leg can bring both sides to the aim, by mixing towers of both; then the player that did not make it wins.
     if len(reached) == 2:
         return _end_game(after, "quincala.end.both", after.seat)
     return _end_game(after, "quincala.end.aim", reached[0]) if reached else begin(after)

@@ -95,7 +95,7 @@ def list_squares(squares: Squares) -> list[Square]:
 def survey(stones: Squares) -> tuple[Squares, int]:
     """Find the lines that the stones of one team form.
 
-    Four in a row begin on each square of `fours`. A longer run has several such squares, one beside the other: so the
+    Four in a row begin on each square of `fours`. A longer run has several such squares, next to each other: so the
     lines of one direction are told apart by the gaps between them.
 
     Returns:

@@ -117,7 +117,7 @@ _SYMBOLS = Symbols("quincy")
 
 
 def draw_svg(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> str:
-    """Return the board with its row and column numbers as SVG, and the hands beside it, face down if not seen."""
+    """Return the board with its row and column numbers as SVG, and the hands next to it, face down if not seen."""
     cards, cards_height = _cards(state, eyes, can_touch=can_touch)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)

@@ -75,7 +75,8 @@ class QuincyGame(Game[State, View, Move]):
         drew = hands.copy()
         hands[view.seat], drew[view.seat] = own, _numbers(view.drew)
         others = [seat for seat in view.order if seat != view.seat]
-        if not view.pile and view.order[0] in others:  # it was not skipped: one of its dominoes can be played
+        # With nothing left to draw, a seat that was not skipped holds a domino that can be played: it gets one first.
+        if not view.pile and view.order[0] in others:
             empty, loose = _open(stones, unbreakable, view.order[0])
             unseen.insert(
                 0, unseen.pop(next(i for i, domino in enumerate(unseen) if _is_playable(domino, empty, loose)))
@@ -278,6 +279,7 @@ def _end_play(state: State, domino: int, action: Any, square: Square | None, sto
         fixed, count = b.survey(stones[seat % 2])
         unbreakable = replace_at(unbreakable, seat % 2, fixed)
         end = "quincy.end.lines" if count >= b.LINES_TO_WIN else None
+    # Only what adds a stone can complete a line, and a play that wins draws nothing.
     arriving = None if end else pile[:1]
     hand, at = state.hands[seat], state.hands[seat].index(domino)
     return State(
@@ -305,6 +307,7 @@ def _skip_seats(state: State) -> State:
     """
     if state.end is not None or state.arriving is not None or _can_act(state, state.order[0]):
         return state
+    # At most one round: if nobody can act by then, nobody ever will.
     for _ in state.order:
         seat, hand = state.order[0], state.hands[state.order[0]]
         state = replace(

@@ -47,7 +47,7 @@ def bounded(stack: ExitStack, kind: Any, address: Any, factory: Any) -> Any:
     loop: Any = Loop()
     port = kind(address, factory, 4096, reactor=loop)
     port.startListening()
-    stack.callback(lambda: [reader.socket.close() for reader in loop._readers])
+    stack.callback(lambda: [reader.socket.close() for reader in loop.readers])
     return limit_accepts(port)
 
 
