@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -48,38 +48,48 @@ class FunctionSeat:
     Args:
         match: name of the match.
         choose: the function from a view to a move.
-        now: the clock of the match: milliseconds since it was opened.
     """
 
-    def __init__(self, match: str, choose: Choose, now: Callable[[], float]) -> None:
+    # The clock of such a match runs only while a function thinks. If the machine is so busy that this process waits
+    # between two answers, that would look in the record as if a request had been sent too late, and no loop with its
+    # beats is there to show that it was a standstill.
+
+    def __init__(self, match: str, choose: Choose) -> None:
         self._match = match
         self._choose = choose
-        self._now = now
         self._nonce = os.urandom(16).hex()
         self.traceback = ""
         """Traceback of what the function raised, for its author; empty if it raised nothing."""
 
-    def answer(self, command: c.Command) -> e.SeatEvent | None:
-        """Answer a command; return None if it asks for nothing."""
+    def answer(self, command: c.Command, asked_ms: float) -> e.SeatEvent | None:
+        """Answer a command.
+
+        Args:
+            command: the command.
+            asked_ms: the instant of the match at which it was given.
+
+        Returns:
+            The answer; None: the command asks for nothing.
+        """
         match command:
             case c.OfferMatch(seat=seat):
                 commitment = nonce_commitment(self._match, seat, self._nonce)
-                return e.ReadyReceived(seat=seat, commitment=commitment, **_instants(self._now()))
+                return e.ReadyReceived(seat=seat, commitment=commitment, **_instants(asked_ms, asked_ms))
             case c.AskNonce(seat=seat):
-                return e.NonceReceived(seat=seat, nonce=self._nonce, **_instants(self._now()))
+                return e.NonceReceived(seat=seat, nonce=self._nonce, **_instants(asked_ms, asked_ms))
             case c.AskMove():
-                return self._move(command)
+                return self._move(command, asked_ms)
         return None
 
-    def _move(self, command: c.AskMove) -> e.SeatEvent:
+    def _move(self, command: c.AskMove, sent_ms: float) -> e.SeatEvent:
         """Ask the function for a move. An exception ends the player, as it would end a program."""
-        seat, sent_ms = command.seat, self._now()
+        seat, begun_s = command.seat, time.perf_counter()
         try:
             move = self._choose(msgspec.msgpack.decode(command.view))
             body = _encode_move(Move(match=self._match, turn=command.turn, move=move))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, a program would have ended with it
-            return self._end(seat, error)
-        at_ms = self._now()
+            return self._end(seat, error, _add_time(sent_ms, begun_s))
+        at_ms = _add_time(sent_ms, begun_s)
         if at_ms - sent_ms > command.limit_ms:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=0.0, pending="")
         try:
@@ -90,18 +100,22 @@ class FunctionSeat:
         assert isinstance(came, Move)
         return e.MoveReceived(seat=seat, turn=came.turn, move=came.move, frame=body.hex(), **_instants(sent_ms, at_ms))
 
-    def _end(self, seat: int, error: BaseException) -> e.ProgramExited:
+    def _end(self, seat: int, error: BaseException, at_ms: float) -> e.ProgramExited:
         own = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing
         self.traceback = "".join(traceback.format_exception(type(error), error, own))
         printed = Tail()
         printed.add(self.traceback.encode(errors="replace"))
-        return e.ProgramExited(seat=seat, at_ms=self._now(), status=f"exit status 1: {printed.last_words}")
+        return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"exit status 1: {printed.last_words}")
 
 
-def _instants(sent_ms: float, at_ms: float | None = None) -> dict[str, Any]:
-    """Return the times of an answer, in milliseconds; an answer that needs no thought comes at once."""
-    came_ms = sent_ms if at_ms is None else at_ms
-    return {"at_ms": came_ms, "sent_ms": sent_ms, "first_byte_ms": came_ms, "lag_ms": 0.0}
+def _instants(sent_ms: float, at_ms: float) -> dict[str, Any]:
+    """Return the times of an answer, in milliseconds."""
+    return {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
+
+
+def _add_time(sent_ms: float, begun_s: float) -> float:
+    """Return an instant of the match plus the time that has passed since `begun_s`, in milliseconds."""
+    return round(sent_ms + (time.perf_counter() - begun_s) * _MS, 3)
 
 
 def _encode_move(answer: Move) -> bytes:
@@ -192,12 +206,9 @@ def play_to_end(
         KeyboardInterrupt: the user stopped a player that was thinking; nothing is left of the match.
     """
     match = Match(game, setup, seed)
-    opened, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    opened = datetime.now(UTC).isoformat(timespec="seconds")
     functions = begin_players(players, match.options, seed)
-    seats = [
-        FunctionSeat(setup.match, choose, lambda: round((time.perf_counter() - started) * _MS, 3))
-        for choose in functions
-    ]
+    seats = [FunctionSeat(setup.match, choose) for choose in functions]
     return Played(
         setup=setup,
         seed=seed,
@@ -223,7 +234,7 @@ def _events(match: Match, seats: Sequence[FunctionSeat]) -> list[e.Event]:
             event = replace(event, frame="")  # no evidence of anything
         happened.append(event)
         for command in commands:
-            answer = seats[command.seat].answer(command) if isinstance(command, c.SeatCommand) else None
+            answer = seats[command.seat].answer(command, event.at_ms) if isinstance(command, c.SeatCommand) else None
             if answer is not None:
                 waiting.append(answer)
     return happened
