@@ -9,13 +9,13 @@ from .events import ImpossibleEvent
 from .setup import MatchSetup
 
 UNNOTICED_MS = 7.5
-"""A standstill up to this long: a beat of 5 ms that comes half of one late. So two beats may lie apart, too."""
+"""Longest standstill that the loop may not notice: two beats of 5 ms each may lie so far apart."""
 KEPT_STANDSTILLS = 4096
-"""So many of the last ones are remembered, and may excuse who was asked before them."""
+"""Number of the latest standstills that are remembered, and can excuse a seat that was asked before them."""
 DISK_MS = 500.0
-"""Where requests wait for the disk, it may keep one up so long; then the referee stands still for it."""
+"""Longest time that the disk may hold up a request that waits for it; after that, it counts as a standstill."""
 MAX_LOOKS = 64
-"""Reads of a socket after its deadline: more than the largest frame needs."""
+"""Most reads of a socket after its deadline: more than the largest frame needs."""
 
 Standstill = tuple[float, float]
 """Begin and end, in milliseconds."""

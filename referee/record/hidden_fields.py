@@ -157,7 +157,7 @@ def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_salt(salt: Any) -> bool:
-    """Tell whether a value is a salt."""
+    """Return whether a value is a salt."""
     return isinstance(salt, str) and re.fullmatch(_SALT, salt) is not None
 
 

@@ -236,5 +236,5 @@ def _fill(holder: Any) -> Any:
 
 
 def _is_hash(value: Any) -> bool:
-    """Tell whether a value is nothing but the hash of a hidden one."""
+    """Return whether a value is nothing but the hash of a hidden one."""
     return isinstance(value, dict) and list(value) == [HASH_KEY] and _HASH.fullmatch(str(value[HASH_KEY])) is not None

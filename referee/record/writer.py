@@ -95,7 +95,7 @@ class _LineRedaction(Struct):
         return Raw(_HIDDEN % hashlib.sha256(salt + value).hexdigest())
 
 
-def transition_line(
+def encode_transition(
     event: Event, commands: Sequence[c.Command], standstills: Sequence[Standstill], salts: Iterator[str]
 ) -> tuple[bytes, bytes]:
     """Encode the line of a transition.
@@ -412,7 +412,7 @@ class RecordWriter(ChainWriter):
         Raises:
             NotWritten: the disk refused, now or earlier.
         """
-        self.append(*transition_line(event, commands, standstills, self._salts))
+        self.append(*encode_transition(event, commands, standstills, self._salts))
 
     def end(self, match: Match) -> None:
         """Write the result of a match that is over, what was hidden until then, and the seal; neither syncs nor closes.

@@ -30,7 +30,7 @@ from referee.match.machine import Match
 from referee.net.links.player_protocol import make_message
 from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import FIRST_PREV
-from referee.record.writer import RecordWriter, new_salts, transition_line
+from referee.record.writer import RecordWriter, encode_transition, new_salts
 
 from . import staircase
 
@@ -192,7 +192,7 @@ def stages() -> dict[str, float]:
         writer = RecordWriter(Path(folder) / "record.jsonl", Sealer.new())
         took["record: all of it"] = _timed(lambda: deque(map(writer.write_transition, events, steps), maxlen=0))
         writer.close()
-    made = partial(transition_line, standstills=(), salts=new_salts())
+    made = partial(encode_transition, standstills=(), salts=new_salts())
     took["  of it: hide, hash and render the line"] = _timed(lambda: deque(map(made, events, steps), maxlen=0))
     sealer = Sealer.new()
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))

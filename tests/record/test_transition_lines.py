@@ -13,7 +13,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.timekeeper import Standstill
 from referee.record.schema import read_line
-from referee.record.writer import new_salts, transition_line
+from referee.record.writer import encode_transition, new_salts
 
 from ..match.folding import moved
 from .forging import SALT, ZEROS, line_bytes
@@ -31,7 +31,7 @@ TABLE: tuple[tuple[e.Event, Sequence[c.Command]], ...] = (
 
 def line_in_one_pass(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
     """Return the line that begins a chain."""
-    core, opened = transition_line(event, commands, standstills, repeat(SALT))
+    core, opened = encode_transition(event, commands, standstills, repeat(SALT))
     line = b'{"n":1,"prev":"%s",%s' % (ZEROS.encode(), core)
     return line + (b',"open":{%s}}' % opened if opened else b"}")
 

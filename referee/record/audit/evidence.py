@@ -51,14 +51,14 @@ class Wire(Interface):
         """
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Tell whether bytes are the answer of an event, and nothing else."""
+        """Return whether bytes are the answer of an event, and nothing else."""
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Tell whether bytes are the beginning of a message, as far as can be told; none are, too."""
+        """Return whether bytes are the beginning of a message, as far as can be told; none are, too."""
 
 
 def same(one: object, other: object) -> bool:
-    """Tell whether two plain values are one in a record: to Python, true is 1 and 1.0 is 1."""
+    """Return whether two plain values are one in a record: to Python, true is 1 and 1.0 is 1."""
     return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
@@ -80,7 +80,7 @@ class OwnWire:
         return _judge_body(data, asked, match)
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Tell whether bytes are an answer, as Wire has it."""
+        """Return whether bytes are an answer, as Wire has it."""
         try:
             message = decode(data, FROM_PLAYER)
         except RemoteProtocolError:
@@ -90,7 +90,7 @@ class OwnWire:
         )
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Tell whether bytes begin a frame, as Wire has it."""
+        """Return whether bytes begin a frame, as Wire has it."""
         length = int.from_bytes(data[:PREFIX_BYTES])
         is_allowed = len(data) < PREFIX_BYTES or 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES
         return is_allowed and len(data) < PREFIX_BYTES + max(length, 1)
@@ -281,7 +281,7 @@ class _Evidence:
             raise self._error(number, f"bytes that are {event.code}", f"{breach}: {event.evidence}")
 
     def _is_fit(self, event: e.ProgramExited | e.SeatReturned) -> bool:
-        """Tell whether the seat has a program that the referee started, as what ended, and not what came back."""
+        """Return whether the seat has a program that the referee started, as what ended, and not what came back."""
         if self._shown is not None:
             return True
         is_started = self._programs.get(event.seat, REMOTE) != REMOTE

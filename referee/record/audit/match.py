@@ -37,7 +37,7 @@ from ..schema import (
     read_line,
     with_open,
 )
-from ..writer import transition_line
+from ..writer import encode_transition
 from .chance import check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
@@ -317,7 +317,7 @@ class _Steps:
         )  # fails for integers of over 64 bits
         _ = [transition.forms for transition in transitions]  # fails for commands that are none
         written = [
-            transition_line(transition.event, commands, transition.standstills, iter(line_salts))
+            encode_transition(transition.event, commands, transition.standstills, iter(line_salts))
             for transition, commands, line_salts in zip(transitions, followed, salts, strict=True)
         ]
         for number, (fields, opened) in enumerate(written):

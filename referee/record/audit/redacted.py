@@ -288,7 +288,7 @@ def _list_expulsions(transition: Transition) -> list[Foul]:
 
 
 def _is_that_of(foul: Foul, event: e.Event) -> bool:
-    """Tell whether an event can be the foul that its seat was expelled for."""
+    """Return whether an event can be the foul that its seat was expelled for."""
     if not isinstance(event, e.SeatEvent) or (foul.seat, foul.at_ms) != (event.seat, event.at_ms):
         return False
     if (foul.rule is not None) != (foul.cause is Cause.ILLEGAL_MOVE):

@@ -25,11 +25,11 @@ from ..schema import CommandForm, Transition
 # honest record must never be refused.
 
 PROMPT_MS = 100.0
-"""So long after the line that asks a request may be sent. In between, the referee judges, writes and sends what came
-before, in at most nine turns of its loop, of which each is a standstill if it takes longer than UNNOTICED_MS. The rest
+"""Longest time from the line that asks to the sending of the request. In between, the referee judges, writes and sends
+what came before, in at most nine turns of its loop; each is a standstill if it takes longer than UNNOTICED_MS. The rest
 is room."""
 LOOKING_MS = (MAX_LOOKS + 4) * UNNOTICED_MS
-"""So long a referee may look into a socket after a deadline, without a standstill."""
+"""Longest time that a referee may look into a socket after a deadline, without a standstill."""
 ROUNDING_MS = 0.005
 """Instants are rounded to a microsecond, and so is each of the few that a difference is made of."""
 
