@@ -2,13 +2,13 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -43,18 +43,38 @@ def running(folder: Path, durability: str) -> Iterator["tuple[subprocess.Popen[b
     """Run a tournament of one match at a time until that is in its middle; give its process and its workers'."""
     path = write_toml(folder, 'name = "roundrobin"', tables=2, size=3)
     path.write_text(f'durability = "{durability}"\n{path.read_text()}')
-    command = [sys.executable, "-m", "referee", "tournament", str(path), "--workers", "2", "--diagnostics", "log"]
+    options = ["--workers", "2", "--diagnostics", "log", "--heads", "heads"]
+    command = [sys.executable, "-m", "referee", "tournament", str(path), *options]
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:
-        give_up = time.monotonic() + 60
-        while all(len(lines_of(record)) < MOVES for record in (folder / "logs" / "cup").glob("cup-*.jsonl")):
-            assert started.poll() is None
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
+        wait_for_moves(folder / "heads", started.pid)
         yield started, workers(folder)
     finally:
         started.kill()
         started.wait()
+
+
+def wait_for_moves(heads: Path, pid: int) -> None:
+    """Wait until some match has MOVES lines, as the published heads of a referee say."""
+    follow = ["tail", "-n", "+1", f"--pid={pid}", "-F", str(heads)]
+    with subprocess.Popen(follow, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as tail:
+        assert tail.stdout is not None
+        published = map(json.loads, tail.stdout)
+        assert any(head["record"].startswith("cup-") and head["line"] >= MOVES for head in published)
+        tail.kill()
+
+
+def wait_ended(pid: int) -> None:
+    """Wait until a process has ended, for ten seconds at most."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        ended, _, _ = select.select([process], [], [], 10)
+        assert ended
+    finally:
+        os.close(process)
 
 
 def workers(folder: Path) -> list[int]:
@@ -73,14 +93,6 @@ def entries(folder: Path) -> list[dict[str, Any]]:
     """Return what came of each match."""
     events = [line.get("event", {}) for line in lines_of(folder / "logs" / "cup" / "cup.jsonl")]
     return [event["entry"] for event in events if event.get("event") == "match-closed"]
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; one that waits for its end to be noticed does not."""
-    try:
-        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
@@ -105,10 +117,8 @@ def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals, 
     with running(tmp_path, durability) as (referee, pids):
         referee.send_signal(number)
         assert referee.wait(60) == (1 if number == signal.SIGINT else -number)
-        give_up = time.monotonic() + 10
-        while any(map(is_alive, pids)):
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
+        for pid in pids:
+            wait_ended(pid)
     run(tmp_path / "cup.toml")
     assert [entry["void"] for entry in entries(tmp_path)] == [None] * 3
     assert audit(tmp_path / "logs" / "cup") == ""
@@ -122,9 +132,11 @@ def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
     top, others = path.read_text().split("[[entrants]]", 1)
     path.write_text(f'durability = "turn"\n{top}{REMOTE.format(port=ports[0])}[[entrants]]{others}')
     counted: list[str] = []
-    coming = threading.Thread(target=come_once_counted, args=(*ports, token, counted), daemon=True)
+    os.mkfifo(tmp_path / "events")
+    coming = threading.Thread(target=come_once_counted, args=(tmp_path / "events", *ports, token, counted), daemon=True)
     coming.start()
-    run(path, "--workers", "1", "--metrics", f"tcp:{ports[1]}:interface=127.0.0.1")
+    options = ["--metrics", f"tcp:{ports[1]}:interface=127.0.0.1", "--diagnostics", str(tmp_path / "events")]
+    run(path, "--workers", "1", *options)
     coming.join(60)
     assert audit(tmp_path / "logs" / "cup") == ""
     begun = lines_of(tmp_path / "logs" / "cup" / "cup.jsonl")[1]["event"]["processes"]
@@ -136,15 +148,15 @@ def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
     assert presences(apart)[0].process == begun[1]
     answers = sum(isinstance(step.event, e.Answer) for step in apart.transitions)
     assert f'referee_answer_seconds_count{{game="q"}} {answers}.0' in counted[0]
+    assert 'referee_matches_total{end="played",game="q"} 1.0' in counted[0]
     assert "referee_matches_running 0.0" in counted[0]
     assert 'referee_connections_total{event="welcomed"} 2.0' in counted[0]
 
 
-def come_once_counted(listen: int, monitor: int, token: str, counted: list[str]) -> None:
-    """Play as a remote entrant, once the metrics have the match between the others; keep what they tell then."""
-    while not counted:
-        with suppress(OSError):
-            text = urlopen(f"http://127.0.0.1:{monitor}/metrics", timeout=10).read().decode()
-            counted += [text] * ('referee_matches_total{end="played",game="q"} 1.0' in text)
-        time.sleep(0.02)
-    play_remotely(listen, token)
+def come_once_counted(events: Path, listen: int, monitor: int, token: str, counted: list[str]) -> None:
+    """Play as a remote entrant once the match between the others has ended; keep the metrics of that moment."""
+    with events.open() as lines:
+        for line in lines:
+            if json.loads(line)["event"] == "match-ended" and not counted:
+                counted.append(urlopen(f"http://127.0.0.1:{monitor}/metrics", timeout=10).read().decode())
+                threading.Thread(target=play_remotely, args=(listen, token), daemon=True).start()
