@@ -29,7 +29,7 @@ class SandboxMode(StrEnum):
 
     REQUIRED = "required"
     AUTO = "auto"
-    """In a sandbox where this machine has one."""
+    """Sandbox where this machine has one, and none elsewhere."""
     OFF = "off"
 
 

@@ -79,7 +79,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     program: str
     """Path of bubblewrap."""
     is_filtered: bool = False
-    """Whether the filter of system calls is in force inside."""
+    """True if the filter of system calls is in force inside."""
     lacks: RemediableError | None = None
     """Missing wall, with the remedy; None: nothing is missing."""
 
