@@ -170,6 +170,7 @@ SECTIONS = {
     "runs": "left_at",
     "void": "disregarded",
     "matches": "entries",
+    "rules": "spec",
 }
 """Section of a report -> what tells a program the same."""
 
