@@ -191,7 +191,7 @@ def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) ->
         "quincy: ada may be better or worse than greedy: 33 % of the points, ",
         " Elo, 6 matches, expelled in 1 game, 410 ms a turn (6 of 20 games in 10 s)",
         "quincy against house:greedy: no pair of 20 games in 10 s was finished",
-        "that can't be told: the disk is full",
+        "the strength could not be measured: the disk is full",
     ):
         assert told in done.output
     (trial,) = trials
@@ -340,7 +340,7 @@ def test_the_steps_are_listed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "say which PLAYER"),
+        ((), "PLAYER is missing"),
         (("nowhere",), "there is no folder nowhere"),
         (("house:nobody",), "there is no house player 'nobody'"),
         (("house:dag", "--game", "chess"), "there is no game 'chess'"),

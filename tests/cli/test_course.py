@@ -193,7 +193,7 @@ def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture
         refusals.note("connection-opened", address=LOCAL)
     told = capsys.readouterr().err
     assert len(told.splitlines()) == len(set(told.splitlines())) == MAX_TOLD + 1
-    assert "more than can be told" in told.splitlines()[-1]
+    assert "too many to list" in told.splitlines()[-1]
 
 
 # --- used wrongly
@@ -270,7 +270,7 @@ def test_a_port_that_is_given_wins_over_any_other(port: Any, tmp_path: Path) -> 
 def test_an_address_to_join(address: str) -> None:
     """It is a host and a port."""
     done = CliRunner().invoke(main, ["join", address, "house:dag", "--dialect", "cs4500"])
-    assert (done.exit_code, "as HOST:PORT" in " ".join(done.output.replace("│", " ").split())) == (2, True)
+    assert (done.exit_code, "give HOST:PORT" in " ".join(done.output.replace("│", " ").split())) == (2, True)
 
 
 # --- actors

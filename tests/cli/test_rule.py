@@ -119,7 +119,7 @@ def points(folder: Path) -> dict[str, float]:
 
 def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_ruling(over: Path) -> None:
     """The request waits in a file; the record tells who decided what and why, and nothing is removed from it."""
-    assert "the ruling was handed in; nobody runs cup now: run `referee tournament`" in rule(
+    assert "the ruling was handed in; no referee runs cup now: run `referee tournament`" in rule(
         over, "withdraw", "random1"
     )
     assert (requests(over), history(over).tournament.suspended) == ([".json"], {})
@@ -286,7 +286,7 @@ def test_the_referee_that_runs_a_tournament_takes_requests_in(tmp_path: Path) ->
     """A ruling and somebody who joins, while it waits for room; another referee is not needed."""
     begun(tmp_path, most=2, more="min_free_mib = 1e12")
     with running(tmp_path) as told:
-        words = "the ruling was handed in; the referee that runs cup takes it in within a second"
+        words = "the ruling was handed in; the referee that runs cup carries it out within a second"
         assert rule(tmp_path, "withdraw", "random4") == words
         next(item for item in told if "Ada ruled: withdraw random4" in item.get("text", ""))
         done = referee("join-tournament", "logs/cup", "house:random", "--name", "late", "--json", cwd=tmp_path)
@@ -307,7 +307,7 @@ def join(folder: Path, *arguments: str, status: int = 0) -> str:
 def test_who_joins_a_swiss_gets_late_byes_and_plays_the_rounds_that_are_left(tmp_path: Path) -> None:
     """What they are worth, the file says; the tournament's file need not name it, and a killed referee adds it once."""
     begun(tmp_path, most=2, more="[scoring]\nlate_bye = 0.25\n")
-    assert "the entrant was handed in; nobody runs cup now" in join(tmp_path, "house:random", "--name", "late")
+    assert "the entrant was handed in; no referee runs cup now" in join(tmp_path, "house:random", "--name", "late")
     (path,) = (tmp_path / "logs" / "cup" / FOLDER).iterdir()
     request = path.read_bytes()
     told = run(tmp_path)
