@@ -347,12 +347,16 @@ class AuthorApi:
         match _split_path(request):
             case (_, number):
                 return await self._service.find_version(person.name, number)
+            case (_, _, "present"):
+                raise _refuse_method(request, "PUT")
         raise NotYours
 
     async def _choose(self, person: Person, request: Any, **_rest: str) -> Struct:
         match _split_path(request):
             case (_, number, "present"):
                 return await self._service.choose(person.name, number)
+            case (_, _):
+                raise _refuse_method(request, "GET, HEAD")
         raise NotYours
 
     async def _list_matches(self, person: Person, _request: Any) -> Struct:
@@ -391,6 +395,12 @@ def _split_path(request: Any) -> tuple[str, ...]:
     """
     path = request.uri.decode("latin-1").partition("?")[0]
     return tuple(unquote(part, errors="replace") for part in path.split("/")[1:])
+
+
+def _refuse_method(request: Any, allow: str) -> RequestRefused:
+    """Return the refusal of a method; the answer names the allowed ones."""
+    request.setHeader("Allow", allow)
+    return RequestRefused(HTTPStatus.METHOD_NOT_ALLOWED, "this address does not accept that method", f"use {allow}")
 
 
 def _read_seat(request: Any) -> int | None:

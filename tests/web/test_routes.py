@@ -84,7 +84,7 @@ def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
     assert b"data: " + tables + b"\n\n" in contest.visitor().ask("GET", "/api/live/events").body
 
 
-OWN = ("http", "key.pem", "api/", "tournaments/", "sign-in", "sign-up", "live", "./")
+OWN = ("http", "key.pem", "api/", "tournaments/", "sign-in", "sign-up", "live", "search", "./")
 """How addresses on the first pages begin; http is one in the organiser's words."""
 
 
