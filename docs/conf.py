@@ -42,7 +42,7 @@ html_show_sphinx = False
 ELSEWHERE = {
     "docs/index": ["README"],
     "docs/reference/index": ["protocol/SPEC", "protocol/CS4500", "logs/README", "CHANGELOG"],
-    "docs/develop/index": ["CONTRIBUTING", "SECURITY", "examples/nim/README"],
+    "docs/develop/index": ["CONTRIBUTING", "SECURITY", "examples/nim/README", "examples/openspiel/README"],
 }
 """Index page -> pages outside of docs/ that stand below it in the site's menu."""
 _LISTED = re.compile(r"^(?:- |\| )\[[^\]]*\]\(([\w/-]+)\.(?:md|ipynb)\)", re.MULTILINE)
