@@ -246,7 +246,7 @@ class Lag:
         return 0.0 if begun is None or origin in self.storms.origins() else now - max(begun, sent)
 
 
-_MOST_WAITING = 256
+MOST_WAITING = 256
 """Matches that may wait while the loop does something else: eight times as many as are taken together.
 
 So a request is sent within nine turns of the loop, each of which is a stall if it takes longer than UNNOTICED_MS. If
@@ -329,7 +329,7 @@ class PlayerSockets:
             self._read()
         finally:
             self._agenda.release()
-        while len(self._agenda.due) > _MOST_WAITING:
+        while len(self._agenda.due) > MOST_WAITING:
             self._agenda.release()
         if self._agenda.due:
             self._next_turn = self._reactor.callLater(0, self._take_turn)

@@ -48,7 +48,7 @@ FILES = 16
 """One in so many of the files that this process may open is for a program that waits, which takes four of them."""
 FREE = 0.25
 """Share of the machine's memory for programs that play: while less is available, fewer programs wait."""
-_MEMORY = Path("/proc/meminfo")
+MEMINFO = Path("/proc/meminfo")
 
 
 class KeptProgram(Owner):
@@ -241,7 +241,7 @@ class ProgramPool:
 def is_memory_short() -> bool:
     """Tell whether less of the machine's memory is available than FREE."""
     try:
-        sizes = dict(line.split()[:2] for line in _MEMORY.read_text().splitlines())
+        sizes = dict(line.split()[:2] for line in MEMINFO.read_text().splitlines())
         return int(sizes["MemAvailable:"]) < FREE * int(sizes["MemTotal:"])
     except (OSError, ValueError, KeyError):
         return False  # this system does not say

@@ -135,7 +135,7 @@ class MatchRunner(Owner):
             clock, loop.lag, last_ms=last_ms, count_bytes=self._count_bytes, on_deadline=self._on_deadline
         )
         self._agenda = loop.agenda
-        self._on_step = on_step
+        self.on_step = on_step
         self._events: deque[e.Event] = deque()
         self._stages = (self._judge, self._write, self._say, self._send)
         self._is_stepping = False
@@ -437,7 +437,7 @@ class MatchRunner(Owner):
                 for command in due.step.commands:
                     if isinstance(command, c.ExpelSeat) and command.seat in self._programs:
                         self._programs[command.seat].end()  # it could only disturb the others from now on
-                self._on_step(due.step)
+                self.on_step(due.step)
         except Exception as error:  # noqa: BLE001  # it voids the match
             assert due is not None
             self._fail(error, due.step.event)

@@ -162,7 +162,7 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
 ) -> None:
     """So their instants are right, however long the answers take; but the loop does not fall far behind."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", 3)
-    monkeypatch.setattr(event_loop_module, "_MOST_WAITING", most)
+    monkeypatch.setattr(event_loop_module, "MOST_WAITING", most)
     taken: list[str] = []
     agenda = scene.lobby.patience.loop.agenda
     scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(link.name),))

@@ -229,7 +229,7 @@ def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
 def test_workers_share_the_machines_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each process looks at what all of them have left of it, and lets nobody wait while that is too little."""
     memory = tmp_path / "memory"
-    monkeypatch.setattr(program_pool, "_MEMORY", memory)
+    monkeypatch.setattr(program_pool, "MEMINFO", memory)
     memory.write_text("MemTotal: 100 kB\nMemAvailable: 50 kB\n")
     workers = [Kept(), Kept()]
     for worker in workers:
@@ -246,7 +246,7 @@ def test_not_too_many_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, i
     """The one that has waited longest makes way for want of files or of memory; at the end, all are ended."""
     monkeypatch.setattr(resource, "getrlimit", lambda _kind: (4 * FILES, 0))
     (tmp_path / "memory").write_text(f"MemTotal: 100 kB\nMemFree: 5 kB\nMemAvailable: {24 if is_short else 25} kB\n")
-    monkeypatch.setattr(program_pool, "_MEMORY", tmp_path / "memory")
+    monkeypatch.setattr(program_pool, "MEMINFO", tmp_path / "memory")
     kept = Kept()
     all_of_them = [kept.start()[0] for _ in range(6)]
     assert all(map(kept.programs.release, all_of_them))

@@ -182,7 +182,7 @@ def test_however_matches_wait_their_records_hold(tmp_path: Path, seed: int, monk
     """All of them end, none is void, no record contradicts another one, and nothing is left in the loop."""
     source = Random(seed)
     monkeypatch.setattr(event_loop_module, "AT_ONCE", source.choice((1, 2, 4)))
-    monkeypatch.setattr(event_loop_module, "_MOST_WAITING", source.choice((4, 16)))
+    monkeypatch.setattr(event_loop_module, "MOST_WAITING", source.choice((4, 16)))
     clock = TickingClock(source, 0.002)
     with real_loop(clock.seconds) as loop:
         matches = played(tmp_path, source, loop)
