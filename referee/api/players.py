@@ -51,9 +51,9 @@ def seat_players(
     players = read_list("players", players, "a list of one for each seat")
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
-    found = [_seat(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
-    shown = distinct([player.name for player in found]) if names is None else _check_names(names, len(found))
-    return [SeatedPlayer(name, player.given, player.begin) for name, player in zip(shown, found, strict=True)]
+    seated = [_seat(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
+    shown = distinct([player.name for player in seated]) if names is None else _check_names(names, len(seated))
+    return [SeatedPlayer(name, player.given, player.begin) for name, player in zip(shown, seated, strict=True)]
 
 
 def _check_names(names: Sequence[str], count: int) -> Sequence[str]:

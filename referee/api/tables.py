@@ -95,8 +95,8 @@ class Tables(ABC):
         if columns is None:
             raise BadRequest(f"there is no table {describe(table)}; there are {', '.join(COLUMNS)}")
         make = {"matches": self._match_rows, "fouls": self._foul_rows}
-        found = make[table]() if table in make else self._record_rows(table)
-        return [dict(zip(columns, row, strict=True)) for row in found]
+        rows = make[table]() if table in make else self._record_rows(table)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def to_pandas(self, table: str = "matches") -> Any:
         """Return one of the tables of `rows` as a `pandas.DataFrame`.

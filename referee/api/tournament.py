@@ -168,11 +168,11 @@ def load(path: str | Path) -> Match | Tournament:
     >>> referee.load(match.save(folder / "again.jsonl")).winners
     ('greedy',)
     """
-    found = read_path("path", path)
+    source = read_path("path", path)
     try:
-        is_folder = found.is_dir()
+        is_folder = source.is_dir()
     except OSError as error:
-        raise BadRequest(f"can't read {found}: {error.strerror}") from None
+        raise BadRequest(f"can't read {source}: {error.strerror}") from None
     if is_folder:
-        return Tournament(found)
-    return Tournament(found.parent) if found.exists() and is_tournament(found) else Match(read_record(found))
+        return Tournament(source)
+    return Tournament(source.parent) if source.exists() and is_tournament(source) else Match(read_record(source))

@@ -149,7 +149,7 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
     fixed = {names[place] for place in given}
     counts = Counter(name for place, name in enumerate(names) if place not in given)
     taken, numbers = fixed | counts.keys(), Counter[str]()
-    found = []
+    unique_names = []
     for place, name in enumerate(names):
         unique = name
         if place not in given and (counts[name] > 1 or name in fixed):
@@ -158,8 +158,8 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
                 number = str(numbers[name])
                 unique = name[: MAX_NAME_CHARS - len(number)] + number
         taken.add(unique)
-        found.append(unique)
-    return found
+        unique_names.append(unique)
+    return unique_names
 
 
 def build(launches: Iterable[Launch], logs: Path, services: Services) -> None:

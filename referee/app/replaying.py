@@ -20,10 +20,10 @@ def select_frames(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFram
     """
     if turn is None:
         return folded.frames
-    found = [frame for frame in folded.frames if frame.turn == turn]
-    if not found:
+    frames = [frame for frame in folded.frames if frame.turn == turn]
+    if not frames:
         raise BadRequest(f"the match has {folded.match.turn} turns, there is no turn {turn}")
-    return found
+    return frames
 
 
 def draw_board(folded: FoldedRecord, turn: int | None) -> str:

@@ -26,8 +26,8 @@ def complete_players(
         if not player.games or game in (None, *player.games)
     ]
     folders = sorted(f"{path.parent}/" for path in Path().glob("*/player.toml") if path.is_file())
-    found = [player for player in (*houses, *folders) if player.startswith(typed)]
-    return found or [CompletionItem(typed, type="dir")]
+    matching = [player for player in (*houses, *folders) if player.startswith(typed)]
+    return matching or [CompletionItem(typed, type="dir")]
 
 
 class Bash(BashComplete):

@@ -103,30 +103,30 @@ def show_expulsions(result: Result, record: Path) -> None:
         RecordError: the record has been changed since.
     """
     for foul in result.fouls:
-        found = view_as_seat(record, foul.seat).explain_seat()
-        out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
-        for label, text in _next_steps(foul, found, record):
+        explanation = view_as_seat(record, foul.seat).explain_seat()
+        out.print(f"\n[red]{harmless(explanation.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
+        for label, text in _next_steps(foul, explanation, record):
             out.say(f"  {label:<15} {text}")
 
 
-def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:
+def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[tuple[str, str]]:
     """Yield label and text of each thing that the author can look at."""
-    verdict = found.verdict
+    verdict = explanation.verdict
     assert verdict is not None, "it was expelled"
     if verdict.rule is not None:
         yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
-    for label, text in expected_and_come(verdict, found.conversation):
+    for label, text in expected_and_come(verdict, explanation.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
-    printed = None if found.printed is None else found.printed.path
-    yield "how to fix it", printable(foul_remedy(foul, found.game, printed))
+    printed = None if explanation.printed is None else explanation.printed.path
+    yield "how to fix it", printable(foul_remedy(foul, explanation.game, printed))
     yield "in the record", f"line {verdict.line} of {record}"
-    if found.printed is not None:
-        yield "it printed", found.printed.path
+    if explanation.printed is not None:
+        yield "it printed", explanation.printed.path
         if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
-            yield from (("", line) for line in found.printed.lines)
+            yield from (("", line) for line in explanation.printed.lines)
     if foul.turn:
-        yield "the view", printable_lines(word_explain_command(record, found, foul.turn))
-    yield "all about it", printable_lines(word_explain_command(record, found))
+        yield "the view", printable_lines(word_explain_command(record, explanation, foul.turn))
+    yield "all about it", printable_lines(word_explain_command(record, explanation))
 
 
 class LegalMove(Struct, frozen=True, kw_only=True):

@@ -167,10 +167,10 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             location: where it sends the client; empty: nowhere.
         """
         try:
-            found = _decode(data)
+            answer = _decode(data)
         except ServiceError:
-            found = {}
-        error, remedy = found.get("error"), found.get("remedy")
+            answer = {}
+        error, remedy = answer.get("error"), answer.get("remedy")
         if error and remedy:
             if status == http.client.UNAUTHORIZED:
                 text = "the service does not know your token"
@@ -264,12 +264,12 @@ def find_token(path: Path | None) -> str:
 
 def _decode(data: bytes) -> Any:
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise ServiceError("the answer is none of a referee's; is --to right?")
-    return found
+    return value
 
 
 def _find_place(location: str) -> str:
@@ -400,10 +400,10 @@ def await_verdict(
     """
     pause_s, waited_s, last = FIRST_LOOK_S, 0.0, ""
     while waited_s < PATIENCE_S:
-        found: dict[str, Any] = service.get("submissions", str(number))
-        state = found.get("state")
+        submission: dict[str, Any] = service.get("submissions", str(number))
+        state = submission.get("state")
         if state in _OVER:
-            return found
+            return submission
         if state not in _PENDING:
             raise ServiceError(f"the answer does not tell how far version {number} is; is --to right?")
         if state != last:
@@ -418,10 +418,10 @@ def await_verdict(
 def say_what_plays(service: SubmissionsClient) -> str:
     """Return what plays instead of a version that failed: the last one that passed, if there is one."""
     try:
-        found = service.get("submissions")
+        versions = service.get("submissions")
     except ServiceError:
         return "`referee submit --status` shows what plays"
-    present = found.get("present")
+    present = versions.get("present")
     return "none of yours has passed yet" if present is None else f"version {present} plays on"
 
 
@@ -438,12 +438,12 @@ def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
         ServiceError: there is no such match, or more than one.
     """
     try:
-        found: dict[str, Any] = service.get("matches", name)
+        explanation: dict[str, Any] = service.get("matches", name)
     except ServiceError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
     else:
-        return found
+        return explanation
     own = {str(row.get("match")) for row in read_rows(service.get("matches"), "matches")}
     meant = sorted(match for match in own if match.rpartition("/")[2] == name)
     if len(meant) > 1:
@@ -461,9 +461,9 @@ def read_explanation(answer: dict[str, Any]) -> Explanation:
         ServiceError: the answer is not an explanation.
     """
     try:
-        found = msgspec.convert(answer, Explanation)
+        explanation = msgspec.convert(answer, Explanation)
     except msgspec.ValidationError:
-        found = None
-    if found is None or not 0 <= found.seat < len(found.names) == len(found.result.scores):
+        explanation = None
+    if explanation is None or not 0 <= explanation.seat < len(explanation.names) == len(explanation.result.scores):
         raise ServiceError("the answer explains no match; is --to right?")
-    return found
+    return explanation

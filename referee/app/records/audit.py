@@ -69,15 +69,15 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
     Raises:
         NoRecords: a path does not exist, or has no record below it.
     """
-    found: list[Path] = []
+    records: list[Path] = []
     for path in paths:
         if not path.exists():
             raise NoRecords(f"there is no file or folder {path}")
         inside = record_files(path) if path.is_dir() else [path]
         if not inside:
             raise NoRecords(f"there is no record (*.jsonl) in {path}")
-        found += inside
-    return found
+        records += inside
+    return records
 
 
 def audit_paths(
@@ -101,10 +101,10 @@ def audit_paths(
         BadEarlierAudit: that file can't be trusted, read or written.
         Exception: the auditor or a game's rules failed; that says nothing against a record.
     """
-    found = find_records(paths)
+    record_paths = find_records(paths)
     earlier = EarlierAudit(auditor="") if since is None else EarlierAudit.read(since, paths)
-    tournament_paths = [path for path in found if _is_tournament(path)]
-    files = [path for path in found if path not in set(tournament_paths)]
+    tournament_paths = [path for path in record_paths if _is_tournament(path)]
+    files = [path for path in record_paths if path not in set(tournament_paths)]
     unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
     homes = {path.parent for path in tournament_paths}
@@ -138,9 +138,9 @@ class _Findings(Struct, frozen=True):
     unchanged: int
 
 
-def _report(found: _Findings, demands: Demands) -> AuditReport:
+def _report(findings: _Findings, demands: Demands) -> AuditReport:
     """Return the report of an audit, with what is missing of all that was demanded."""
-    folders, examined, audited = found.folders, found.examined, found.audited
+    folders, examined, audited = findings.folders, findings.examined, findings.audited
     reports = [match.report for match in examined]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in files_below(folder, NAME)]
     tournaments = [tournament.report for tournament in audited]
@@ -157,18 +157,18 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
         records=reports,
         manifests=manifests,
         tournaments=tournaments,
-        equivocations=found.equivocations,
+        equivocations=findings.equivocations,
         contradictions=contradicted,
         unlisted=list(_find_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
         published=sum(map(len, published.values())),
         missing_published=missing_published,
-        unchanged=found.unchanged,
+        unchanged=findings.unchanged,
         broken=sum(isinstance(report, Broken) and report.state == "broken" for report in reports),
         unfinished=sum(isinstance(report, Broken) and report.state == "unfinished" for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
         holds=all(part.holds for part in parts)
-        and not (found.equivocations or contradicted or missing_heads or missing_published),
+        and not (findings.equivocations or contradicted or missing_heads or missing_published),
     )
 
 

@@ -63,8 +63,14 @@ class Broken(Struct, frozen=True, kw_only=True):
     def by(cls, error: RecordError, **more: Any) -> Self:
         """Return the report of an error, with the other fields of the class."""
         state: Literal["broken", "unfinished"] = "unfinished" if isinstance(error, NotSealed) else "broken"
-        record, expected, found = str(error.path), error.expected, error.found
-        return cls(record=record, line=error.line, expected=expected, found=found, state=state, **more)
+        return cls(
+            record=str(error.path),
+            line=error.line,
+            expected=error.expected,
+            found=error.found,
+            state=state,
+            **more,
+        )
 
 
 class SoundRecord(Struct, frozen=True, kw_only=True):

@@ -89,28 +89,28 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def unchanged(self, paths: Iterable[Path], demands: Demands) -> Iterator[Examined]:
         """Yield the results of files whose bytes were audited before, as an audit of them now would return them."""
-        known = {found.digest: found for found in self.found}
-        for path in paths if known and demands.seed is None else ():
+        by_digest = {earlier.digest: earlier for earlier in self.found}
+        for path in paths if by_digest and demands.seed is None else ():
             digest, heads = _digest(path, is_head_wanted=bool(demands.heads or demands.published))
-            found = known.get(digest)
-            if found is not None and (not demands.keys or found.report.key in demands.keys):
+            earlier = by_digest.get(digest)
+            if earlier is not None and (not demands.keys or earlier.report.key in demands.keys):
                 yield Examined(
                     path,
-                    replace(found.report, record=str(path), tournament=_tournament(found.proof)),
-                    proof=None if found.proof is None else replace(found.proof, path=path),
-                    opening=found.opening,
-                    heads=demanded_heads(heads, found.report.match, demands),
-                    presences=found.presences,
+                    replace(earlier.report, record=str(path), tournament=_tournament(earlier.proof)),
+                    proof=None if earlier.proof is None else replace(earlier.proof, path=path),
+                    opening=earlier.opening,
+                    heads=demanded_heads(heads, earlier.report.match, demands),
+                    presences=earlier.presences,
                     digest=digest,
                 )
 
     def others(self, examined: Sequence[Examined]) -> Iterator[Examined]:
         """Yield the records of earlier audits that are not among those examined now."""
         there = {match.digest for match in examined}
-        for found in self.found:
-            if found.digest not in there:
-                report = replace(found.report, record=f"{found.report.record}, as it was audited before,")
-                yield Examined(Path(found.report.record), report, opening=found.opening)
+        for earlier in self.found:
+            if earlier.digest not in there:
+                report = replace(earlier.report, record=f"{earlier.report.record}, as it was audited before,")
+                yield Examined(Path(earlier.report.record), report, opening=earlier.opening)
 
     def write(self, path: Path, examined: Iterable[Examined]) -> None:
         """Write the results of this audit and the earlier ones.
@@ -118,17 +118,17 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Raises:
             BadEarlierAudit: the file can't be written.
         """
-        found = {before.digest: before for before in self.found}
+        by_digest = {earlier.digest: earlier for earlier in self.found}
         for match in examined:
             if type(match.report) is SoundRecord and match.report.state == "sealed":
-                found[match.digest] = _Found(
+                by_digest[match.digest] = _Found(
                     digest=match.digest,
                     report=match.report,
                     proof=match.proof,
                     opening=match.opening,
                     presences=match.presences,
                 )
-        data = msgspec.json.encode(replace(self, found=list(found.values())), enc_hook=str)
+        data = msgspec.json.encode(replace(self, found=list(by_digest.values())), enc_hook=str)
         try:
             write_whole(path, [data], mode=0o600)
         except OSError as error:
@@ -173,7 +173,7 @@ def _auditor() -> str:
     for name in sorted({"protocol", "referee", *(part.__module__.partition(".")[0] for part in parts)}):
         module = sys.modules[name]
         folders = [Path(folder) for folder in getattr(module, "__path__", ())]
-        found = [path for folder in folders for path in folder.rglob("*") if path.suffix in _CODE]
-        for path in sorted(found) or [Path(str(module.__file__))]:
+        code_files = [path for folder in folders for path in folder.rglob("*") if path.suffix in _CODE]
+        for path in sorted(code_files) or [Path(str(module.__file__))]:
             digest.update(f"{name} {path.name}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -130,16 +130,16 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     raise BadExplanation(f"there is no seat {seat!r}, only {_seats(names)}{near}")
 
 
-def select_turn(found: Explanation, turn: int) -> list[Said | Heard]:
+def select_turn(explanation: Explanation, turn: int) -> list[Said | Heard]:
     """Return all messages of a turn, from its request to the next one.
 
     Raises:
         BadExplanation: the match has no such turn.
     """
-    turns = found.result.turns
+    turns = explanation.result.turns
     if turn > turns:
         raise BadExplanation(f"the match has {counted(turns, 'turn')}, there is no turn {turn}")
-    return [part for part in found.conversation if _number_of_turn(part) == turn]
+    return [part for part in explanation.conversation if _number_of_turn(part) == turn]
 
 
 def _number_of_turn(part: Said | Heard) -> object:
@@ -189,51 +189,51 @@ _OF_SILENCE = ("deadline-passed", "seat-vacant")
 """Events of a seat that said nothing, or too little."""
 
 
-def word_explain_command(record: Path, found: Explanation, turn: int | None = None) -> str:
+def word_explain_command(record: Path, explanation: Explanation, turn: int | None = None) -> str:
     """Return the command that explains a match, or one turn of it, to a seat, as a shell takes it."""
-    words = ("referee", "explain", str(record), found.names[found.seat])
+    words = ("referee", "explain", str(record), explanation.names[explanation.seat])
     return shlex.join(words if turn is None else (*words, "--turn", str(turn)))
 
 
-def word_standing(found: Explanation) -> str:
+def word_standing(explanation: Explanation) -> str:
     """Return how the match ended for the seat."""
-    result = found.result
+    result = explanation.result
     if result.void:
         return f"void, a fault of the referee: {result.void}"
-    rank = find_rank(result.ranking, found.seat)
-    others = [found.names[seat] for seat in result.winners if seat != found.seat]
+    rank = find_rank(result.ranking, explanation.seat)
+    others = [explanation.names[seat] for seat in result.winners if seat != explanation.seat]
     won = (
         ""
-        if found.seat not in result.winners
+        if explanation.seat not in result.winners
         else f", together with {' and '.join(others)}"
         if others
         else ", the winner"
     )
-    points = result.scores[found.seat]
-    return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result.reason}"
+    points = result.scores[explanation.seat]
+    return f"rank {rank} of {len(explanation.names)}{won}, {counted(points, 'point')}, ended by {result.reason}"
 
 
-def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str, str]]:
+def foul_lines(explanation: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str, str]]:
     """Yield label and text of each fact about the seat's foul."""
     foul = verdict.foul
     if verdict.rule is not None:
         yield "rule", f"{verdict.rule.id}: {verdict.rule.text}"
         yield "source", verdict.rule.source
     elif foul.code:
-        where = f"`referee list {found.game} --schema`" if foul.code == MOVE_CODE else "protocol/SPEC.md, Fouls"
+        where = f"`referee list {explanation.game} --schema`" if foul.code == MOVE_CODE else "protocol/SPEC.md, Fouls"
         yield "code", f"{printable(foul.code)} ({where})"
     yield "because", printable(foul.detail)
     answers = [
-        part.content["move"] for part in found.conversation if isinstance(part, Heard) and "move" in part.content
+        part.content["move"] for part in explanation.conversation if isinstance(part, Heard) and "move" in part.content
     ]
     if answers and (foul.rule or foul.code == MOVE_CODE):
         yield "answer", compact_json(answers[-1])
-    for label, text in expected_and_come(verdict, found.conversation):
+    for label, text in expected_and_come(verdict, explanation.conversation):
         yield label, printable(text)
     if verdict.evidence is not None:
         yield "bytes", verdict.evidence.hex
-    printed = None if found.printed is None else found.printed.path or None
-    yield "fix", printable(foul_remedy(foul, found.game, printed))
+    printed = None if explanation.printed is None else explanation.printed.path or None
+    yield "fix", printable(foul_remedy(foul, explanation.game, printed))
 
 
 def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:

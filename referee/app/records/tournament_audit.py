@@ -104,12 +104,12 @@ def audit_tournaments(
         elif match.proof is not None and _is_below(match.path, folders):
             context = match.proof.header.context
             astray[match.path.with_name(f"{'' if context is None else context.tournament}.jsonl")] = None
-    found = []
+    tournaments = []
     for path in paths:
         others = frozenset(home for home in homes if path.parent in home.parents)
         folder = _Folder(path.parent, matches[path.parent], _is_below(path, folders), others)
-        found.append(_examine(path, folder, demands, jobs))
-    return [*found, *(_missing(path) for path in astray)]
+        tournaments.append(_examine(path, folder, demands, jobs))
+    return [*tournaments, *(_missing(path) for path in astray)]
 
 
 def _is_below(path: Path, folders: Collection[Path]) -> bool:
@@ -143,8 +143,8 @@ def _examine(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Examin
 
 
 def _pair_rounds(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Group, ...], str]]:
-    with closing(map_in_processes(pair_round, rounds, jobs)) as found:
-        return list(found)
+    with closing(map_in_processes(pair_round, rounds, jobs)) as pairings:
+        return list(pairings)
 
 
 def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
@@ -215,25 +215,25 @@ def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
 
     Others may have the same name: a tournament that is played again opened its own in another record.
     """
-    found: dict[tuple[str, str, str | None], dict[str, str]] = {}
+    versions: dict[tuple[str, str, str | None], dict[str, str]] = {}
     for match in examined:
         report = match.report
         if isinstance(report, SoundRecord) and report.key is not None:
-            found.setdefault((report.match, report.key, match.opening), {}).setdefault(report.head, report.record)
-    for (name, *_), records in found.items():
+            versions.setdefault((report.match, report.key, match.opening), {}).setdefault(report.head, report.record)
+    for (name, *_), records in versions.items():
         if len(records) > 1:
             yield Equivocation(match=name, records=tuple(records.values()))
 
 
 def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
     """Yield the tournaments of which one key sealed records none of which is the other gone on with."""
-    found: dict[tuple[str, ...], list[TournamentRecord]] = {}
+    versions: dict[tuple[str, ...], list[TournamentRecord]] = {}
     for record in filter(None, (tournament.record for tournament in audited)):
         header, first = record.header, record.chain.lines[0].hash
         begun = header.salt if header.spec.seed is None else first  # drawn once, unless all chance is fixed
-        found.setdefault((header.spec.name, header.key, begun), []).append(record)
-    for (name, *_), records in found.items():
-        found_hashes = [record.chain.hashes for record in records]
-        longest = max(found_hashes, key=len)
-        if any(longest[: len(hashes)] != hashes for hashes in found_hashes):
+        versions.setdefault((header.spec.name, header.key, begun), []).append(record)
+    for (name, *_), records in versions.items():
+        hashes_of_versions = [record.chain.hashes for record in records]
+        longest = max(hashes_of_versions, key=len)
+        if any(longest[: len(hashes)] != hashes for hashes in hashes_of_versions):
             yield Equivocation(match=name, records=tuple(str(record.path) for record in records))

@@ -96,12 +96,12 @@ class EntrantsReader:
     def read(self) -> Entrants:
         """Return everybody: those listed first, then those of the folder, by the folders' names."""
         listed = self._top.take("entrants", _LIST, [])
-        found = [self._read_entrant(index, value) for index, value in enumerate(listed)]
-        gathered = self._read_folder([candidate for candidate in found if candidate is not None])
+        listed_candidates = [self._read_entrant(index, value) for index, value in enumerate(listed)]
+        gathered = self._read_folder([candidate for candidate in listed_candidates if candidate is not None])
         if self._top.values.get("entrants", []) == [] and "entrants_from" not in self._top:
             remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse(("entrants",), f"entrants: nobody takes part; {remedy}")
-        candidates = [*(candidate for candidate in found if candidate is not None), *gathered]
+        candidates = [*(candidate for candidate in listed_candidates if candidate is not None), *gathered]
         given = [place for place, candidate in enumerate(candidates) if candidate.is_named]
         names = distinct([candidate.name for candidate in candidates], given)
         participants = (
@@ -110,7 +110,7 @@ class EntrantsReader:
         )
         return Entrants(
             participants=tuple(participants),
-            count=len(found) + len(gathered),
+            count=len(listed_candidates) + len(gathered),
             remotes=tuple(self._remotes),
             tokens=self._tokens,
             left_out=tuple(self._left_out),
@@ -234,12 +234,12 @@ class EntrantsReader:
             return []
         known = {candidate.player for candidate in listed}
         new = (self._read_player_folder(path) for path in inner if str(path.resolve()) not in known)
-        found = [candidate for candidate in new if candidate is not None]
-        if not found and not listed:
+        candidates = [candidate for candidate in new if candidate is not None]
+        if not candidates and not listed:
             hint = "it is a player's folder itself: list it under entrants" if (folder / "player.toml").exists() else ""
             remedy = hint or "it needs a folder with a player.toml for each entrant"
             self._top.refuse("entrants_from", f"nobody in {text} can take part; {remedy}")
-        return found
+        return candidates
 
     def _is_to_come(self, folder: Path) -> bool:
         later = self._made_later

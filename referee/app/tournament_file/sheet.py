@@ -116,8 +116,8 @@ class Lines:
         return keys
 
     def _key(self) -> str:
-        found = self._skip(_KEY)
-        return next(iter(tomllib.loads(f"{found} = 0"))) if found[0] in "\"'" else found
+        key = self._skip(_KEY)
+        return next(iter(tomllib.loads(f"{key} = 0"))) if key[0] in "\"'" else key
 
     def _value(self, where: Where) -> None:
         if self._take("["):
@@ -158,11 +158,11 @@ class Lines:
         Raises:
             ValueError: it matches nothing: the text is no TOML.
         """
-        found = pattern.match(self._text, self._at)
-        if found is None:
+        match = pattern.match(self._text, self._at)
+        if match is None:
             raise ValueError(f"no TOML at character {self._at}")
-        self._at = found.end()
-        return found[0]
+        self._at = match.end()
+        return match[0]
 
 
 MAX_SPEC_BYTES = 1 << 20
@@ -267,9 +267,9 @@ class Sheet:
             where: its place; of the whole file, none.
             home: where its keys belong, in words.
         """
-        found = Section(self, values, where, home)
-        self._sections.append(found)
-        return found
+        section = Section(self, values, where, home)
+        self._sections.append(section)
+        return section
 
     def finish(self) -> None:
         """Refuse each key that nobody asked for.
@@ -322,16 +322,16 @@ class Section:
         if key not in self.values and default is None:
             self.known.append(key)
             self.refuse(key, f"this key is missing; it names the {what}: {', '.join(names)}")
-        found: str | None = self.take(key, ValueKind(str, f"the name of a {what}"), default)
-        if found is not None and found not in names:
-            self.refuse(key, f"there is no {what} {show_value(found)}{nearest(found, names)}")
+        name: str | None = self.take(key, ValueKind(str, f"the name of a {what}"), default)
+        if name is not None and name not in names:
+            self.refuse(key, f"there is no {what} {show_value(name)}{nearest(name, names)}")
             return default
-        return found
+        return name
 
     def table(self, key: str, home: str) -> "Section":
         """Return a table within this one; an empty one if there is none, or something else, which is noted."""
-        found = self.take(key, ValueKind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
-        return self.sheet.section(found, (*self.where, key), home)
+        table = self.take(key, ValueKind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
+        return self.sheet.section(table, (*self.where, key), home)
 
     def refuse(self, key: str, text: str) -> None:
         """Note what is wrong with a key."""
@@ -376,8 +376,8 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
     except RecursionError:
         raise BadToml(0, "arrays or tables are nested too deeply") from None
     except ValueError as error:  # TOML that is none, or a number of thousands of digits
-        found = _LINE.search(str(error))
-        line = int(found[1]) if found else text.count("\n") + 1 if "at end of document" in str(error) else 0
+        place = _LINE.search(str(error))
+        line = int(place[1]) if place else text.count("\n") + 1 if "at end of document" in str(error) else 0
         detail = _LINE.sub("", str(error))
         if detail.startswith(_TWICE):
             raise BadToml(line, "a key or table stands here a second time; keep one of them") from None

@@ -46,13 +46,13 @@ from ..players import find_folder
 
 def hash_programs(entrants: Iterable[Participant]) -> dict[str, str]:
     """Return the SHA-256, in hex, of every entrant's folder, by name; an unreadable one is left out."""
-    found = {}
+    hashes = {}
     for entrant in entrants:
         folder = None if entrant.player == REMOTE else find_folder(entrant.player)
         if folder is not None and folder.is_dir():
             with suppress(PlayerError):  # its build or its start fails for that, and says so
-                found[entrant.name] = content_hash(folder)
-    return found
+                hashes[entrant.name] = content_hash(folder)
+    return hashes
 
 
 def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
@@ -108,8 +108,8 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
         Args:
             folder: of the records.
         """
-        found = ((number, _process(folder / f"{match}.jsonl")) for number, match in self.begun_pairings.items())
-        return {number: self.hosts[process] for number, process in found if process in self.hosts}
+        processes = ((number, _process(folder / f"{match}.jsonl")) for number, match in self.begun_pairings.items())
+        return {number: self.hosts[process] for number, process in processes if process in self.hosts}
 
 
 def load_or_begin(
@@ -202,7 +202,7 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
         names = {entrant.name for entrant in spec.entrants}
         if any(entrant.name not in names for entrant in kept.entrants):
             wanted = replace(wanted, entrants=spec.entrants)  # an entrant behind those that are gone is still there
-        parts = [_difference(*found) for found in differences(kept, wanted).items()]
+        parts = [_difference(*difference) for difference in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
         raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
 

@@ -46,8 +46,8 @@ def keep_names(
         if kept or source is None:
             fixed.append(place)
     gone = sorted({entrant.name for entrant in field} - {names[place] for place in fixed})
-    found = distinct([*names, *gone], [*fixed, *range(len(names), len(names) + len(gone))])
-    return tuple(replace(entrant, name=name) for entrant, name in zip(entrants, found, strict=False))
+    unique_names = distinct([*names, *gone], [*fixed, *range(len(names), len(names) + len(gone))])
+    return tuple(replace(entrant, name=name) for entrant, name in zip(entrants, unique_names, strict=False))
 
 
 def _program(entrant: Participant) -> str:

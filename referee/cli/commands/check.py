@@ -130,10 +130,10 @@ def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool
     trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
     console.say("How strong is it? (--no-strength skips this)")
     try:
-        for found in measure(trial, find_games(trial.player, request.games, installed())):
+        for strength in measure(trial, find_games(trial.player, request.games, installed())):
             if not is_quiet:
-                out.say(_word_strength(found))
-            yield found
+                out.say(_word_strength(strength))
+            yield strength
     except (RefereeError, OSError) as error:
         console.say(f"the strength could not be measured: {error}")
 

@@ -116,12 +116,12 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
     """
     server = course().server(sys.stdin.buffer.read(), logs, port)
     observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
-    found = serve_course(server, interface, replace(running, observers=observers))
-    if found.notice and not server.is_quiet:
-        console.say(found.notice)
-    print(json.dumps(found.told), flush=True)
-    if found.void is not None:
-        console.say(f"void: {found.void}")
+    outcome = serve_course(server, interface, replace(running, observers=observers))
+    if outcome.notice and not server.is_quiet:
+        console.say(outcome.notice)
+    print(json.dumps(outcome.told), flush=True)
+    if outcome.void is not None:
+        console.say(f"void: {outcome.void}")
         sys.exit(FAILED)
 
 

@@ -30,35 +30,35 @@ _DEEPEST = 20 * _INDENT
 """Deepest indentation; deeper values stay on one line."""
 
 
-def show_explanation(found: Explanation, record: Path | None = None) -> None:
+def show_explanation(explanation: Explanation, record: Path | None = None) -> None:
     """Show a whole match to the author of one seat.
 
     Args:
-        found: the explanation.
+        explanation: the explanation.
         record: the file that it was read from; None if it is not on this machine.
     """
-    where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
-    out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
-    out.print(printable(word_standing(found)), markup=False, highlight=False)
-    if words := LEG_WORDS.get(found.seed_opens):
-        out.say(f"{printable(found.match)} is {words}")
-    if found.verdict is not None:
-        _show_verdict(found, found.verdict, record)
-    if found.printed is not None:
-        _show_output(found.printed)
-    out.print(_answers(found.conversation))
+    where = f"{explanation.game}, seat {explanation.seat}, {explanation.names[explanation.seat]}"
+    out.print(f"[bold]{harmless(explanation.match)}[/]: {harmless(where)}", highlight=False)
+    out.print(printable(word_standing(explanation)), markup=False, highlight=False)
+    if words := LEG_WORDS.get(explanation.seed_opens):
+        out.say(f"{printable(explanation.match)} is {words}")
+    if explanation.verdict is not None:
+        _show_verdict(explanation, explanation.verdict, record)
+    if explanation.printed is not None:
+        _show_output(explanation.printed)
+    out.print(_answers(explanation.conversation))
     out.print("referee: time in which the referee was busy, not charged. used: program + wire.", highlight=False)
     if record is not None:
         out.print("--turn N shows all messages of a turn, --json everything.", highlight=False)
 
 
-def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | None) -> None:
+def _show_verdict(explanation: Explanation, verdict: ExplainedFoul, record: Path | None) -> None:
     what = harmless(f"expelled in turn {verdict.foul.turn}: {verdict.foul.cause}")
     out.print(f"\n[red]{what}[/] (line {verdict.line})", highlight=False)
-    for label, text in foul_lines(found, verdict):
+    for label, text in foul_lines(explanation, verdict):
         out.say(f"  {label:<8} {text}")
     if record is not None and verdict.foul.turn:
-        out.say(f"  view     {word_explain_command(record, found, verdict.foul.turn)}")
+        out.say(f"  view     {word_explain_command(record, explanation, verdict.foul.turn)}")
     out.print()
 
 
@@ -94,16 +94,16 @@ def _row(heard: Heard) -> tuple[str, ...]:
     return (str(heard.line), turn, *shown, escape(f"{name} {compact_json(answer)}"))
 
 
-def show_turn(found: Explanation, turn: int, parts: Sequence[Said | Heard]) -> None:
+def show_turn(explanation: Explanation, turn: int, parts: Sequence[Said | Heard]) -> None:
     """Show everything that was said in a turn.
 
     Args:
-        found: explanation of the match.
+        explanation: explanation of the match.
         turn: number of the turn.
         parts: the messages of the turn.
     """
     if not parts:
-        out.print(f"no message was sent to or by seat {found.seat} in turn {turn}")
+        out.print(f"no message was sent to or by seat {explanation.seat} in turn {turn}")
     for part in parts:
         title = part.command if isinstance(part, Said) else part.event
         out.rule(f"line {part.line}, {part.at_ms:.1f} ms: {title}", align="left")
@@ -148,16 +148,16 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     """
     with own_faults("the referee itself failed; this says nothing against a record"):
         view = find_view(record, seat)
-        found = view.explain_seat()
+        explanation = view.explain_seat()
         if redact is not None:
             view.write(redact)
         if as_json:
-            print_json({**msgspec.to_builtins(found), **({} if redact is None else {"written": str(redact)})})
+            print_json({**msgspec.to_builtins(explanation), **({} if redact is None else {"written": str(redact)})})
             return
         if turn is None:
-            show_explanation(found, record)
+            show_explanation(explanation, record)
         else:
-            show_turn(found, turn, select_turn(found, turn))
+            show_turn(explanation, turn, select_turn(explanation, turn))
             if view.is_whole:
                 command = printable_lines(shlex.join(("referee", "replay", str(record))))
                 out.say(f"{command} --turn {turn}  draws the board.")

@@ -44,12 +44,12 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
         if is_tournament(path):
             continue  # no player's time stands in it
         try:
-            found = timings(read_record(path))
+            record_timings = timings(read_record(path))
         except RecordError as error:
             broken.append(str(error))
             continue
-        everything += found
-        records.append((str(path), fairness(found)))
+        everything += record_timings
+        records.append((str(path), fairness(record_timings)))
     return FairnessReport(records=records, total=fairness(everything, len(records)), broken=broken)
 
 
@@ -98,10 +98,10 @@ def _show(report: FairnessReport) -> None:
             out.print()
             out.print(_processes(report.total))
     cases = (("expelled for time", report.total.late), ("not judged, for the referee stood still", report.total.voided))
-    for title, found in cases:
-        if found:
+    for title, timings_of_case in cases:
+        if timings_of_case:
             out.print()
-            out.print(_cases(title, found))
+            out.print(_cases(title, timings_of_case))
     for error in report.broken:
         console.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
 
@@ -120,11 +120,11 @@ def _matches(report: FairnessReport) -> RichTable:
     return table
 
 
-def _figures(found: Fairness) -> dict[str, str]:
-    lag = (found.lag.median_ms, found.lag.p95_ms, found.lag.p99_ms, found.lag.most_ms)
-    counts = (found.close, len(found.late), len(found.voided))
-    standstill = f"{found.longest_standstill_ms:.1f}"
-    figures = (found.answers, *(f"{ms:.1f}" for ms in lag), found.standstills, standstill, *counts)
+def _figures(total: Fairness) -> dict[str, str]:
+    lag = (total.lag.median_ms, total.lag.p95_ms, total.lag.p99_ms, total.lag.most_ms)
+    counts = (total.close, len(total.late), len(total.voided))
+    standstill = f"{total.longest_standstill_ms:.1f}"
+    figures = (total.answers, *(f"{ms:.1f}" for ms in lag), total.standstills, standstill, *counts)
     return dict(zip(_COLUMNS, map(str, figures), strict=True))
 
 
@@ -140,18 +140,18 @@ def _processes(total: Fairness) -> RichTable:
     columns = numbers("matches", "answers", "median", "most", "lag", "stills")
     title = "time used for an answer in ms, by worker or host"
     table = RichTable("process", *columns, show_edge=False, title=title, title_justify="left")
-    for found in total.processes:
-        times = (f"{ms:.1f}" for ms in (found.median_ms, found.most_ms, found.lag_ms))
-        counts = (harmless(found.process), str(found.matches), str(found.answers))
-        table.add_row(*counts, *times, str(found.standstills))
+    for process in total.processes:
+        times = (f"{ms:.1f}" for ms in (process.median_ms, process.most_ms, process.lag_ms))
+        counts = (harmless(process.process), str(process.matches), str(process.answers))
+        table.add_row(*counts, *times, str(process.standstills))
     return table
 
 
-def _cases(title: str, found: Sequence[Timing]) -> RichTable:
+def _cases(title: str, timings: Sequence[Timing]) -> RichTable:
     columns = numbers("line", "seat", "player", "used", "limit", "lag", "standstill")
     match = Column("match", overflow="fold")
     table = RichTable(match, *columns, show_edge=False, title=f"{title}, in ms", title_justify="left")
-    for timing in found:
+    for timing in timings:
         times = (timing.used_ms, timing.limit_ms, timing.lag_ms, timing.stalled_ms)
         where = (harmless(timing.match), str(timing.line), str(timing.seat), harmless(timing.name))
         table.add_row(*where, *(f"{ms:.1f}" for ms in times))

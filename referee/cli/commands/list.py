@@ -128,18 +128,18 @@ def list_command(topic: str | None, schema: bool, as_json: bool) -> None:
         else:
             _show_all(installed())
         return
-    found = find_topic(topic, installed())
-    if isinstance(found, PairingFormat):
+    subject = find_topic(topic, installed())
+    if isinstance(subject, PairingFormat):
         if schema:
             raise click.UsageError(f"--schema needs a game; {topic} is a pairing format")
-        print_json(outline(found)) if as_json else _show_options(found)
+        print_json(outline(subject)) if as_json else _show_options(subject)
     elif schema:
-        print(json.dumps(found.schema(), indent=2))
+        print(json.dumps(subject.schema(), indent=2))
     elif as_json:
-        print_json(describe(found))
+        print_json(describe(subject))
     else:
-        _show_options(found, found.file_options)
-        _show_rules(found)
+        _show_options(subject, subject.file_options)
+        _show_rules(subject)
 
 
 def _show_all(known: Registry) -> None:

@@ -73,8 +73,8 @@ def sample_files(sample: Sample) -> Iterator[dict[str, Path]]:
     """Yield the files of a sample: path in the new folder -> file of this installation."""
     with resources.as_file(resources.files("sample_players")) as root:
         folder = root / sample.folder
-        found = sorted(path for pattern in (*_COMMON, *sample.files) for path in folder.glob(pattern))
-        yield {str(path.relative_to(folder)): path for path in found}
+        paths = sorted(path for pattern in (*_COMMON, *sample.files) for path in folder.glob(pattern))
+        yield {str(path.relative_to(folder)): path for path in paths}
 
 
 def make_player(language: str, folder: Path) -> list[str]:
@@ -114,8 +114,8 @@ def make_player(language: str, folder: Path) -> list[str]:
 def _own(toml: str, name: str) -> str:
     """Return a player.toml with another name, and with this Python if that of the library is not the one of PATH."""
     named = re.sub(r"(?m)^name = .*$", f'name = "{name}"', toml)
-    found = shutil.which("python3")
-    if 'run = "python3 ' not in named or (found and Path(found).parent == Path(sys.executable).parent):
+    python3 = shutil.which("python3")
+    if 'run = "python3 ' not in named or (python3 and Path(python3).parent == Path(sys.executable).parent):
         return named
     command = json.dumps(shlex.quote(sys.executable), ensure_ascii=False)[:-1]  # TOML quotes as JSON does
     return named.replace('run = "python3', f"run = {command}")

@@ -58,8 +58,8 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         jobs: number of records read at the same time.
         as_json: whether one JSON object is printed.
     """
-    found = report_tournament(folder, targets, jobs)
-    (_print_json if as_json else _show)(found)
+    reported = report_tournament(folder, targets, jobs)
+    (_print_json if as_json else _show)(reported)
 
 
 def _show(reported: ReportedTournament) -> None:

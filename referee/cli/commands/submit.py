@@ -111,13 +111,13 @@ def _passes(words: Sequence[str], *, as_json: bool) -> bool:
 def _answer(service: SubmissionsClient, match: str | None, *, is_status: bool, as_json: bool) -> None:
     """Show a match, or the author's versions or matches."""
     name = "submissions" if is_status else "matches"
-    found = service.get(name) if match is None else find_match(service, match)
+    answer = service.get(name) if match is None else find_match(service, match)
     if as_json:
-        print_json(found)
+        print_json(answer)
     elif match is not None:
-        show_explanation(read_explanation(found))
+        show_explanation(read_explanation(answer))
     else:
-        show_rows(found, name, VERSIONS if is_status else MATCHES)
+        show_rows(answer, name, VERSIONS if is_status else MATCHES)
 
 
 def _say(text: str) -> None:
@@ -150,8 +150,8 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
         step: the check's description of it.
         explained: cause of a failure -> number of its first step; this function adds to it.
     """
-    found = step.get("trouble")
-    trouble: dict[str, Any] = found if isinstance(found, dict) else {}
+    value = step.get("trouble")
+    trouble: dict[str, Any] = value if isinstance(value, dict) else {}
     first = explained.setdefault(str(trouble.get("cause", step.get("number"))), step.get("number"))
     if first != step.get("number"):
         _print(f"  {step.get('number')} {step.get('title')} (for the cause of step {first})")
