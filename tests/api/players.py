@@ -15,11 +15,16 @@ LATE_S = 0.4
 
 
 def program(choose: Callable[[Any], Any], folder: Path) -> str:
-    """Write a program that plays by a function of this module that needs no other; return the player that it is."""
-    written = folder / f"{choose.__name__}.py"
-    text = f"import time\nfrom typing import Any\nfrom protocol.client import run\nLATE_S = {LATE_S}\n"
-    written.write_text(f"{text}{inspect.getsource(choose)}\nrun({choose.__name__})\n")
-    return f"cmd:{shlex.quote(sys.executable)} {written.name}"
+    """Write a program that plays by a function of this module; return the player that it is.
+
+    The function is in the same line of a file of the same name, so that a crash is reported with the same place.
+    """
+    written = folder / choose.__name__ / "players.py"
+    written.parent.mkdir()
+    source, line = inspect.getsourcelines(choose)
+    head = f"import time; from typing import Any; from protocol.client import run; LATE_S = {LATE_S}"
+    written.write_text(f"{head}{chr(10) * (line - 1)}{''.join(source)}\nrun({choose.__name__})\n")
+    return f"cmd:{shlex.quote(sys.executable)} {choose.__name__}/players.py"
 
 
 def first(game: str) -> Callable[[Any], Any]:
