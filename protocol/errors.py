@@ -69,7 +69,7 @@ class RemoteProtocolError(ProtocolError):
     ('empty: a frame has no body', <Code.EMPTY: 'empty'>, b'\x00\x00\x00\x00')
 
     Args:
-        code: which rule of the wire was broken: a Code, or one of another wire that means what no Code does.
+        code: which rule of the wire was broken: a Code, or a code of another wire for an error that no Code describes.
         detail: one sentence for a human reader.
         evidence: the offending bytes, as far as they were read: a body, or a frame from its prefix on if that is wrong.
     """

@@ -11,7 +11,7 @@ from typing import TypeVar
 # and it does not resist anybody who wants to predict it. protocol/SPEC.md, "Chance", has this file in words.
 #
 # One seed serves several purposes: seats, deck, the programs' own seeds. Each purpose hashes the seed with its name, so
-# that a player that is given one of these streams learns nothing of the others.
+# that a player that is given one of these streams learns nothing about the others.
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def seed_from_number(number: int) -> bytes:
     """Make the fixed seed of a test or a duplicate deal.
 
     Args:
-        number: what the user wrote behind `--seed`.
+        number: value of `--seed`.
 
     Returns:
         32 bytes: SHA-256 of the number in decimal.
@@ -46,17 +46,17 @@ def seed_from_number(number: int) -> bytes:
 
 
 def deal_number(number: int, pairing: int) -> int:
-    """Return the number that fixes the deal of a pairing in a tournament whose every deal one number fixes.
+    """Return the number that fixes the deal of one pairing, in a tournament with a fixed seed.
 
     Args:
-        number: the tournament's.
-        pairing: the pairing's.
+        number: number that fixes all deals of the tournament.
+        pairing: number of the pairing.
     """
     return int.from_bytes(derive(seed_from_number(number), f"deal:{pairing}")[:6], "big")
 
 
 def derive(seed: bytes, purpose: str) -> bytes:
-    """Derive an independent seed for one purpose, so that no stream tells anything of another.
+    """Derive an independent seed for one purpose, so that no stream reveals anything about another.
 
     Returns:
         32 bytes: SHA-256 of the seed followed by the purpose.
@@ -81,7 +81,7 @@ def player_seed(seed: bytes, seat: int) -> bytes:
     """Derive the seed that a launched program is given for its own chance.
 
     Returns:
-        32 bytes; they tell nothing of the deck.
+        32 bytes, which reveal nothing about the deck.
     """
     return derive(seed, f"player:{seat}")
 
@@ -90,8 +90,8 @@ def seat_by_lot(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
     """Draw lots for the seats; return the names by seat.
 
     Args:
-        seed: 32 bytes; of its own stream for seating, so that the seats tell nothing of the deck.
-        names: of the players, in any order: they are sorted first, so that nobody's place in a list counts.
+        seed: 32 bytes. Seating derives its own stream from it, so that the seats reveal nothing about the deck.
+        names: names of the players, in any order: they are sorted first, so that the order does not matter.
     """
     return tuple(Stream(derive(seed, "seating")).shuffled(sorted(names)))
 
@@ -101,7 +101,7 @@ def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
 
     Args:
         seed: 32 bytes.
-        nonces: in seat order, 16 bytes in hex each; None for a seat that gave none.
+        nonces: nonces in seat order, 16 bytes in hex each; None for a seat that sent none.
 
     Returns:
         32 bytes: SHA-256 of the seed, then per seat `:` and its nonce's hex digits (none for None).

@@ -30,10 +30,10 @@ def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
     names = tuple(games)
     return (
         *steps_start.STEPS,
-        *steps_ends.OF_MATCHES,
+        *steps_ends.MATCH_STEPS,
         *steps_games.steps(names),
         *steps_wire.STEPS,
-        *steps_ends.OF_CONNECTIONS,
+        *steps_ends.CONNECTION_STEPS,
         *steps_games.match_steps(names),
     )
 

@@ -47,7 +47,7 @@ def _next(context: CheckContext, before: ScriptedMatch, **changes: Any) -> Scrip
     """Return the next match of a program, on the same connection.
 
     Raises:
-        Skipped: it says that it can't play so many.
+        Skipped: the program says that it can't play so many matches.
     """
     if before.session.matches >= context.most_matches:
         raise Skipped(f"its player.toml says matches = {context.launch.matches}")
@@ -66,7 +66,7 @@ def _two_matches(context: CheckContext) -> None:
 
 
 def _forgets(context: CheckContext) -> None:
-    """Break a match off, and play the next from another seat, where what was true of the first match is wrong."""
+    """Break off a match, and play the next from another seat, where all that belongs to the first match is wrong."""
     with context.match(nonces=True) as first:
         first.finish(2)
         # Another seat, so that a program which still believes in its first match answers with the wrong one.
@@ -115,12 +115,12 @@ def _tear(context: CheckContext, session: Session) -> None:
 
 
 def _resume(unseen: int | None, moves: int, context: CheckContext) -> None:
-    """Put a new start of the program into the middle of a match, as a referee that is started again does.
+    """Start the program again in the middle of a match, as a restarted referee does.
 
     Args:
-        unseen: number of its moves that were played before; None: there is no view yet, because others have not said
-            ready.
-        moves: number of moves that it has to make now.
+        unseen: number of the program's moves that were played before; None: there is no view yet, because other players
+            have not sent ready.
+        moves: number of moves that the program has to make now.
         context: the program under check.
     """
     with context.session() as session:
@@ -131,7 +131,7 @@ def _resume(unseen: int | None, moves: int, context: CheckContext) -> None:
 
 
 def _comes_back(context: CheckContext) -> None:
-    """Break the connection of a program that was not launched by a referee: if it comes back, it must do that right."""
+    """Break the connection of a program that no referee launched: if it reconnects, it must do so by the rules."""
     with context.session(is_launched=False) as session:
         match = _turn(context, session)
         _break_connection(session)
@@ -140,7 +140,7 @@ def _comes_back(context: CheckContext) -> None:
 
 
 def _comes_back_early(context: CheckContext) -> None:
-    """Break its connection when it has committed to its nonce: when it is back, it must open that nonce."""
+    """Break a program's connection after it has committed to a nonce: once it is back, it must open that nonce."""
     with context.session(is_launched=False) as session:
         match = _match(context, session, nonces=True)
         match.open()
@@ -155,7 +155,7 @@ def _break_connection(session: Session) -> None:
     """Break the connection, and wait until the program is back.
 
     Raises:
-        Failed: it comes back with another token than the one that it was given for that.
+        Failed: it comes back with a token that is not the one in `resume` of its offer.
         Skipped: it does not come back.
     """
     session.drop()
@@ -172,7 +172,7 @@ def _break_connection(session: Session) -> None:
         )
 
 
-OF_MATCHES = (
+MATCH_STEPS = (
     CheckStep("two-matches", "it plays two matches one after the other", _two_matches),
     CheckStep("forgets", "in its next match it has forgotten the one before", _forgets),
     CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _sleep),
@@ -203,8 +203,8 @@ _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], .
         "after the referee paused the match, and closed the connection",
     ),
 )
-"""Key, condition of the title, what to do before the connection is closed, and words for that in a failure."""
-OF_CONNECTIONS = (
+"""Key, condition in the title, function that runs before the connection is closed, and its description in a failure."""
+CONNECTION_STEPS = (
     *(
         CheckStep(key, f"it ends by itself {title}", partial(_exits, prepare, when))
         for key, title, prepare, when in _EXITS

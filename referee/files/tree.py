@@ -20,11 +20,11 @@ from .opened import FOLDER, open_descriptor
 
 MIB = 1 << 20
 MAX_LEVELS = 64
-"""Folders within folders. An archive may have half of it; libraries of Node.js nest the deepest, about 30."""
+"""Most levels of nested folders. An archive may have half as many; libraries of Node.js nest the deepest, about 30."""
 MAX_ENTRIES = 50_000
 """Files, folders and links. A build in Rust makes some hundred, a virtual environment with its libraries 30,000."""
 MAX_BYTES = 512 * MIB
-"""Largest sum of the files' sizes. Eight times what may be handed in; read in a second or two."""
+"""Largest sum of the files' sizes. It is eight times the limit of a submission, and is read in a second or two."""
 _SHOWN_CHARS = 120
 
 

@@ -18,7 +18,7 @@ class Nonces:
 
     Args:
         match: the match's name.
-        seats: how many.
+        seats: number of seats.
     """
 
     def __init__(self, match: str, seats: int) -> None:
@@ -32,7 +32,7 @@ class Nonces:
     def forget(self) -> None:
         """Forget everything, since the match is offered again."""
         self.commitments: list[str | None] = [None] * self._seats
-        """Commitment of each seat in hex; None where none counts."""
+        """Commitment of each seat in hex; None if it has none, or has left the match."""
         self.opened: list[str | None] = [None] * self._seats
         """Opened nonce of each seat, 16 bytes in hex; None where none was opened."""
 

@@ -181,7 +181,7 @@ ladder_ratings = _table("ladder_ratings", _key("entrant"), _measure("rating"))
 def write_database(
     address: str, header: TournamentHeader, taken: Iterable[TakenStep], placing_ratings: Sequence[float] | None = None
 ) -> str:
-    """Write a tournament into a database, in the place of what the database had of it.
+    """Write a tournament into a database, replacing all rows that the database had of it.
 
     Args:
         address: file of an SQLite database, or the URL of any database as SQLAlchemy takes it.
@@ -190,11 +190,11 @@ def write_database(
         placing_ratings: rating of each entrant that decides its place after all these steps; None if no rating does.
 
     Returns:
-        The address, as it may be shown: without a password.
+        The address without its password, so that it may be shown.
 
     Raises:
         DatabaseError: the address is no URL, the driver is not installed, or the database can't be written. The
-            database is as it was then.
+            database is unchanged in that case.
     """
     url = _parse_url(address) if "://" in address else URL.create("sqlite", database=address)
     where = url.set(drivername=url.get_backend_name()).render_as_string() if "://" in address else address
@@ -264,18 +264,18 @@ def _replace(connection: Connection, tournament: str, rows: Rows) -> None:
         column = table.c.name if table is tournaments else table.c.tournament
         connection.execute(delete(table).where(column == tournament))
     for table in metadata.sorted_tables:
-        own: Mapping[str, str] = {} if table is tournaments else {"tournament": tournament}
+        tournament_key: Mapping[str, str] = {} if table is tournaments else {"tournament": tournament}
         for start in range(0, len(rows[table]), CHUNK):
-            connection.execute(insert(table), [{**own, **row} for row in rows[table][start : start + CHUNK]])
+            connection.execute(insert(table), [{**tournament_key, **row} for row in rows[table][start : start + CHUNK]])
 
 
 def _add_entrant(rows: Rows, name: str, player: str, line: int | None) -> None:
-    """Add an entrant; `line` is where it joined, None for those of the beginning."""
+    """Add an entrant; `line` is where it joined, None for an entrant that took part from the beginning."""
     rows[entrants].append({"entrant": len(rows[entrants]), "name": name, "player": player, "line": line})
 
 
 def _step_rows(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Sequence[dict[str, Any]]]]:
-    """Yield the rows of a step, but for their line.
+    """Yield the rows of a step, without the number of its line.
 
     Args:
         step: step of the tournament.
@@ -299,7 +299,7 @@ def _step_rows(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Seq
                 yield byes, [_with_stage(command)]
             case c.EndTournament():
                 yield standings, [_standing_row(standing) for standing in command.standings]
-            case c.DisregardMatch(match=match, why=why) if match in counting:  # what was only ruled has no result
+            case c.DisregardMatch(match=match, why=why) if match in counting:  # an award has no result
                 counting.remove(match)
                 ruled_by = event.ruling.by if isinstance(event, e.Ruled) else None
                 yield supersessions, [{"match": match, "reason": why, "ruled_by": ruled_by}]
@@ -332,9 +332,9 @@ def _standing_row(standing: Standing) -> dict[str, Any]:
     return {**plain, "tie_breaks": _json(standing.tie_breaks), "has_withdrawn": int(standing.has_withdrawn)}
 
 
-def _with_stage(of_pairing: msgspec.Struct) -> dict[str, Any]:
-    """Return the fields of what has a place in the format, `table`, under the names of columns."""
-    plain = msgspec.structs.asdict(of_pairing)
+def _with_stage(fields: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a fixture or a bye by the names of their columns: `table` is called `stage`."""
+    plain = msgspec.structs.asdict(fields)
     return {"stage": plain.pop("table"), **plain}
 
 

@@ -280,7 +280,7 @@ class Summary:
 
     @cached_property
     def withheld(self) -> frozenset[str]:
-        """The matches whose deal is still to be played from other seats: pages must not show hands of them."""
+        """The matches whose deal is still to be played from other seats: pages must not show their hands."""
         # A pairing of a duplicate tournament is decided when its last leg is over. Until then the same deal is still to
         # be played from other seats: a replay shows every hand, and an entrant that reads it would play with open
         # cards.
@@ -350,7 +350,7 @@ class Summary:
         gaps = [
             _seconds(history.closed_at[match], history.waited[following][1]) for match, following in pairwise(matches)
         ]
-        sat = Counter(
+        seat_counts = Counter(
             entry.fixture.entrants.index(entrant)
             for entry in self.entries_by_entrant[entrant]
             if entry.match in counted and not entry.is_ruled
@@ -362,7 +362,7 @@ class Summary:
             mean_gap_s=_mean(gaps),
             most_gap_s=max(gaps, default=0.0),
             opponents=len(self.tournament.table.opponents(entrant)),
-            seats=[sat[seat] for seat in range(self.spec.seats)],
+            seats=[seat_counts[seat] for seat in range(self.spec.seats)],
         )
 
     @cached_property
@@ -414,7 +414,7 @@ class MatchNotes(Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """Mark in its page by which `report` finds out that the page was made before a ruling."""
+        """Mark in the match's page; `report` sees by it that the page was made before a ruling."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
 
@@ -422,8 +422,8 @@ def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchN
     """Return the notes of each match that has a page.
 
     Args:
-        summary: their tournament.
-        shown: the matches that have a page, or are about to.
+        summary: summary of the tournament.
+        shown: the matches that have a page, or will soon have one.
     """
     legs: dict[tuple[int, int], list[str]] = {}
     for entry in summary.history.entries:
@@ -442,11 +442,11 @@ def _make_notes(summary: Summary, entry: MatchEntry, leg: Sequence[str], shown: 
         uncounted=summary.uncounted.get(entry.match, ""),
         others={match: match in shown for match in leg if match != entry.match},
         begun_at=[run.at for run in runs],
-        sights=list(dict.fromkeys(sight(run.spectators, is_duplicate=summary.spec.duplicate) for run in runs)),
+        sights=list(dict.fromkeys(describe_sight(run.spectators, is_duplicate=summary.spec.duplicate) for run in runs)),
     )
 
 
-def sight(spectators: str | None, *, is_duplicate: bool) -> str:
+def describe_sight(spectators: str | None, *, is_duplicate: bool) -> str:
     """Return in words what spectators see of a match while it is played.
 
     Args:

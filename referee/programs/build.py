@@ -49,7 +49,7 @@ BUILDS = ".builds"
 BUILD_S = 300.0
 """Longest time of a build; a whole workspace in Rust takes a minute or two on two cores."""
 NOBODY = 65_533
-"""User and group of builds where the referee is root: no distribution gives it to anybody, and containers have it."""
+"""User and group of builds where the referee is root: no distribution uses the number, and containers have it."""
 _INSIDE = 1000
 """Number of that user and group inside the sandbox."""
 _BLOCK_BYTES = 4096
@@ -60,7 +60,7 @@ _READY = b"ready\n"
 _WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
 """Shell command that says that its sandbox is complete, waits at the gate, then becomes the program."""
 _USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
-"""Shell command that keeps a user namespace alive until it is opened, and forbids to make others inside of it."""
+"""Shell command that keeps a user namespace alive until it is opened, and forbids creating others inside it."""
 _LOOK_BYTES = 4096
 _READ_BYTES = 65_536
 _NOT_CONTENT = {"__pycache__", ".git"}
@@ -222,7 +222,7 @@ def _read_first_line(process: "subprocess.Popen[bytes]") -> bytes:
 def _new_users(launch: Launch, owner: int) -> int:
     """Make a user namespace with root and one user without rights; return its descriptor.
 
-    Root is needed while the sandbox is set up, for what is shown in it may lie in folders that only root can enter.
+    Root is needed while the sandbox is set up, because its files may be in folders that only root can enter.
 
     Raises:
         PlayerError: this machine makes no user namespace.
@@ -249,7 +249,7 @@ def _new_users(launch: Launch, owner: int) -> int:
 
 
 def _is_known(user: int) -> bool:
-    """Return whether a user and group of that number can exist here: in a container, the only one may be root."""
+    """Return whether a user and group of that number can exist here: a container may have no user but root."""
     for kind in ("uid", "gid"):
         lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
         ranges = [[int(word) for word in line.split()] for line in lines]
@@ -375,13 +375,13 @@ class Builds:
         return status
 
 
-def _read_output(job: Job, tail: Tail, give_up: float) -> bool:
+def _read_output(job: Job, tail: Tail, deadline: float) -> bool:
     """Read what a build prints until it ends.
 
     Args:
         job: the build.
         tail: takes its output.
-        give_up: time of the monotonic clock at which to stop.
+        deadline: time of the monotonic clock at which to stop.
 
     Returns:
         Whether it ended in time.
@@ -390,13 +390,13 @@ def _read_output(job: Job, tail: Tail, give_up: float) -> bool:
     assert output is not None
     with selectors.DefaultSelector() as selector:
         selector.register(output, selectors.EVENT_READ)
-        while (left_s := give_up - time.monotonic()) > 0:
+        while (left_s := deadline - time.monotonic()) > 0:
             if selector.select(left_s):
                 data = os.read(output.fileno(), _READ_BYTES)
                 if not data:
                     break
                 tail.add(data)
-    return job.ended.wait(max(give_up - time.monotonic(), 0))
+    return job.ended.wait(max(deadline - time.monotonic(), 0))
 
 
 @contextmanager

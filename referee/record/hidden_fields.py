@@ -41,8 +41,8 @@ EVENT_HIDES: dict[str, tuple[str, ...]] = {
     "connection-lost": ("detail",),
 }
 """Fields of an event, by its name."""
-_OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
-OF_FOULS = ("detail", "evidence")
+_COMMAND_HIDES = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
+FOUL_HIDES = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
 Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
@@ -67,45 +67,47 @@ class BadRedaction(Exception):
 
 
 def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:
-    """Return the fields of a plain line that are to be hidden; what is null has nothing to hide.
+    """Return the fields of a plain line that are to be hidden; fields that are null are left out.
 
     Args:
-        line: with nothing hidden.
+        line: the line with nothing hidden yet.
     """
     kind = line["kind"]
     if kind == "step":
-        return _of_step(line)
+        return _step_fields(line)
     if kind == "result":
-        return _fields("", line, ("seed",), None) + _of_fouls("result.fouls", line["result"]["fouls"])
+        return _fields("", line, ("seed",), None) + _foul_fields("result.fouls", line["result"]["fouls"])
     if kind == "header":
         fields = _fields("", line, HEADER_HIDES, None)
         return fields + _fields("setup", line["setup"], ("position",), None)
     return []
 
 
-def _of_step(line: dict[str, Any]) -> list[HiddenField]:
+def _step_fields(line: dict[str, Any]) -> list[HiddenField]:
     event = line["event"]
     fields = _fields("event", event, EVENT_HIDES.get(event["event"], ()), event.get("seat"))
     for index, command in enumerate(line["commands"]):
-        name = _OF_COMMANDS.get(command["command"])
+        name = _COMMAND_HIDES.get(command["command"])
         if name is None:
-            fields += _of_verdict(f"commands.{index}", command)
+            fields += _verdict_fields(f"commands.{index}", command)
         elif command.get(name) is not None:
             fields.append(HiddenField(f"commands.{index}.{name}", command, name, command.get("seat")))
     return fields
 
 
-def _of_verdict(path: str, command: dict[str, Any]) -> list[HiddenField]:
+def _verdict_fields(path: str, command: dict[str, Any]) -> list[HiddenField]:
     if command["command"] == "expel-seat":
-        return _fields(f"{path}.foul", command["foul"], OF_FOULS, command["seat"])
+        return _fields(f"{path}.foul", command["foul"], FOUL_HIDES, command["seat"])
     if command["command"] == "close-match":
-        return _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
+        return _foul_fields(f"{path}.result.fouls", command["result"]["fouls"])
     return []
 
 
-def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[HiddenField]:
+def _foul_fields(path: str, fouls: list[dict[str, Any]]) -> list[HiddenField]:
     return [
-        place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, OF_FOULS, foul["seat"])
+        place
+        for index, foul in enumerate(fouls)
+        for place in _fields(f"{path}.{index}", foul, FOUL_HIDES, foul["seat"])
     ]
 
 
@@ -121,7 +123,7 @@ def hide(line: dict[str, Any]) -> dict[str, list[Any]]:
     """Replace the fields of a plain line that are to be hidden by their hashes, in place.
 
     Returns:
-        What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
+        Values that the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
     for path, holder, name, _ in hidden_fields(line):
@@ -147,9 +149,9 @@ def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
             raise BadRedaction(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
         if hidden != {HASH_KEY: _digest(salt, value)}:
-            raise BadRedaction(f"{path} is not what the line's hash of it stands for")
+            raise BadRedaction(f"{path} does not match its hash in the line")
         if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
-            raise BadRedaction(f"{path} shows a view that is not the one of the digest")
+            raise BadRedaction(f"{path} shows a view that does not match its digest")
         holder[name] = value
         if view:
             shown[path] = view[0]
@@ -166,11 +168,11 @@ def _digest(salt: str, value: Any) -> str:
 
 
 def _find(line: dict[str, Any], path: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    """Return the object that a path leads into, the last key, and what stands there."""
-    *way, last = path.split(".")
+    """Return the object that holds a path's last key, that key, and its value."""
+    *parents, last = path.split(".")
     holder: Any = line
     try:
-        for key in way:
+        for key in parents:
             holder = holder[int(key) if key.isdecimal() else key]
         hidden = holder[last]
     except (KeyError, IndexError, ValueError, TypeError):

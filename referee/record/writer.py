@@ -26,7 +26,7 @@ from ..match.machine import Match
 from ..match.setup import MatchSetup
 from ..match.timekeeper import Standstill
 from ..tournament.match_context import MatchContext
-from .hidden_fields import EVENT_HIDES, HASH_PREFIX, OF_FOULS, SALT_BYTES, hide
+from .hidden_fields import EVENT_HIDES, FOUL_HIDES, HASH_PREFIX, SALT_BYTES, hide
 from .key import RECORD_PURPOSE, Sealer
 from .reader import ChainEnd
 from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, with_open
@@ -164,7 +164,9 @@ def _hide_result(command: c.CloseMatch, path: str, redaction: _LineRedaction) ->
 
 
 def _hide_foul(foul: Foul, path: str, redaction: _LineRedaction) -> Foul:
-    return replace(foul, **{name: redaction.hide(f"{path}.{name}", _encode(getattr(foul, name))) for name in OF_FOULS})
+    return replace(
+        foul, **{name: redaction.hide(f"{path}.{name}", _encode(getattr(foul, name))) for name in FOUL_HIDES}
+    )
 
 
 _HIDING: dict[type[c.Command], Callable[[Any, str, _LineRedaction], c.Command]] = {

@@ -57,9 +57,9 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Lag margin of each match; see MatchSetup."""
     acknowledge: bool = False
     durability: Literal["match", "turn"] = "match"
-    """When records are synced to the disk. With `turn`, a record says less closely when a request was sent."""
+    """When records are synced to the disk. With `turn`, the recorded time of a request is less exact."""
     seed: int | None = None
-    """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
+    """Number that fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
     scoring: Scoring = Scoring()
     tie_breaks: tuple[str, ...] = ()
     memory_mib: Annotated[int, Meta(ge=64, le=1 << 20)] = 512
@@ -72,7 +72,7 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Number of failed starts after which an entrant plays no more; 0: it is never suspended."""
 
     def __post_init__(self) -> None:
-        """Refuse teams that have not each seat once."""
+        """Refuse teams that do not contain every seat exactly once."""
         teams = self.scoring.teams
         if teams and not (all(teams) and sorted(seat for team in teams for seat in team) == [*range(self.seats)]):
             raise BadScoring(f"teams: {teams} are not all {self.seats} seats")

@@ -72,7 +72,7 @@ class SigningIn:
         return self._form(request, NOT_DONE if _ACTION not in waits else "", HTTPStatus.UNAUTHORIZED, waits)
 
     async def _sign_in(self, request: Any) -> bytes:
-        form = await own_form(request, self._sessions)
+        form = await receive_own_form(request, self._sessions)
         if form is None:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         waits = {name: text for name, text in form.fields.items() if name.startswith(_KEPT) or name in (BACK, _ACTION)}
@@ -95,7 +95,7 @@ class SigningIn:
         return send(request, HTML, shown.encode())
 
     async def _sign_out(self, request: Any) -> bytes:
-        if await own_form(request, self._sessions, SESSION) is None:
+        if await receive_own_form(request, self._sessions, SESSION) is None:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         cookie = read_cookie(request)
         person = self._sessions.who(cookie)
@@ -134,7 +134,7 @@ def _choose_page(person: Person, wanted: str) -> str:
     return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
 
 
-async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
+async def receive_own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
     """Return the form of a request; None unless it was shown to this browser.
 
     Args:

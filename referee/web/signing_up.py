@@ -3,8 +3,8 @@
 # Names that look alike count as the same name. Otherwise somebody could sign up as `ada-l` next to `ada-1`, and be
 # taken for her in the standings.
 #
-# The new token is shown once, and the server keeps its hash alone: a lost token is replaced by the organiser, not
-# looked up.
+# The new token is shown once, and the server keeps only its hash. A lost token can't be looked up:
+# the organiser replaces it.
 
 import re
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ from .guarded_routes import MemberPages, give_cookie, read_cookie, read_request
 from .http import HTML, JSON, RequestRefused, find_address, refusal, send, send_reply
 from .rate_limit import HOUR_S, RateLimit, TooOften
 from .sessions import Sessions
-from .signing_in import TOO_OLD, own_form, visitor_token
+from .signing_in import TOO_OLD, receive_own_form, visitor_token
 
 MOST_AUTHORS = 1000
 """Most authors that may sign up; organisers may add more."""
@@ -143,7 +143,7 @@ class SigningUp:
         self._pages = pages
         self._new = RateLimit("new authors from your address", NEW_OF_ADDRESS, now, HOUR_S)
         self._refused = RateLimit("refused names from your address", REFUSED_OF_ADDRESS, now)
-        self._one = DeferredLock()
+        self._turns = DeferredLock()
 
     def register(self, app: Klein) -> None:
         """Register the addresses."""
@@ -152,7 +152,7 @@ class SigningUp:
         app.route(SIGN_UP_API, methods=["POST"])(self._sign_up_program)
 
     async def _sign_up(self, request: Any) -> bytes:
-        form = await own_form(request, self._sessions)
+        form = await receive_own_form(request, self._sessions)
         if form is None:
             request.setResponseCode(HTTPStatus.FORBIDDEN)
             return self._page(request, trouble=TOO_OLD)
@@ -182,7 +182,7 @@ class SigningUp:
         """
         address = find_address(request)
         try:
-            token = await self._one.run(self._count_and_make, address, wish)
+            token = await self._turns.run(self._count_and_make, address, wish)
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
         return NewAuthor(name=wish.name, token=token)
@@ -190,8 +190,8 @@ class SigningUp:
     async def _count_and_make(self, address: str, wish: SignUpRequest) -> str:
         """Make an author, and return its token; called for one request at a time.
 
-        So at most one request that is refused later counts as a new author for a moment. If all waiting requests
-        counted, hundreds of wrong ones at once would shut out the right ones of their address.
+        Each request counts as a new author until it is refused. If waiting requests counted as well, hundreds of wrong
+        ones would exclude the right ones from the same address.
 
         Raises:
             TooOften: the address has made too many authors, or was refused too often.

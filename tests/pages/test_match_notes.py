@@ -7,7 +7,7 @@ from pathlib import Path
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.report_files import ReplayPages
-from referee.pages.summary import sight
+from referee.pages.summary import describe_sight
 from referee.plugins import load
 from referee.record.reader import read_record
 from referee.tournament.events import MatchOpened, TournamentResumed
@@ -71,8 +71,8 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
 def test_what_spectators_see_in_words() -> None:
     """Boards of a duplicate deal are shown to nobody."""
     told = {None: "nothing", "after": "only who played", "board only": "what all seats might know"}
-    assert [sight(given, is_duplicate=False).partition(":")[0] for given in told] == [*told.values()]
-    assert sight("board only", is_duplicate=True) == "only who played"
+    assert [describe_sight(given, is_duplicate=False).partition(":")[0] for given in told] == [*told.values()]
+    assert describe_sight("board only", is_duplicate=True) == "only who played"
 
 
 def test_a_stop_of_the_referee_is_told(tmp_path: Path) -> None:

@@ -120,10 +120,10 @@ def hidden_move() -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        (lambda salt, _value: [salt, {"action": "exchange"}], "not what"),
+        (lambda salt, _value: [salt, {"action": "exchange"}], "its hash"),
         (lambda salt, value: [salt[:-1] + "g", value], "neither"),
-        (lambda salt, value: [salt, value, {"a": 1}], "not the one"),
-        (lambda salt, value: [salt.upper(), value], "neither|not what"),
+        (lambda salt, value: [salt, value, {"a": 1}], "its digest"),
+        (lambda salt, value: [salt.upper(), value], "neither|its hash"),
         (lambda salt, value: [salt + "0", value], "neither"),
         (lambda salt, value: [salt, value, value, value], "neither"),
         (lambda salt, _value: [salt], "neither"),

@@ -18,7 +18,7 @@ from referee.observers import MatchStep
 from referee.observers.spectating import SeenTable, SpectatedTables
 from referee.pages.contest_page import live_page
 from referee.plugins import installed
-from referee.record.hidden_fields import EVENT_HIDES, OF_FOULS
+from referee.record.hidden_fields import EVENT_HIDES, FOUL_HIDES
 from referee.testing.seats import ScriptedSeat
 from referee.tournament.match_context import Fixture
 from referee.web.event_streams import PACE_S
@@ -71,7 +71,7 @@ def _other(command: c.Command, source: Random) -> c.Command:
         case c.TellSeat():
             return replace(command, draws=(secret,))
         case c.ExpelSeat():
-            return replace(command, foul=replace(command.foul, **dict.fromkeys(OF_FOULS, secret)))
+            return replace(command, foul=replace(command.foul, **dict.fromkeys(FOUL_HIDES, secret)))
     return command
 
 

@@ -17,7 +17,7 @@ from ...record.reader import RecordError
 from ...record.tournament_record import read_start
 from ...text import printable
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
-from ...web.submissions.store import author_of
+from ...web.submissions.store import find_author_folder
 from ..players import distinct, find_player
 from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament, rename_plan
@@ -52,7 +52,7 @@ def keep_names(
 
 def _program(entrant: Participant) -> str:
     """Return what stays the same of an entrant's program when it is handed in again."""
-    return str(author_of(Path(entrant.player)) or entrant.player)
+    return str(find_author_folder(Path(entrant.player)) or entrant.player)
 
 
 _ANY_TABLES = 100_000
@@ -129,8 +129,8 @@ def _keep_field(plan: TournamentPlan) -> TournamentPlan:
 
 def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
     """Return entrants, in place of another version of a program that was handed in the one that plays already."""
-    known = {(entrant.name, author_of(Path(entrant.player))): entrant for entrant in field}
-    authors = [author_of(Path(entrant.player)) for entrant in entrants]
+    known = {(entrant.name, find_author_folder(Path(entrant.player))): entrant for entrant in field}
+    authors = [find_author_folder(Path(entrant.player)) for entrant in entrants]
     return tuple(
         entrant if author is None else known.get((entrant.name, author), entrant)
         for entrant, author in zip(entrants, authors, strict=True)

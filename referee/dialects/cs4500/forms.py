@@ -207,7 +207,7 @@ def tile_names(tiles: Any) -> list[str]:
     """Return JTiles as tiles of the game.
 
     Raises:
-        MalformedValue: they are none.
+        MalformedValue: they are no list of JTiles.
     """
     return [tile.tile_name for tile in convert(tiles, list[JTile])]
 
@@ -216,7 +216,7 @@ def parse_position(state: JState) -> dict[str, Any]:
     """Return a JState as a position of the game.
 
     Raises:
-        MalformedValue: its map is none.
+        MalformedValue: its map is not a JMap.
     """
     players = [{"score": player.score, "hand": [tile.tile_name for tile in player.hand]} for player in state.players]
     return {"map": placements(state.map), "pile": [tile.tile_name for tile in state.pile], "players": players}

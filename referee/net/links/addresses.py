@@ -16,8 +16,8 @@ BACKLOG = 4096
 players try again only a second later, then after two more: with Twisted's 50, honest players lost seconds when hundreds
 came at once."""
 ACCEPTS = 16
-"""Connections that one turn of the loop accepts; the others wait in the backlog. Twisted accepts more the more come: in
-a storm, one turn would take half a second of everybody's time."""
+"""Connections that one turn of the loop accepts; the others wait in the backlog. Twisted accepts more in a
+turn when more come: in a storm, one turn would delay everybody by half a second."""
 _V6_BITS = 64
 """Bits of an IPv6 address that identify a site; the machines of the site choose the rest."""
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
@@ -120,7 +120,7 @@ def _endpoint(reactor: Any, address: str) -> Any:
     """Return the endpoint of an address.
 
     Raises:
-        Exception: it is none; each kind of Twisted's endpoints raises its own.
+        Exception: the address is no endpoint; each kind of Twisted's endpoints raises an error of its own.
     """
     kind, _, rest = address.partition(":")
     if kind not in _FORMS:
@@ -131,15 +131,15 @@ def _endpoint(reactor: Any, address: str) -> Any:
         raise EndpointError(f"{address!r} is no endpoint: it has no port from 0 to {_LAST_PORT}; {_FORMS[kind]}")
     if kind == "unix" and not rest:
         raise EndpointError(f"{address!r} is no endpoint: it names no file; {_FORMS[kind]}")
-    from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it takes TLS along: few need any of it
+    from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it imports TLS, which few processes need
 
     return serverFromString(reactor, _with_backlog(address))
 
 
 def _with_backlog(address: str) -> str:
     """Add the backlog to an endpoint string of a kind that takes it, unless it has one."""
-    can_say = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
-    return f"{address}:backlog={BACKLOG}" if can_say else address
+    takes_backlog = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
+    return f"{address}:backlog={BACKLOG}" if takes_backlog else address
 
 
 async def stop_listening(port: Port) -> None:
@@ -190,7 +190,7 @@ def format_address(port: Port, endpoint: str) -> str:
     """Return the address of a port as a player writes it.
 
     Args:
-        port: it listens.
+        port: open port.
         endpoint: the endpoint string that it was opened with.
     """
     host = port.getHost()
@@ -205,7 +205,7 @@ def format_url(port: Port, endpoint: str) -> str:
     """Return the address of a port as a browser takes it.
 
     Args:
-        port: it listens.
+        port: open port.
         endpoint: the endpoint string that it was opened with.
     """
     kind, _, place = format_address(port, endpoint).partition(":")

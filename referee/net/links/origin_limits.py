@@ -13,8 +13,8 @@ MOST_OF_ORIGIN = 64
 MOST_IN_ALL = 512
 """Most connections without a hello: half of the 1024 files that a process may open, since records need some, too."""
 STORM = 512
-"""Connections of one origin at once that are no storm, with STORM_A_S more every second. The programs of a whole
-tournament start on one machine; a loop that connects and closes makes thousands a second."""
+"""Most connections of one origin at once that do not count as a storm; STORM_A_S more are allowed every second. The
+programs of a whole tournament start on one machine; a loop that connects and closes makes thousands a second."""
 STORM_A_S = 256.0
 _MOST_ORIGINS = 1024
 """Most origins whose connections are counted."""
@@ -60,7 +60,7 @@ class OriginLimiter(Generic[_Member]):
         return None
 
     def discard(self, member: _Member) -> None:
-        """Stop to count a connection: it ended, or has said hello."""
+        """Stop counting a connection: it ended, or has said hello."""
         origin = self._origins.pop(member, None)
         if origin is not None:
             self._members[origin].pop(member)
@@ -86,13 +86,13 @@ class Storms:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._levels: dict[str, tuple[float, float]] = {}
-        """Origin -> how many came lately, and when that was counted; the latest origin is last."""
+        """Origin -> number of its recent connections, and the time of that count; the latest origin is last."""
         self._storming: set[str] = set()
-        """Origins that have stormed lately: hardly ever any, while `origins` is called often."""
+        """Origins that stormed at the last call of `origins` or after it; nearly always none."""
 
     def count(self, origin: str) -> None:
         """Count a connection."""
-        level = min(self._level(origin) + 1, 2 * STORM)  # so it is over soon after the last of them
+        level = min(self._level(origin) + 1, 2 * STORM)  # so that a storm ends soon after its last connection
         self._levels.pop(origin, None)
         self._levels[origin] = level, self._now()
         if level > STORM:

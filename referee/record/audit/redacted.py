@@ -15,7 +15,7 @@ from ...match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, identify_foul
 from ...match.outcome import default_outcome, make_result
 from ...match.setup import restore_position
 from ...text import show_json
-from ..hidden_fields import OF_FOULS
+from ..hidden_fields import FOUL_HIDES
 from ..reader import Record, RecordError
 from ..schema import Transition
 from .chance import check_chance, check_nonces
@@ -31,7 +31,7 @@ from .times import check_book
 # the record's own seat saw and drew must follow. The hidden bytes of an expelled seat are not needed for that, since
 # nothing but its expulsion followed from them.
 
-_PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
+_PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in FOUL_HIDES)
 """Fields of a foul that everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
 """Fields of an event that the evidence of its foul is taken from."""
@@ -188,7 +188,7 @@ def _check_words(
     record: Record, number: int, foul: dict[str, Any], shown: dict[tuple[int, str], str], event: e.Event | None
 ) -> None:
     """Compare the words of a foul with those shown of it before, or else with its event."""
-    for name in OF_FOULS:
+    for name in FOUL_HIDES:
         key, text = (foul["seat"], name), foul[name]
         if not isinstance(text, str):
             continue

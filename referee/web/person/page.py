@@ -26,7 +26,7 @@ from .view import SeatView, perform_act, seat_page, watch
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
 _LINGER_S, _POLL_S = 2.0, 0.02
-"""Most seconds to wait until open pages have received the end, and seconds between two looks whether they have."""
+"""Most seconds to wait until open pages have received the end, and seconds between two checks of that."""
 
 
 class LocalSeat(Struct, frozen=True):
@@ -71,7 +71,7 @@ class PersonSite(Struct, frozen=True):
 
 
 async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite:
-    """Open a page for each of some seats.
+    """Open a page for each seat.
 
     Args:
         seats: name of a person -> seat.
@@ -91,7 +91,7 @@ class HostGuard(Resource):
     """Refuses requests for any other host than this machine.
 
     Args:
-        inner: resource that answers the others.
+        inner: resource that answers all other requests.
     """
 
     isLeaf = True  # noqa: N815  # Twisted's own
@@ -103,14 +103,14 @@ class HostGuard(Resource):
 
     def render(self, request: Any) -> Any:
         """Answer, or refuse; called by Twisted."""
-        own = ([f"{name}:{self.port}".encode()] for name in ("127.0.0.1", "localhost"))
-        if request.requestHeaders.getRawHeaders(b"host", []) not in own:
+        own_hosts = ([f"{name}:{self.port}".encode()] for name in ("127.0.0.1", "localhost"))
+        if request.requestHeaders.getRawHeaders(b"host", []) not in own_hosts:
             return _refuse(request, HTTPStatus.MISDIRECTED_REQUEST)
         return self._inner.render(request)
 
 
 def make_app(seats: Mapping[str, LocalSeat]) -> Klein:
-    """Return the addresses of the pages of some seats."""
+    """Return the web application that serves the pages of the seats."""
     app = Klein()
 
     def _find(token: str) -> SeatView | None:

@@ -72,7 +72,7 @@ class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     attempts: int = 0
     """Number of checks that were begun but not completed."""
     checked: str | None = None
-    """Time of the verdict, as above."""
+    """Time of the verdict, ISO 8601 in UTC."""
     trouble: str | None = None
     """Reason for a verdict without a report, in one sentence."""
     failed_steps: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Store:
         """Remove the unfinished work of a referee that was killed, and set every author's link.
 
         Returns:
-            Author and version of all that wait for a check, the oldest first.
+            Author and version of every version that waits for a check, the oldest first.
 
         Raises:
             StoreError: a version can't be read, or another file is in the place of a link.
@@ -217,8 +217,8 @@ class Store:
             name: name of the archive's file, for the error message about a lone source file.
 
         Returns:
-            The version, and whether it is new: the bytes of the latest version again are that version, unless it
-            failed.
+            The version, and whether it is new. If the archive equals that of the latest version, and that version has
+            not failed, nothing is stored and the latest version is returned.
 
         Raises:
             BadArchive: the archive can't be unpacked.
@@ -368,7 +368,7 @@ class Store:
         sync_folder(self.root)
 
 
-def author_of(folder: Path) -> Path | None:
+def find_author_folder(folder: Path) -> Path | None:
     """Return the folder of all versions of the author of a program; None for a program that was not handed in."""
     versions = folder.parent.parent
     return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
