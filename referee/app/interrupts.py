@@ -27,6 +27,7 @@ def _end(number: int, _where: FrameType | None = None) -> NoReturn:
     """End this process at once."""
     if sys.stderr is not None and sys.stderr.isatty():
         os.write(sys.stderr.fileno(), _SHOW_CURSOR)
+    # Not `sys.exit`: that would run every `finally` and every exit handler, and one of them may be what hangs.
     os._exit(SIGNALLED + number)
 
 

@@ -21,6 +21,9 @@ from .players import build, find_players
 from .running import run_reactor
 from .services import RefereeOptions, Services, monotonic, services
 
+# Programs are built before the reactor runs. A compiler may take minutes, and until the reactor runs Ctrl-C raises an
+# exception, as in any Python program. Persons sit at a table of their own, which is an observer of the match and also
+# a source of moves: so the match itself does not know which seats belong to persons.
 T = TypeVar("T")
 ADDRESS = "tcp:0:interface=127.0.0.1"
 """Address for programs without a sandbox; a sandboxed program sees a socket of its own."""

@@ -53,6 +53,8 @@ def map_in_processes(work: Callable[[W], T], items: Sequence[W], jobs: int) -> G
             yield from map(work, items)
         return
     with _pause_collection(), _pool(jobs) as pool:
+        # Items are sent in batches, because each message has a price of its own. Each process gets several batches:
+        # with one large batch, a single process could still be at work when all others have nothing to do.
         size = max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
         with _hold_signals():
             parts = deque(pool.submit(_work_through, work, items[at : at + size]) for at in range(0, len(items), size))
@@ -93,6 +95,7 @@ def _begin(parent: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before it could be said that this one is to
         os._exit(1)
+    # A player's function may print. Its lines must not get into the command's own output, which may be JSON.
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nowhere, stream)

@@ -22,6 +22,9 @@ from ..tournament.spec import TournamentSpec
 from ..tournament.standings import UnknownTieBreak
 from .pool import map_in_processes
 
+# A report is made from the records alone. So everybody who has the records can make the same report, at any time, and
+# there is no second store of results that could disagree with what was signed.
+
 
 class ReportedTournament(Struct, frozen=True, kw_only=True):
     """A report that was written."""

@@ -146,6 +146,8 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     if options.diagnostics is not None:
         from ..observers.diagnostics import DiagnosticLog  # noqa: PLC0415  # as the monitor
 
+        # A disk may stand still for seconds. In a thread, the log does not hold up the loop that takes the times of
+        # answers.
         own.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
         own.append(InThread(HeadLog(options.heads)))
@@ -203,6 +205,8 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
         SandboxMissing: a sandbox is required, and there is none.
     """
     files = (options.diagnostics, options.heads)
+    # A program that could read the key could sign records. One that could read the logs would see the answers of its
+    # opponents, and could learn their moves by heart.
     own = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))
     try:
         return confining.find_confinement(

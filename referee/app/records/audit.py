@@ -149,6 +149,8 @@ def _report(findings: _Findings, demands: Demands) -> AuditReport:
     missing_heads = [head for head in demands.heads if head not in hashes]
     known = {report.match for report in reports if isinstance(report, SoundRecord)}
     known |= {part.record.header.spec.name for part in audited if part.record is not None}
+    # A referee publishes heads of all its matches in one file. An audit of single files can only ask for theirs; an
+    # audit of a folder asks for all, so that a record which was removed is missed.
     published = {name: heads for name, heads in demands.published.items() if folders or name in known}
     missing_published = list(_missing(published, there))
     contradicted = list(contradictions(presence for match in examined for presence in match.presences))
@@ -212,8 +214,11 @@ def examine(path: Path, demands: Demands) -> Examined:
         )
     except RecordError as error:
         return Examined(path, Broken.by(error))
+    # A game that is not installed here must not end the audit of all other records.
     except PluginError as error:
         return Examined(path, Broken.by(RecordError(path, 0, str(error), "none")))
+    # Anything else is a fault of the auditor. It ends the audit: counted as a broken record, it would look like
+    # evidence against the referee that wrote the record.
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise

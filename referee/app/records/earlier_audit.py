@@ -30,6 +30,11 @@ from ...record.schema import FIRST_PREV
 from .audit_reports import Demands, SoundRecord
 from .tournament_audit import Examined, Head, demanded_heads
 
+# Only sealed records that hold are kept. Whether an unsealed record holds depends on what the auditor demands, and a
+# later audit may demand something else. A broken record is audited again each time.
+#
+# The code of the referee and of its plugins belongs to the result (see `_auditor`): after an upgrade everything is
+# audited again, because the old version may have let a bad record pass.
 _CODE = (".py", ".toml")
 _PREV = re.compile(rb'\{"n":(\d+),"prev":"([0-9a-f]{64})"')
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -72,6 +77,8 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         nothing = cls(auditor=_auditor())
         try:
             with path.open("rb") as file:
+                # The descriptor is asked for the owner, not the path: another file could be put there between two
+                # calls.
                 status, data = os.fstat(file.fileno()), file.read()
         except OSError as error:
             if isinstance(error, FileNotFoundError) and path.parent.is_dir():
@@ -106,6 +113,8 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def others(self, examined: Sequence[Examined]) -> Iterator[Examined]:
         """Yield the records of earlier audits that are not among those examined now."""
+        # Records that have been removed since are still compared. Otherwise an operator who sealed two versions of a
+        # match could show one version to each audit.
         there = {match.digest for match in examined}
         for earlier in self.found:
             if earlier.digest not in there:
@@ -149,6 +158,7 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
     """Return the SHA-256 of a file and the hashes that its lines name; nothing if it can not be read."""
     digest, heads = hashlib.sha256(), set[Head]()
     try:
+        # Without O_NONBLOCK, a named pipe among the records would make the audit wait forever.
         with open_descriptor(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return "", heads
@@ -157,6 +167,7 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
                     return hashlib.file_digest(file, "sha256").hexdigest(), heads
                 for line in file:
                     digest.update(line)
+                    # A pattern is enough here. The result is used only if these bytes were parsed and audited before.
                     if named := _PREV.match(line):
                         heads.add((int(named[1]) - 1, named[2].decode()))
                 heads.discard((-1, FIRST_PREV))

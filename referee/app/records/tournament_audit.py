@@ -34,6 +34,12 @@ from .audit_reports import (
     SoundTournament,
 )
 
+# A tournament and its matches hold each other. The header of a match's record has the hash of the tournament's line
+# that opened the match, and the tournament's line that closes it has the hash of the match's last line before the
+# seal. So neither can be written again later without the other, and a match can't be moved into another tournament.
+#
+# What no hash proves is checked here by comparison: that every match which was opened has a record, that nothing
+# unproved lies in the folder, and that one key did not seal two versions of the same thing.
 Head = tuple[int, str]
 """Number of a line, from 0, and its hash."""
 
@@ -234,6 +240,8 @@ def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equiv
         versions.setdefault((header.spec.name, header.key, begun), []).append(record)
     for (name, *_), records in versions.items():
         hashes_of_versions = [record.chain.hashes for record in records]
+        # A copy that was made while the tournament went on is no contradiction: it is the beginning of the longer
+        # record. So comparing each version with the longest one is enough.
         longest = max(hashes_of_versions, key=len)
         if any(longest[: len(hashes)] != hashes for hashes in hashes_of_versions):
             yield Equivocation(match=name, records=tuple(str(record.path) for record in records))
