@@ -85,6 +85,7 @@ def find_player(
         spec = PlayerSpec(spec.kind, str(base / player))
     launch = spec.launch(name)
     if launch.is_house and launch.name not in houses:
+        # Only players of this game are suggested: another one would be refused in the next step.
         remedy = nearest(launch.name, sorted(playing), before="house:")
         raise UnknownPlayer(f"there is no house player {launch.name!r}{remedy}")
     if launch.is_house and houses[launch.name].draws_chance:

@@ -122,6 +122,7 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     Raises:
         BadExplanation: there is no such seat; the text lists all seats.
     """
+    # Names come before numbers, because a player may be called `1`.
     if seat in names:
         return names.index(seat)
     if seat.isdecimal() and len(seat) <= _SEAT_DIGITS and int(seat) < len(names):

@@ -178,6 +178,8 @@ class EntrantsReader:
             PlayerError: it is none, can't be played with, or does not play the game.
         """
         try:
+            # Later it would be too late: such a path can't be written into the record, and the tournament would stop
+            # at its start.
             str((self._base / player).resolve()).encode()
         except UnicodeEncodeError:
             raise PlayerError(f"{self._base / player}: its path is no UTF-8; rename the folder") from None
@@ -206,6 +208,7 @@ class EntrantsReader:
             section.refuse("token" if "token" in section else "player", self._no_token(str(token)))
             return None
         known = self._hashes[token]
+        # With one token for two entrants, either of them could take the seat of the other.
         if self._owners.setdefault(known, name) != name:
             section.refuse("name", f"its token is that of {self._owners[known]}, too; each entrant needs its own")
             return None
@@ -251,6 +254,8 @@ class EntrantsReader:
             self._find_launch(str(folder))
         except (PlayerError, OSError) as error:
             self._sheet.warn(f"{folder.name} is left out: {error}")
+            # An entrant of a tournament that has begun stays in the field even if its folder is broken now. The list
+            # shows which of the missing entrants are only broken.
             self._left_out.append(str(folder.resolve()))
             return None
         return Candidate(name=_legal(folder.name), is_named=False, player=str(folder.resolve()))
@@ -258,5 +263,6 @@ class EntrantsReader:
 
 def _legal(name: str) -> str:
     """Return a name of a player that is as near to another one as can be."""
+    # NFKD takes accents off their letters, so that Zoë becomes Zoe and not Zo.
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _OTHER.sub("", plain).lstrip("_-")[:MAX_NAME_CHARS] or "player"

@@ -25,6 +25,8 @@ Where = tuple[str | int, ...]
 _GAP = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _DOT = re.compile(r"[ \t]*\.[ \t]*")
 _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\])*"|'[^']*'""")
+# Forms with three quotation marks come first: a form with one would take the first two of them as an empty text. Up to
+# two quotation marks may stand right before the closing three, and belong to the text.
 _SCALAR = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}(?!")'
     r"|'''.*?'{3,5}(?!')"
@@ -33,6 +35,12 @@ _SCALAR = re.compile(
     r"|[^,\]}\n#]+",
     re.DOTALL,
 )
+
+
+# tomllib returns values without their lines, and a mistake without a line is hard to find in a file of a hundred
+# entrants. So the text is scanned a second time. The scanner runs only over text that tomllib has accepted. This makes
+# it far simpler than a parser: it must know where each key, header and element begins, and nothing else. A library
+# that keeps positions would have been the alternative; then a second parser could disagree with the first one.
 
 
 class Lines:
@@ -117,6 +125,7 @@ class Lines:
 
     def _key(self) -> str:
         key = self._skip(_KEY)
+        # tomllib itself reads the escapes of a quoted key, so that its rules are not written twice.
         return next(iter(tomllib.loads(f"{key} = 0"))) if key[0] in "\"'" else key
 
     def _value(self, where: Where) -> None:
@@ -277,6 +286,8 @@ class Sheet:
         Raises:
             BadTournamentFile: something is wrong with the file.
         """
+        # An unknown key is refused, because a misspelt `rounds` would otherwise mean the default, and nobody would
+        # notice before the tournament is over.
         homes = {key: section.home for section in reversed(self._sections) for key in section.known}
         for section in self._sections:
             section.refuse_unknown({**homes, **self.homes})
@@ -364,6 +375,7 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
     """
     try:
+        # tomllib does the same. Both scans must see the same text.
         text = read_small_text(path, max_bytes).replace("\r\n", "\n")
     except BadText as error:
         raise BadToml(error.line, str(error.strerror)) from None

@@ -124,6 +124,8 @@ def load_or_begin(
         OSError: the machine failed.
     """
     path = find_record(folder) or record_path(folder, spec.name)
+    # A crash right after the file was made leaves no whole line. Such a file says nothing, but it is evidence of the
+    # crash: it gets another name, and is not deleted.
     if path.exists() and not has_line(path):
         path.rename(path.with_suffix(TORN))
     if not path.exists():
@@ -193,6 +195,7 @@ def _process(path: Path) -> str:
 def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
     """Check that a tournament is the one that was begun, perhaps with more entrants."""
     count = len(kept.entrants)
+    # Late entrants stand behind those that were there at the start, and join by an event of their own.
     wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
     if "pairing_program" in kept.format_options:
         same = {key: value for key, value in kept.format_options.items() if key in MAY_CHANGE}
@@ -246,6 +249,8 @@ def lock(folder: Path) -> Iterator[None]:
     Raises:
         TournamentInUse: another one plays this tournament.
     """
+    # A lock of the kernel, and not a file with the number of a process: the kernel releases it however the process
+    # ends. So there is never an old lock of which somebody has to judge whether it still counts.
     with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -162,6 +162,8 @@ def _run_loaded(
     )
     with _seal_at_end(recorder):
         is_over = _run(make, at_hand.monitoring)
+        # The folders are looked at once more although nothing is played any more. The record must not say of the last
+        # matches that a certain program played them if nobody knows that.
         how = "changed while matches were played: the last of them may be another program's"
         _note_changes(recorder, play.digests, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
@@ -182,6 +184,8 @@ def _begin_play(
     left = dict(loaded.left)
     recovery = recover(folder, left, find_game, sealer)
     others = CLUSTER_NAMES if run_settings.cluster is not None else count_names(run_settings.workers)
+    # The record names all processes of a run before any of them plays. An audit can then refuse a match that claims to
+    # have been played by a process which the tournament never had.
     at, processes = wall_clock(), tuple(new_process() for _ in range(1 + others))
     begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
@@ -270,6 +274,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
         except BadRequestFile as error:
             observers.notify(Observer.on_notice, str(error))
             with contextlib.suppress(FileNotFoundError):  # somebody has thought better of it
+                # A file that nobody can read would otherwise be noted again at every look.
                 path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
@@ -286,6 +291,8 @@ def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
     """Carry out a ruling, unless that was done before a crash; return what to notify."""
     ruling = request.ruling
     assert ruling is not None, "a request that is none to join"
+    # The file of a request outlives a crash between the two steps, so the same ruling may come twice. To carry it out
+    # twice could award a match twice.
     if any(known.id == ruling.id for known in recorder.tournament.rulings):
         return []
     about = " ".join(filter(None, (ruling.kind, ruling.match, ruling.entrant)))

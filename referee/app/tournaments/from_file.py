@@ -34,6 +34,9 @@ def keep_names(
         made_from: what the name of each was made from; None: the file gives it.
         field: entrants of the tournament, by its record.
     """
+    # A name that is made from a folder's name depends on all other folders. When a second `ada` is handed in, both
+    # would get a number, but the record knows the first one as `ada`. So a program that the record knows keeps the
+    # name that it has there, and only new programs get names that are free.
     given = {entrant.name for entrant, source in zip(entrants, made_from, strict=True) if source is None}
     known = defaultdict[str, deque[str]](deque)
     for entrant in field:

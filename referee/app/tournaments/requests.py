@@ -26,6 +26,9 @@ from ..players import find_folder, find_player
 from ..report import read_summary
 from .beginning import hash_programs, is_locked
 
+# Requests are files and not messages to a running referee, because often no referee runs: an organiser may
+# rule on a match after the tournament was stopped. A file waits until a referee takes it in, survives a crash of the
+# machine, and needs no port that somebody else could connect to.
 FOLDER = "requests"
 _MOST_BYTES = 1 << 16
 
