@@ -26,6 +26,10 @@ from rich.table import Column
 from ..errors import BadRequest
 from ..text import near, printable, printable_json, printable_lines
 
+# Names, moves, output and error texts of strangers' programs reach the terminal. Escape sequences in them could clear
+# the screen, change its title, or hide a line that an organiser should read. Each place that prints such a text makes
+# it harmless; this console does so once more, for the place that somebody forgot.
+
 
 class Terminal(Console):
     """A console that prints no control characters but its own, whatever text it is given: the last line of defence."""
@@ -33,6 +37,7 @@ class Terminal(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Yield the segments to write; called by rich."""
         for segment in super().render(renderable, options):
+            # Control segments come from rich itself: moves of the cursor, for a progress bar.
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
 
     def say(self, text: str) -> None:
@@ -142,6 +147,7 @@ def print_json(value: Any) -> None:
         BrokenPipeError: nobody reads stdout any more.
     """
     try:
+        # Flushed at once: otherwise a broken pipe would show only while Python exits, where nothing can catch it.
         print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=not _is_utf_8())), flush=True)
     except BrokenPipeError:
         lose(sys.stdout)
@@ -155,6 +161,8 @@ def _is_utf_8() -> bool:
 
 def lose(stream: IO[str]) -> None:
     """Discard everything that is written to a stream nobody reads, with its buffer, which would fail at exit."""
+    # The descriptor is replaced, not closed. The next file that is opened would get the number of a closed one, and a
+    # late print would be written into it.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -207,6 +215,8 @@ def group_options(keyword: str, make: Callable[..., Any], *options: Decorator) -
         wrapped: Any = _call
         for option in reversed(options):
             wrapped = option(wrapped)
+        # click derives the name of an option from its spelling, so the names are known only once click has read the
+        # options.
         names = [parameter.name for parameter in wrapped.__click_params__[-len(options) :]]
         decorated: F = wrapped
         return decorated

@@ -30,6 +30,10 @@ def complete_players(
     return matching or [CompletionItem(typed, type="dir")]
 
 
+# Bash splits a line at the characters of COMP_WORDBREAKS, and the colon of `house:` is one of them. Another value of
+# that variable would be simpler, but it would change completion for all other programs of the shell.
+
+
 class Bash(BashComplete):
     """Bash splits words at colons: this class joins them before completion, and splits the result again."""
 

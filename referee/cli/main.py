@@ -21,6 +21,10 @@ from .common import lose_unwritten
 from .completion import Bash
 from .errors import word_errors
 
+# Three things make a command line pleasant, and click does none of them. It starts quickly: the group knows its
+# commands by name only, imports the one that is called, and reads the help texts of all others from their sources. It
+# prints everywhere: in a terminal without Unicode, as in many containers, a board shows similar signs instead of an
+# exception. And it ends properly: at Ctrl-C, at a second Ctrl-C, and when `head` has closed the pipe.
 _RESEMBLING = "referee-resembling"
 """Name of the error handler in the registry of codecs."""
 _IN_ASCII = dict(zip("·╲★✶■●♣◆…±½", (*".\\*8#O&^", "...", "+-", ".5"), strict=True))
@@ -39,6 +43,8 @@ def _escape(sign: str) -> str:
     return sign.encode("ascii", "backslashreplace").decode()
 
 
+# An error handler belongs to the stream, so no print has to think of it. `backslashreplace` would be at hand, but
+# would show a board as rows of escape sequences.
 codecs.register_error(_RESEMBLING, _resemble)
 
 
@@ -176,6 +182,7 @@ class Commands(click.RichGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
+        # The order matters: `interruptible` raises the exception that `word_errors` then words.
         with word_errors(), interruptible():
             return super().invoke(ctx)
 

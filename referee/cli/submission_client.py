@@ -32,6 +32,12 @@ from ..web.submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchiv
 from ..web.submissions.folder import gather, write
 from ..web.submissions.store import VersionState
 
+# The client uses http.client alone. One request at a time needs no pool of connections, and an author who only hands
+# in a program has nothing more to install.
+#
+# Redirects are not followed, although most clients follow them. The token would be sent to the address that the answer
+# names, and that may not be the address of the organiser. The error names that address instead, and the author
+# decides.
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
 """Longest silence, in seconds: the organiser's machine may be busy, and explaining a long match takes it a while."""
@@ -118,6 +124,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                 if connection.sock is None:
                     raise
             response = connection.getresponse()  # one that was refused early says why, though the body was not taken
+            # One byte more than is allowed shows that an answer is too long, without reading all of it.
             data = response.read(_MAX_ANSWER_BYTES + 1)
         except (http.client.BadStatusLine, ConnectionResetError):  # RemoteDisconnected is both
             text = f"{self.host}:{self.port} does not speak {'HTTPS' if self.is_secure else 'HTTP'}"
@@ -251,6 +258,7 @@ def find_token(path: Path | None) -> str:
             mode, text = path.stat().st_mode, read_small_text(path)
         except OSError as error:
             raise ServiceError(f"can't read {path}: {error.strerror}; it holds the token that you were given") from None
+        # On a shared machine of a course, other students could hand in a program under this author's name.
         if mode & 0o077:
             raise ServiceError(f"others can read {path}; `chmod 600 {path}`")
         token = text.strip()
@@ -411,6 +419,7 @@ def await_verdict(
             last = state
         pause(pause_s)
         waited_s += pause_s
+        # Most verdicts take seconds, but before a deadline a whole class waits. The growing pause suits both.
         pause_s = min(pause_s * 1.5, LAST_LOOK_S)
     raise ServiceError(f"there is no verdict after {PATIENCE_S / 60:.0f} minutes; ask the organiser")
 
@@ -444,6 +453,7 @@ def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
             raise
     else:
         return explanation
+    # The list can be long, so it is requested only if the text is no full name.
     own = {str(row.get("match")) for row in read_rows(service.get("matches"), "matches")}
     meant = sorted(match for match in own if match.rpartition("/")[2] == name)
     if len(meant) > 1:

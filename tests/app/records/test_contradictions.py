@@ -53,7 +53,7 @@ def test_a_standstill_that_one_match_lacks_is_named(tmp_path: Path, other: list[
     assert Contradiction(match="two", witness="one", at_ms=LAST_MS) in report.contradictions
     assert not report.holds
     told = referee("audit", str(tmp_path), cwd=tmp_path, status=1).stdout
-    assert f"two does not tell of the standstill until {LAST_MS} ms that one had, too" in " ".join(told.split())
+    assert f"two does not show the standstill until {LAST_MS} ms that one shows" in " ".join(told.split())
 
 
 @pytest.mark.parametrize("process", ["aa", "bb", ""])

@@ -209,5 +209,5 @@ def test_the_command_says_how_many(logs: Path) -> None:
     """With the number of those that were not audited again; what it keeps is its owner's alone."""
     for count in (0, 1):
         done = referee("audit", "logs/alone.jsonl", "--since", "found.json", cwd=logs.parent)
-        assert f"{count} of them held when they were audited before, and have not changed since" in done.stdout
+        assert f"{count} of them held in an earlier audit, and have not changed since" in done.stdout
     assert (logs.parent / "found.json").stat().st_mode & 0o777 == 0o600

@@ -119,7 +119,7 @@ def test_a_folder_without_its_tournaments_record_is_named(folder: Path) -> None:
     (folder / "cup.jsonl").unlink()
     missing = broken(audited(folder))
     assert (missing.record, missing.line) == (str(folder / "cup.jsonl"), None)
-    assert missing.expected == "the record of the tournament whose matches lie beside it"
+    assert missing.expected == "the record of the tournament whose matches lie next to it"
 
 
 @pytest.mark.forges
