@@ -42,6 +42,10 @@ class WhereToConnect(Observer):
             console.say(f"the referee listens on {facts['address']}")
 
 
+# An address that anybody can connect to gets scans and wrong programs as well as players. An organiser who waits for a
+# player must see why it was refused, and must not lose that line among a thousand others.
+
+
 class TurnedAway(Observer):
     """Prints which connections were refused, and why.
 
@@ -102,6 +106,8 @@ def show_expulsions(result: Result, record: Path) -> None:
     Raises:
         RecordError: the record has been changed since.
     """
+    # The explanation goes through the seat's own view, although the whole record is at hand: its text is often copied
+    # and sent to the author, who may not know the hands of the others.
     for foul in result.fouls:
         explanation = view_as_seat(record, foul.seat).explain_seat()
         out.print(f"\n[red]{harmless(explanation.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
@@ -256,6 +262,7 @@ class MatchView:
         Raises:
             SystemExit: always; its status says whether the match is void.
         """
+        # The status is kept even if nobody reads the table: a script may look at the status alone.
         with suppress(BrokenPipeError):
             show_end(played, self._moves.so_far, as_json=self._as_json)
         sys.exit(FAILED if played.result.void else FINE)

@@ -122,11 +122,15 @@ def play_games(trial: Trial, game: str, opponent: str, folder: Path, limit_s: fl
     (folder / BUILDS).mkdir()
     for stamp in (trial.logs / BUILDS).glob("*.built"):  # what the check has built is not built again
         shutil.copyfile(stamp, folder / BUILDS / stamp.name)
+    # `compare` always has a test, which could stop the games early. A test that hardly ever decides leaves all of them
+    # to be played.
     test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
     tables = ("--tables", str(len(os.sched_getaffinity(0))))
     options = ("--game", game, *test, *tables, "--logs", str(folder), "--json")
     argv = (*trial.command, *options, "--", opponent, trial.player)
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as errors:
+        # The process gets files, not pipes: nothing has to read them while this process waits, and a full pipe can't
+        # stop it.
         process = OwnProcess(argv, output=out, errors=errors)
         try:
             is_late = process.wait(limit_s) is None

@@ -204,6 +204,7 @@ class JsonLines(Observer):
         result = result_text(self._tournament, entry)
         self._event("match-closed", match=entry.match, **told, result=result, **_counts(self._tournament))
         tournament = self._tournament
+        # Standings after every match would be most of the output: each has a line for every entrant.
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
             self._standings(tournament)
 
@@ -408,6 +409,8 @@ class LiveView(Observer):
 
     def _count_standings(self, tournament: Tournament, now_s: float) -> None:
         played, after_s = self._counted
+        # Tie-breaks of a large field take longer than a screen is worth. The time that they took decides how soon they
+        # are computed again, because it depends on the field, the format and the machine.
         if played != tournament.played and (now_s >= after_s or tournament.is_over):
             self._standings = tournament.standings(has_tie_breaks=self._has_tie_breaks)
             took_s = self._clock() - now_s
@@ -439,6 +442,7 @@ class LiveView(Observer):
 
     def _rate(self, now_s: float) -> float:
         """Return how many matches end in a second, recently; 0 if none did."""
+        # A rate since the start would follow a change of the field or of the load only after hours.
         while self._closed_s and now_s - self._closed_s[0] > RATE_S:
             self._closed_s.popleft()
         span_s = min(now_s - self._begun_s, RATE_S)

@@ -37,6 +37,7 @@ _SHOWN_HEX_CHARS = 3 * 200
 """Most hexadecimal characters in a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
 
+# This interpreter and this package: the first `referee` of the PATH may be another installation.
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
@@ -109,6 +110,7 @@ def check(
     plain = structs.asdict(report(called or player, findings))
     if not as_json:
         _conclude(called or player, findings)
+    # Games of a program that breaks the protocol would be lost by expulsion, and say nothing of its strength.
     if not (without_strength or request.only or _list_failures(findings)):
         plain["strength"] = list(_strengths(request, running, is_quiet=as_json))
     if as_json:

@@ -154,6 +154,9 @@ def play_comparison(
         RefereeError: a record in the folder does not hold.
         OSError: the machine failed.
     """
+    # A comparison is a tournament of two, with a format that ends when its test decides. So it is recorded, sealed,
+    # audited and continued after Ctrl-C by the code that does so for every tournament. A loop of matches would be
+    # shorter here, and would need all of that again.
     place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
     builds = settings.folder / BUILDS  # shared with checks and single matches, so that nothing is built twice
     run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
@@ -243,6 +246,8 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         RecordError: a folder of that name has a damaged record.
         OSError: the folder can't be read.
     """
+    # Results of an old and of a new version of a program must not be mixed in one test. A folder is compared by its
+    # content; of a command only the words can be compared, and the user is told so.
     digests = hash_programs(spec.entrants)
     before: tuple[Path, str] | None = None
     for number in count(1):

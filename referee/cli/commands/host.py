@@ -15,6 +15,8 @@ from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, console, out
 from ..running_options import hosting_options
 
+# Each tournament has a process of its own, because one reactor that plays several would let the load of one tournament
+# make players of another late.
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 """Command that starts this program again, for work that runs in a process of its own."""
 

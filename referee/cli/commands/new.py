@@ -35,6 +35,8 @@ class Sample(Struct, frozen=True):
     """What the author does in that file."""
 
 
+# A sample is a folder of the package and not a text in this module, so that it can be run, checked and formatted like
+# any other program.
 SAMPLES = {
     "c": Sample("c", ("*.c", "*.h", "Makefile"), "player.c", "a C compiler and make (packages gcc and make)"),
     "go": Sample("go", ("*.go", "go.mod"), "main.go", "Go 1.19 or newer (package golang-go)"),

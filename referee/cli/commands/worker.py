@@ -72,6 +72,7 @@ def work(options: WorkerOptions) -> None:
             calibration=calibration,
             observers=monitoring.observers,
         )
+        # A missing sandbox is reported now and here. Otherwise it would show with the first match, on another machine.
         _check_sandbox(settings, options.say)
         options.say(
             f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms "
@@ -127,6 +128,8 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
         await Deferred()
     except CancelledError:
         options.say("takes no more matches; ends once those that it has are over, or at once if it is asked again")
+        # A match that is broken off here would be played again elsewhere. Ending it in peace costs only the time of
+        # one match.
         worker.drain()
         while not host.is_idle:
             await deferLater(reactor, _LOOK_S)
