@@ -143,6 +143,9 @@ class _Pair(Struct, frozen=True):
     """Player -> the traceback of what it raised."""
 
 
+# A pair of matches is worth counting only in the order of the deals. Were the quick matches counted first, a test that
+# stops early would see mostly those, and short matches may favour one of the players. So a result waits for the deals
+# before it; `map_in_processes` keeps the order.
 _work: list[_Work] = []
 """The evaluation that is running. Forked processes find it here: functions can not be sent to them."""
 
@@ -311,6 +314,7 @@ def _play_pair(deal: int) -> _Pair:
         entrants = rotate_seats((_OWN, _THE_OTHER), leg)
         players = [work.players[entrant] for entrant in entrants]
         names = tuple(player.name for player in players)
+        # The seed follows from the number of the deal alone, so it does not matter which process plays it.
         seed = chance.seed_from_number(chance.deal_number(work.seed, deal))
         name, commitment = f"{work.setup.match}-{deal}.{leg}", chance.commitment(seed)
         setup = replace(work.setup, match=name, names=names, commitment=commitment)

@@ -81,6 +81,8 @@ def frame_page(page: str, title: str, *, height_px: int = 760) -> str:
         title: description of the page for screen readers.
         height_px: height of the frame in pixels.
     """
+    # Without `allow-same-origin`, a script of the page can't reach the notebook around it. The page has names and
+    # moves of players in it, which may be anybody's.
     style = f"width: 100%; height: {height_px}px; border: 0"
     return f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" sandbox="allow-scripts" style="{style}"></iframe>'
 
@@ -268,6 +270,7 @@ class Match(Tables):
         if isinstance(self._source, Record):
             return self._source.path
         folder = Path(tempfile.mkdtemp(prefix="referee-match-"))
+        # Not `__del__`: a finalizer also runs when Python ends, when modules that `__del__` needs may be gone.
         weakref.finalize(self, remove, folder)
         self._source.write(folder / f"{self.name}.jsonl")
         return folder / f"{self.name}.jsonl"

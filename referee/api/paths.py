@@ -8,6 +8,9 @@ from pathlib import Path
 from ..errors import BadRequest
 from ..games.arguments import describe
 
+# Programs catch either the one error class of this library or the usual classes of Python. With both as bases, neither
+# kind of program has to know about the other.
+
 
 class CannotWrite(BadRequest, OSError):
     """A file or folder can't be written. It is an OSError as well, as Python programs expect."""

@@ -87,9 +87,14 @@ class FunctionSeat:
         try:
             move = self._choose(msgspec.msgpack.decode(command.view))
             body = _encode_move(Move(match=self._match, turn=command.turn, move=move))
+        # A KeyboardInterrupt is not caught: it comes from the user, who wants to stop the match, and not from the
+        # player.
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, a program would have ended with it
             return self._end(seat, error, _add_time(sent_ms, begun_s))
         at_ms = _add_time(sent_ms, begun_s)
+        # Nothing can stop a Python function from outside. A thread could be left behind, but it would go on computing
+        # next to the following moves; a process would need functions that can be sent to it. So a late function is
+        # expelled when it returns.
         if at_ms - sent_ms > command.limit_ms:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=0.0, pending="")
         try:
@@ -227,6 +232,7 @@ def _events(match: Match, seats: Sequence[FunctionSeat]) -> list[e.Event]:
     waiting: deque[e.Event] = deque([e.MatchOpened(at_ms=0.0)])
     while match.phase is not Phase.OVER:
         event = waiting.popleft()
+        # An answer may still wait in the queue when its seat is expelled for another one.
         if isinstance(event, e.SeatEvent) and match.is_out(event.seat):
             continue
         commands = match.handle(event)

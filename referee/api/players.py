@@ -68,6 +68,7 @@ def _check_names(names: Sequence[str], count: int) -> Sequence[str]:
 
 
 def _seat(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
+    # A class can be called, so it would pass as a function, and fail in the middle of the match with a puzzling error.
     if isinstance(player, type):
         raise BadPlayer(_refuse_class(player))
     if callable(player):

@@ -176,6 +176,10 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
     return Position(rules, state, names)
 
 
+# Through msgpack, and not through a copy: tuples become lists, as on the wire. A function that works with these views
+# then works unchanged as a program.
+
+
 def _plain(value: Any) -> Any:
     """Return a value as the plain data that a player would receive over the wire."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(value))

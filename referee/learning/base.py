@@ -135,6 +135,7 @@ class Encoding(ABC):
         >>> len(encoding.legal(state, ()))
         88
         """
+        # `dict` keeps the last of equal keys. In reversed order, that is the first of the steps which share an action.
         steps = self.rules.legal_steps(state, chosen)[::-1]
         return dict(zip(self.numbers(state, steps), steps, strict=True))
 
@@ -144,6 +145,8 @@ class Encoding(ABC):
         >>> referee.learning.encoding_of("quincy").mask([0, 2])[:4].tolist()
         [1, 0, 1, 0]
         """
+        # NumPy takes longer for single elements. An array over a bytearray can be written, unlike one over bytes,
+        # which matters to libraries that make tensors of it without a copy.
         mask = bytearray(self.actions)
         for action in legal:
             mask[action] = 1

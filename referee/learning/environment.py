@@ -14,6 +14,10 @@ from ..games.base import Outcome, Step
 from .base import LIMIT, Encoding
 from .rendering import PictureWindow, as_pixels, as_text
 
+# PettingZoo has two interfaces: all agents act at once (`ParallelEnv`), or one after the other (AEC). These games have
+# turns, so this is the second one. A move of several steps is several actions in a row of the same agent:
+# `agent_selection` stays until the move is whole, and only then is the move played. The position changes with whole
+# moves alone, as in a match.
 RENDER_MODES = ("ansi", "rgb_array", "human")
 _NO_RESET = "no game is played now: call reset() first"
 
@@ -69,6 +73,8 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         if seed is not None:
             self._random = np.random.default_rng(read_whole("seed", seed, 0))
         encoding = self.encoding
+        # The dealer is that of real matches; only its seed comes from NumPy. So the deals have the same distribution
+        # here and there.
         self.state_of_game = encoding.rules.new(
             encoding.options, encoding.seats, Dealer(self._random.bytes(SEED_BYTES))
         )
@@ -94,6 +100,8 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         if not hasattr(self, "agent_selection"):
             raise BadRequest(_NO_RESET)
         encoding, seat = self.encoding, self.possible_agents.index(agent)
+        # The legal steps are those of the agent whose turn it is. A mask for another agent would show it that agent's
+        # hand.
         is_to_act = agent == self.agent_selection and agent in self.agents
         observed = encoding.observation(self.state_of_game, seat, self._chosen if is_to_act else ())
         return {"observation": observed, "action_mask": encoding.mask(self._legal if is_to_act else ())}

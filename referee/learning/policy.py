@@ -37,6 +37,8 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
         while (move := rules.move_of(chosen)) is None:
             legal = encoding.legal(state, chosen)
             action = int(policy(encoding.observation(state, view.seat, chosen), encoding.mask(legal)))
+            # No legal action is chosen instead: a policy that ignores its mask is not trained as its author believes,
+            # and a silent repair would hide that.
             if action not in legal:
                 raise ValueError(f"the policy chose action {action}, which its mask does not allow")
             chosen = (*chosen, legal[action])

@@ -16,6 +16,8 @@ from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
 from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding
 
+# On the map, tiles are shown by shape and by colour, and not by kind: twelve planes instead of thirty-six. Whether
+# tiles fit depends on these two alone, so a network need not learn which kinds have a colour in common.
 _WORDS: dict[Step, int] = {PASS: 0, EXCHANGE: 1, STOP: 2}
 _ACTIONS: dict[Step, int] = {**_WORDS, **{name: len(_WORDS) + kind for name, kind in BY_NAME.items()}}
 _MARKED = len(SHAPES) + len(COLORS)

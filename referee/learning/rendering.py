@@ -24,6 +24,7 @@ def as_text(markup: str) -> str:
 def as_pixels(svg: str) -> NDArray[np.uint8]:
     """Return a drawing as pixels: rows from the top, columns from the left, red, green and blue."""
     surface = _surface(svg)
+    # pygame's arrays begin with the columns, pictures in Gymnasium with the rows.
     return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
 
 
@@ -48,6 +49,7 @@ class PictureWindow:
         """Show a drawing, unless it is already shown; the window opens with the first one."""
         if svg != self._shown:
             self._draw(svg)
+        # A window whose events nobody takes is soon marked by the desktop as one that does not respond.
         pygame.event.pump()
 
     def _draw(self, svg: str) -> None:
@@ -62,5 +64,6 @@ class PictureWindow:
     def close(self) -> None:
         """Close the window, if it is open."""
         if self._screen is not None:
+            # Not `pygame.quit`: the program around this window may use other parts of pygame.
             pygame.display.quit()
             self._screen, self._shown = None, ""
