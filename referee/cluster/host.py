@@ -36,8 +36,8 @@ from ..programs.capabilities import examine
 from ..programs.confining import Confinement
 from ..text import printable
 from ..tournament.hosts import Calibration
-from .examination import HostReport
 from .host_run import HostRun, HostSettings, choose_confinement
+from .host_states import HostReport
 from .messages import (
     BrokenOff,
     CommonVersions,

@@ -1,4 +1,7 @@
-"""Fouls: why a player was expelled. The causes are a closed list, and each foul has its evidence."""
+"""Fouls: why a player was expelled. The causes are a closed list, and each foul has its evidence.
+
+When an answer is late is decided in timekeeper.py.
+"""
 
 from enum import StrEnum
 from typing import Any

@@ -1,4 +1,7 @@
-"""Processes that end with this one and share no keyring with it: how they are started, watched, signalled and found."""
+"""Processes that end with this one and share no keyring with it: how they are started, watched, signalled and found.
+
+How long a program may take to end is in limits.py.
+"""
 
 # The kernel kills a process together with the thread that started it (PR_SET_PDEATHSIG), but only once the process has
 # asked for that. A referee that is killed before then would leave the process running for ever. So the last command

@@ -40,7 +40,7 @@ from .http import (
     send,
     send_pieces,
 )
-from .person.view import SeatView, perform_act, seat_page, watch
+from .person.browser import SeatView, perform_act, seat_page, watch
 from .sessions import Person, SiteRole
 from .submissions.archive import MAX_PACKED_BYTES
 from .submissions.challenges import PRACTICE, Challenge, PracticeRules

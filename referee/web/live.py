@@ -18,7 +18,7 @@ from ..clock import Clock
 from ..match.fouls import Cause
 from ..observers.spectating import SeenTable, ToldNews
 from ..pages.words import move_text, with_names
-from .cards import OpenMatch
+from .contest_json import OpenMatch
 from .event_streams import EventStreams
 
 _UNSAID = ("kind", "seat", "event")

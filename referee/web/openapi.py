@@ -19,7 +19,7 @@ from ..record.published_heads import PublishedHead
 from . import organisers as organising
 from .author_service import CheckedVersion, OwnMatches, Versions
 from .authors import PRACTICE_API, QUEUE_API, PracticeRequest, PracticeState, Queue
-from .cards import ContestCard
+from .contest_json import ContestCard
 from .http import EVENTS, JSON
 from .http import LINES as _LINES
 from .http import PLAIN_TEXT as _TEXT

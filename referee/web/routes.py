@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from ..pages.contest_page import contest_page, live_page, search_page
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.tournament_json import TournamentReport
-from .cards import ContestCard
+from .contest_json import ContestCard
 from .event_streams import EventStreams
 from .guarded_routes import Visitor, find_visitor
 from .http import (

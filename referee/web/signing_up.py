@@ -21,9 +21,9 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ..net.links.tokens import BadTokens, add_tokens
 from ..plugins import installed
-from .cards import SignUp
 from .contest.contest_file import Contest
 from .contest.intake import Intake
+from .contest_json import SignUp
 from .guarded_routes import MemberPages, give_cookie, read_cookie, read_request
 from .http import HTML, JSON, RequestRefused, find_address, refusal, send, send_reply
 from .rate_limit import HOUR_S, RateLimit, TooOften

@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.cli.submission_client import find_service
-from referee.cluster.examination import HostReport, read_status
 from referee.cluster.followed_match import FollowedMatch, Handout
+from referee.cluster.host_states import HostReport, read_status
 from referee.cluster.messages import (
     RETURNED,
     BrokenOff,

@@ -10,7 +10,7 @@ from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.elo import expected_score
-from referee.tournament.ratings.likelihood import Prior
+from referee.tournament.ratings.most_likely import Prior
 from referee.tournament.ratings.multi_seat import SkillBook, TeamMatch, TeamResults
 
 from .courses import AT, events_of, spec_of, tournament_of

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
-from referee.web.cards import SignUp
 from referee.web.contest.intake import LoggedAction
 from referee.web.contest.organising import AuthorLine, Machine, ProcessLine, TournamentLine
 from referee.web.contest.queue import QueueLine
+from referee.web.contest_json import SignUp
 from referee.web.http import RequestRefused
 from referee.web.person.seat import Act
 from referee.web.submissions.challenges import Challenge, ChallengeRefused, PracticeRules

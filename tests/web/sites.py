@@ -23,7 +23,16 @@ from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
 from referee.web import author_service, http, organisers, signing_up, workshop
 from referee.web.author_service import AuthorService
-from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
+from referee.web.contest_json import (
+    Coming,
+    ComingMatch,
+    ContestCard,
+    LastResult,
+    Leader,
+    OpenMatch,
+    SignUp,
+    TournamentCard,
+)
 from referee.web.event_streams import EventStreams, PersonStreams
 from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables

@@ -18,7 +18,7 @@ from referee.pages.replay_page import replay_page
 from referee.plugins import find_game
 from referee.record.reader import read_record
 from referee.web import workshop
-from referee.web.cards import ContestCard, SignUp
+from referee.web.contest_json import ContestCard, SignUp
 from referee.web.live import LiveState
 from referee.web.routes import PAGES_A_MINUTE, make_site
 from referee.web.visitors import HEADERS

@@ -8,7 +8,7 @@ import pytest
 from twisted.internet.defer import Deferred, maybeDeferred
 
 from referee.web import signing_up
-from referee.web.cards import SignUp
+from referee.web.contest_json import SignUp
 
 from .sites import PAYLOAD, Answer, Browser, TestSite
 

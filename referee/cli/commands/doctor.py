@@ -7,7 +7,7 @@ import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...cluster.examination import HostStatus, ask_hosts
+from ...cluster.host_states import HostStatus, ask_hosts
 from ...programs.capabilities import examine
 from ..common import FOLDER, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED, FINE

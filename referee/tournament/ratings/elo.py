@@ -42,7 +42,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..crosstable import Crosstable
-from .likelihood import Matrix, Prior, Vector, factor, inverse, most_likely
+from .most_likely import Matrix, Prior, Vector, factor, inverse, most_likely
 
 ELO = 400 / log(10)
 """Points of Elo in a unit of the logistic scale."""

@@ -19,7 +19,7 @@ from ...app.tournament_file.sheet import Section, Sheet, ValueKind
 from ...errors import BadRequest
 from ...plugins import Registry
 from ...tournament.events import SpectatorSight
-from ..cards import SignUp
+from ..contest_json import SignUp
 from ..submissions.challenges import PRACTICE
 
 CONTEST = "contest.toml"

@@ -26,7 +26,7 @@ from ...pages.tournament_json import TournamentReport
 from ...programs.confining import SandboxMode
 from ...record.key import default_path, public_pem
 from ...text import printable
-from ..cards import ContestCard, TournamentCard
+from ..contest_json import ContestCard, TournamentCard
 from ..event_streams import EventStreams
 from ..live import LiveTables
 from ..published import search

@@ -17,7 +17,7 @@ from ...pages.contest_page import contest_page
 from ...pages.replay_page import with_record
 from ...pages.report_files import REPLAYS, ReplayPages, Targets
 from ...record.tournament_record import find_record
-from ..cards import ContestCard
+from ..contest_json import ContestCard
 from ..published import HEADS, find_public_file
 from .contest_file import Contest
 from .publishing import HOME, Published

@@ -26,7 +26,7 @@ from ...pages.words import number
 from ...plugins import installed
 from ...programs.processes import ProcessCommand, if_alive, start
 from ...tournament.rulings import OF_ALL
-from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
+from ..contest_json import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ...pages.tournament_json import ReportedDue, TournamentReport
 from ...text import counted
-from ..cards import Coming, ComingMatch
+from ..contest_json import Coming, ComingMatch
 from ..sessions import Person, SiteRole
 from ..submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice

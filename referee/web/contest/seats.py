@@ -14,9 +14,9 @@ from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
 from ..event_streams import LONGEST_S
+from ..person.browser import SeatView
 from ..person.relay import MAX_LINE_BYTES, speak
 from ..person.seat import Act, PageState
-from ..person.view import SeatView
 from ..submissions.challenges import Challenge
 
 _NOTHING = PageState()

@@ -26,7 +26,7 @@ from ...clock import Timer, wall_clock
 from ...observers.process_lines import SeenProcess
 from ...observers.spectating import SeenTable
 from ...programs.processes import OwnProcess
-from ..cards import OpenMatch
+from ..contest_json import OpenMatch
 from ..live import LiveTable, LiveTables
 from ..published import heads_path
 from .contest_file import ScheduledTournament

@@ -20,8 +20,8 @@ from ...clock import Port
 from ...net.links.addresses import listen, stop_listening
 from ..http import HTML, send
 from ..visitors import NO_BODY, Visitors
+from .browser import SeatView, perform_act, seat_page, watch
 from .seat import PersonSeat
-from .view import SeatView, perform_act, seat_page, watch
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24

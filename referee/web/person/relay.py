@@ -16,8 +16,8 @@ from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
+from .browser import PACE_S
 from .seat import Act, PersonSeat
-from .view import PACE_S
 
 MAX_LINE_BYTES = 16 << 20
 """Most bytes of one state: a drawing of the largest board is far below that."""

@@ -12,10 +12,10 @@ from twisted.internet.task import Clock
 from referee.net.links.tokens import add_tokens
 from referee.plugins import load
 from referee.web import signing_up as new_authors
-from referee.web.cards import SignUp
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.intake import Intake
 from referee.web.contest.organising import Organising
+from referee.web.contest_json import SignUp
 from referee.web.http import RequestRefused
 from referee.web.signing_up import NewAuthors
 from referee.web.submissions.store import Store

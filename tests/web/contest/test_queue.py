@@ -11,7 +11,6 @@ from twisted.internet.task import Clock
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import TournamentReport, report_tournament
 from referee.plugins import load
-from referee.web.cards import OpenMatch
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.queue import (
     MOST_LINES,
@@ -26,6 +25,7 @@ from referee.web.contest.queue import (
     waiting_tournaments,
 )
 from referee.web.contest.tournament_runs import RunState, TournamentRun
+from referee.web.contest_json import OpenMatch
 from referee.web.event_streams import LOOK_S
 from referee.web.live import LiveTables
 from referee.web.sessions import Person, SiteRole

@@ -16,10 +16,10 @@ from referee.errors import BadRequest
 from referee.plugins import load
 from referee.programs.player_spec import Launch, PersonPlace
 from referee.web.person import relay
+from referee.web.person.browser import PACE_S
 from referee.web.person.relay import SeatRelay
 from referee.web.person.seat import Act, Choosing, PageState, PersonSeat
 from referee.web.person.table import PersonTable, UserInterface
-from referee.web.person.view import PACE_S
 
 GAME = load().games["quincy"]
 
