@@ -39,6 +39,8 @@ def read_whole(name: str, value: object, least: int | None = None) -> int:
         BadRequest: it is not a whole number, or too small.
     """
     try:
+        # `int` would also take "3" and 3.7, and a mistake would become another game. `operator.index` takes only what
+        # is a whole number, of NumPy too.
         number = operator.index(value)  # type: ignore[arg-type]  # the call finds that out
     except TypeError:
         raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None

@@ -35,6 +35,11 @@ Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """A row or a column: more than any game reaches, and an integer of every language."""
 
 
+# A generator of random numbers would be the obvious choice. But it has a state, so the result of a game would depend
+# on how often each part of it had drawn, and two states with equal boards could differ in what comes next. One shuffle
+# at the start decides everything, and an auditor can check it against the seed.
+
+
 class Shuffle(Protocol):
     """Puts items into a random order; chance reaches a game in this form only.
 
@@ -209,6 +214,8 @@ class Game(ABC, Generic[S, V, M]):
             MalformedMove: it has not the form of a move.
         """
         try:
+            # Strict: "3" is no 3. Otherwise a program could win here with a message that another implementation of the
+            # protocol refuses.
             move: M = msgspec.convert({"move": raw}, self._boxed_move, strict=True).move
         except msgspec.ValidationError as error:
             raise MalformedMove(str(error)) from None

@@ -56,6 +56,8 @@ def _describe(struct: type[msgspec.Struct], part: dict[str, Any]) -> None:
 
 def _docstrings(struct: type) -> dict[str, str]:
     """Return the docstrings below the fields of a struct; none where there is no source."""
+    # Python throws the text below a field away, so it is read from the source. `Meta(description=...)` would need no
+    # source, but would stand in the middle of each type, where it makes the struct hard to read.
     try:
         parsed = ast.parse(dedent(inspect.getsource(struct))).body[0]
     except (OSError, TypeError):  # the struct was made without a file, or is built in

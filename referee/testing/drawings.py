@@ -2,6 +2,9 @@
 
 from xml.etree import ElementTree as ET
 
+# The drawing of a game from a plugin gets into the pages of the organiser's site. A list of what is forbidden would
+# never be complete: SVG has scripts, foreign objects, animations that set attributes, styles and images that load. So
+# the check lists what is allowed, and a game that needs more elements has to ask for them.
 _SVG = "{http://www.w3.org/2000/svg}"
 _SHAPES = {
     _SVG + name
@@ -40,4 +43,5 @@ def check_drawing(svg: str) -> None:
             assert not local.startswith("on"), f"the drawing acts: {name}"
             assert local not in ("style", "src"), f"the drawing has the attribute {name}"
             assert local != "href" or value.startswith("#"), f"the drawing links outside: {value}"
+            # References within the drawing are taken out first; any that is left points outside.
             assert "url(" not in value.lower().replace("url(#", ""), f"the drawing loads {value}"

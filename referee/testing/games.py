@@ -22,6 +22,9 @@ from .seats import AnyGame, plain
 if TYPE_CHECKING:
     from random import Random
 
+# All of these can come over the wire: integers at both ends of msgpack's range, the last character before the
+# surrogates, a text of the greatest length, deep nesting. What the wire refuses never reaches a game, and would test
+# nothing.
 JUNK: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * MAX_STRING_BYTES),
     *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
@@ -115,6 +118,8 @@ class _GameCheck(msgspec.Struct):
         """Play one game to its end; then play the same moves again, which must give the same state."""
         state = self._deal()
         assert state == self._deal(), "the same seed gave another deal"
+        # States are compared by their text before and after a call. That also shows a change of something inside a
+        # state at which its `==` does not look, such as a cache that two states share.
         moves: list[Any] = []
         ended: Outcome | None = self._check_state(state)
         while ended is None and len(moves) < max_turns:
@@ -124,6 +129,8 @@ class _GameCheck(msgspec.Struct):
                 self._check_legal_moves(state)
                 self._check_steps(state)
                 self._check_drops(state)
+            # Both ways are taken, because they reach different positions: a list of legal moves may be incomplete (Q
+            # lists single tiles), but steps make every move.
             is_listed = self.source.random() < 0.5
             move = self.source.choice(self.game.legal_moves(state)) if is_listed else self._stepwise(state)
             moves.append(plain(move))
@@ -202,6 +209,9 @@ class _GameCheck(msgspec.Struct):
         Two states that look alike to a seat have the same drawing for it and for spectators; so have the states after
         a move that is legal in both, unless the news of the move differ.
         """
+        # A drawing leaks more easily than a view: the order of elements, the width of a card or an empty group can
+        # show what is hidden, and nobody sees that by looking at it. So drawings of two states are compared that
+        # differ in nothing but what is hidden.
         game, view = self.game, self.game.view(state, seat)
         keys = (self.source.randbytes(chance.SEED_BYTES) for _ in range(2))
         first, other = (game.imagine(self.options, view, chance.Dealer(key)) for key in keys)
@@ -322,6 +332,7 @@ def spoilt(raw: Any, source: "Random") -> Any:
     if isinstance(raw, dict) and raw and source.random() < 0.8:
         key = source.choice(sorted(raw))
         rest = {name: value for name, value in raw.items() if name != key}
+        # Damaged legal moves get further into the rules than junk, which nearly always fails by its form.
         return rest if source.random() < 0.1 else {**raw, key: spoilt(raw[key], source)}
     if isinstance(raw, list) and raw and source.random() < 0.8:
         index = source.randrange(len(raw))
@@ -348,5 +359,7 @@ def _check_type(view: Any, view_type: type[msgspec.Struct]) -> None:
 
 def _check_plain(value: Any, what: str) -> None:
     """Check that a value is the same in JSON and in msgpack, so that no player and no record loses any of it."""
+    # Players receive msgpack, and records hold JSON. A tuple as a key, bytes or an infinite number would survive only
+    # one of the two.
     over_json = msgspec.json.decode(msgspec.json.encode(value))
     assert plain(value) == over_json, f"{what} is not plain: {value}"

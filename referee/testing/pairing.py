@@ -120,6 +120,11 @@ def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
     return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
+# A tournament on many tables gets its results in any order, loses entrants at any time, and is folded again from its
+# record after a crash. A random run does all three; `repeat` is the crash. A wrong number of a pairing would be the
+# worst mistake: a record that was made before the crash would then belong to another match.
+
+
 class _PairingCheck(msgspec.Struct):
     """One tournament that is run and checked."""
 
@@ -231,6 +236,7 @@ class _PairingCheck(msgspec.Struct):
         raise AssertionError(f"these tables were taken for a round: {tables}")
 
     def _check_new(self, pairing: Pairing) -> None:
+        # A pairing whose opponent has gone may become a bye under the number that it had.
         is_walkover = pairing.is_bye and pairing.against in self.withdrawn
         assert is_walkover or pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
         assert pairing.round >= 1, "rounds count from 1"

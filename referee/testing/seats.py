@@ -16,6 +16,10 @@ Choose = Callable[[Any], Any]
 """Function from a view to a move, both plain, as they are on the wire."""
 
 
+# No clock is read, so a match of hours takes milliseconds, a deadline can be hit to the millisecond, and a failure can
+# be repeated on every machine.
+
+
 class ScriptedSeat:
     """A player without a network: says ready, opens its nonce, confirms, and answers every turn.
 

@@ -17,6 +17,12 @@ from .drawing import draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
 from .tiles import BETWEEN, BY_NAME, KINDS, NAMES, NEIGHBOURS, Board, Cell, Openings, Tile
 
+# The turn order is kept rotated: its first seat is the one to move, and a seat that has moved goes to the end. The
+# first `to_go` seats have yet to move in this round. With an index into a fixed order instead, each expulsion would
+# have to move the index, differently before and behind it.
+#
+# The pile is `bytes`, one byte for each tile. It can be hashed, and a player that looks ahead takes slices of it in
+# every state: of a tuple, they would copy eight times as much.
 HAND_SIZE = 6
 PASS, EXCHANGE, STOP = "pass", "exchange", "stop"
 """Steps of a move that are words; the others are a tile's name, and a square, `(row, column)`."""

@@ -41,6 +41,8 @@ def _between() -> tuple[tuple[int, ...], ...]:
     }
     one_side = [alike[_SHAPE, _SHAPE[kind]] | alike[_COLOR, _COLOR[kind]] for kind in range(KINDS)]
 
+    # A tile has to agree with both neighbours in the same attribute. Between a red star and a red circle only red
+    # tiles fit, not a green star, though it agrees with one of them.
     def _both(one: Tile, other: Tile) -> int:
         shared = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
         return reduce(or_, shared, 0)
@@ -49,6 +51,8 @@ def _between() -> tuple[tuple[int, ...], ...]:
     return (*rows, (*one_side, sum(bits)))
 
 
+# Comparing shapes and colours of two neighbours would be clearer, and is what the naive rules among the tests do. This
+# table answers for all 36 kinds at once, and a search asks for every free cell.
 BETWEEN = _between()
 """Tiles that agree with both neighbours of one axis, all in shape or all in colour; KINDS stands for no neighbour."""
 

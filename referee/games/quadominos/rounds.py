@@ -289,6 +289,7 @@ def start_turn(state: State, order: tuple[int, ...]) -> State:
 def _draw(state: State, wanted: Faces) -> State:
     """Draw from the well until one of the wanted faces is drawn or the well is empty."""
     seat, well = state.order[0], state.well
+    # All tiles are drawn in one step of the fold. Single draws would be states in which nobody has anything to decide.
     fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.all_faces((tile,)))
     count = next(fitting, len(well))
     event = {"event": "drew", "seat": seat, "tiles": count, "lost": count * PENALTY}
@@ -324,6 +325,8 @@ def drop(state: State, seat: int) -> State:
     after = replace(
         state,
         order=tuple(other for other in state.order if other != seat),
+        # To the end of the well, not shuffled into it: chance reaches a game only at the start of a round, and the
+        # seats can't know these tiles either way.
         well=state.well + state.hands[seat],
         hands=replace_at(state.hands, seat, ()),
         scores=replace_at(state.scores, seat, 0),

@@ -19,6 +19,8 @@ from .board import OWN, Board, Marks, PreparedMap
 MAX_LEGS = 100
 """Legs in one move. The source has no limit, but two towers can exchange a piece forever; a guess far above any use."""
 
+# The phase is part of the state and of each view, and not derived from the last play: a state that a player imagines
+# from its view has no last play.
 Phase = Literal["place", "move", "continue", "over"]
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 """Pieces by seat, in the order of their numbers."""

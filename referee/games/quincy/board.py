@@ -107,6 +107,8 @@ def survey(stones: Squares) -> tuple[Squares, int]:
     squares = count = 0
     for step in _STEPS:
         pairs = stones & stones >> step
+        # A pair that is followed by a pair two squares on makes four: two shifts where comparing four squares takes
+        # three. The tenth bit of each row, which is always clear, ends every run at the edge.
         fours = pairs & pairs >> 2 * step
         if fours:
             count += _firsts(fours, step).bit_count()
