@@ -222,6 +222,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
         names=tuple(player.name for player in players),
         time=time_control(per_move_s),
         nonces=False,
+        # Only a placeholder: each match gets the commitment to its own seed.
         commitment="0" * 64,
     )
 

@@ -34,6 +34,8 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
         BadRequest: a pair has no equals sign, or a file is not TOML.
     """
     options: dict[str, Any] = {}
+    # The type of an option is the game's affair, and not known here. JSON has all types, and text that is no JSON is
+    # taken as it is, so that a name needs no quotation marks, which a shell would remove.
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign:
@@ -75,6 +77,8 @@ class Seconds(click.FloatRange):
         except ValueError:
             seconds = math.nan
         least, most = self.min or 0, math.inf if self.max is None else self.max
+        # `nan` is a float to Python, and no comparison with it is true. The check of click's own range would let it
+        # pass.
         if not (math.isfinite(seconds) and least <= seconds <= most):
             span = f"from {least:g} up" if math.isinf(most) else f"from {least:g} to {most:g}"
             self.fail(f"takes a number of seconds {span}, not {printable(str(value))}", param, ctx)

@@ -18,6 +18,10 @@ _MARGIN = 30
 """Room for the row and column numbers on each side of a table."""
 
 
+# The page of a replay holds a drawing for every turn. A tile that is drawn once and referred to keeps such a page
+# small.
+
+
 class Symbols:
     """Symbols: a document defines them once and shows them many times.
 
@@ -166,6 +170,7 @@ def hand_group(seat: int, eyes: Collection[int] | None, content: Iterable[str]) 
         eyes: the seats that look; None: all.
         content: elements of its hand.
     """
+    # One group holds all that a seat alone may see. So a check can look for its attribute in drawings for spectators.
     return [] if eyes is not None and seat not in eyes else [f'<g data-hand="{seat}">', *content, "</g>"]
 
 

@@ -67,6 +67,7 @@ def check_pairing(
     msgspec.json.schema(form.options_type)
     form.parse_options({})
     parsed = form.parse_options(dict(options or {}))
+    # Both runs get the same shuffle, and so must give the same pairings.
     shuffle = chance.Dealer(source.randbytes(chance.SEED_BYTES))
     check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
     check.run(withdrawals, max_steps)

@@ -68,6 +68,8 @@ def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, sp
         form: the pairing format; None: it is not known.
         spec: what the file says.
     """
+    # A key without effect is only a warning: the file can be played. But its organiser probably expects something of
+    # that key, and would notice too late that nothing comes of it.
     idle = [*_idle_by_entrants(sheet, spec), *([] if form is None else _idle_by_format(sheet, form, spec))]
     for key, reason in idle:
         sheet.warn(f"{key} has no effect: {reason}")
@@ -287,6 +289,8 @@ class _File:
         is_field = self._is_field(form, seats, entrants)
         if not are_fit(section, form.options_type, options) or not is_field:
             return form, options, None
+        # The format is tried with as many entrants as the file lists, those with a mistake included. Otherwise one
+        # mistake of an entrant could bring a second one, about a field that is too small.
         field = EntrantField(entrants=tuple(Entrant(name=str(number)) for number in range(entrants.count)), seats=seats)
         try:
             parsed = form.parse_options(options)

@@ -133,7 +133,8 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
         own_faults("the auditor itself failed; this says nothing against a record"),
         progress("auditing", as_json) as advance,
     ):
-
+        # Each record is shown as soon as it is audited: of ten thousand, the first broken one should not have to wait
+        # for the last.
         def _show_progress(report: RecordReport, total: int) -> None:
             advance(total)
             if not as_json:

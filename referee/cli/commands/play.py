@@ -66,6 +66,7 @@ def play(
         if game is None or not players:
             raise click.UsageError("GAME or PLAYERS are missing, e.g. `referee play q house:dag house:greedy`")
         rules = find_game(game)
+        # A limit that suits programs would expel a person who reads the board for the first time.
         has_person = any(parse_player(player).kind is PlayerKind.PERSON for player in players)
         settings = match.settings(rules, has_person=has_person, lot=lot)
         played = playing.play(rules, players, settings, running, interface)

@@ -113,6 +113,7 @@ def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpP
         players = read_tokens(path)
         if len(players) < fewest:
             raise BadRequest(f"{path} has {len(players)} players, {fewest} are needed; `referee token` adds more")
+        # With a list of players, nobody else can come: waiting for more than the list has would only lose time.
         most = max(count for count in game.seats if count <= min(most, len(players)))
     policy = SignUpPolicy(
         min_players=fewest, max_players=most, step=game.seats.step, wait_s=sign_ups.wait_s, tries=sign_ups.tries
