@@ -38,12 +38,16 @@ class QEncoding(WindowEncoding):
     choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
-        planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), then the move's own"
+        planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), then this move's tiles"
         yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
-        yield Part("hand", (KINDS,), "own tiles of each kind by 6, without those of the move so far: by shape, colour")
+        yield Part(
+            "hand", (KINDS,), "own tiles of each kind, divided by 6, without those of this move; by shape, then colour"
+        )
         yield Part("tile", (KINDS,), "the tile that was chosen and has no square yet")
-        yield Part("scores", (self.seats,), "points of each seat by 100, the own first, then in the order of turns")
-        yield Part("tiles_left", (1,), "tiles left to hand out, by 1080")
+        yield Part(
+            "scores", (self.seats,), "points of each seat, divided by 100; own seat first, then in the order of turns"
+        )
+        yield Part("tiles_left", (1,), "tiles left to hand out, divided by 1080")
 
     def _kinds(self) -> Iterable[Part]:
         yield Part("word", (len(_WORDS),), "pass, exchange, end the placement")

@@ -39,16 +39,20 @@ class QuadOminosEncoding(WindowEncoding):
     def _parts(self) -> Iterable[Part]:
         clockwise = "clockwise from the top left"
         yield Part(
-            "table", (5, WINDOW, WINDOW), f"places with a tile; the number of each of its corners by 5, {clockwise}"
+            "table",
+            (5, WINDOW, WINDOW),
+            f"places with a tile; the number at each of its corners, divided by 5, {clockwise}",
         )
         yield Part("hand", (len(TILES),), "own tiles, by their numbers ascending: 0000, 0001 ... 5555, without 0245")
-        yield Part("tile", (5,), f"1 if a tile was chosen and has no place yet; its numbers by 5, {clockwise}")
+        yield Part("tile", (5,), f"1 if a tile was chosen and has no place yet; its numbers divided by 5, {clockwise}")
         yield Part("task", (len(_TASKS),), f"what the seat to move is asked for: {', '.join(_TASKS)}")
-        yield Part("additional", (1,), "additional tiles that it may still lay, by 2")
-        yield Part("scores", (self.seats,), "points of each seat by 100, the own first, then in the order of turns")
-        yield Part("hand_sizes", (self.seats,), "tiles of each seat by 30, in the same order")
-        yield Part("well", (1,), "tiles left to draw, by 125")
-        yield Part("round", (1,), "the number of the round by 100, at most 10")
+        yield Part("additional", (1,), "additional tiles that the seat to move may still lay, divided by 2")
+        yield Part(
+            "scores", (self.seats,), "points of each seat, divided by 100; own seat first, then in the order of turns"
+        )
+        yield Part("hand_sizes", (self.seats,), "tiles of each seat, divided by 30, in the same order")
+        yield Part("well", (1,), "tiles left to draw, divided by 125")
+        yield Part("round", (1,), "the number of the round divided by 100, at most 10")
 
     def _kinds(self) -> Iterable[Part]:
         order = "0000; 0001, 0010, 0100, 1000; 0002 ... 5555: by tile, then turned"

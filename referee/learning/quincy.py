@@ -41,8 +41,12 @@ class QuincyEncoding(Encoding):
         yield Part("board", (4, b.SIZE, b.SIZE), board)
         yield Part("hand", (len(b.DOMINOES),), "own dominoes: 0-0, 0-1 ... 0-9, 1-1 ... 9-9")
         yield Part("face_up", (len(b.DOMINOES),), "dominoes that were played or discarded")
-        yield Part("hand_sizes", (self.seats,), "dominoes of each seat by 5, the own first, then in the order of turns")
-        yield Part("pile", (1,), "dominoes left to draw, by 45")
+        yield Part(
+            "hand_sizes",
+            (self.seats,),
+            "dominoes of each seat, divided by 5; own seat first, then in the order of turns",
+        )
+        yield Part("pile", (1,), "dominoes left to draw, divided by 45")
         yield Part("same_turn", (1,), "1 if the seat to move has discarded in this turn")
 
     def _kinds(self) -> Iterable[Part]:
