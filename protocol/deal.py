@@ -137,8 +137,8 @@ def check_reveal(
         return DealVerdict(DealFinding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
     if not offer.nonces:
         used = DealVerdict(DealFinding.NONCE_USED, "a fixed deal without nonces", "a nonce")
-        found = DealFinding.KEPT_BACK if end.seed is None else DealFinding.FIXED_DEAL
-        return used if any(end.nonces) else DealVerdict(found)
+        finding = DealFinding.KEPT_BACK if end.seed is None else DealFinding.FIXED_DEAL
+        return used if any(end.nonces) else DealVerdict(finding)
     verdict = _judge_own_nonce(offer, nonce, end)
     wrong = _find_wrong_opening(offer.match, end.nonces, commitments) if verdict.is_kept else None
     return wrong or verdict

@@ -166,12 +166,12 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         return ServiceError(f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?")
 
     def _error(self, status: int, data: bytes, location: str) -> ServiceError:
-        """Return what an answer means that is none of those that were asked for.
+        """Return the error that an unexpected answer stands for.
 
         Args:
-            status: of the answer.
-            data: its body.
-            location: where it sends the client; empty: nowhere.
+            status: status of the answer.
+            data: body of the answer.
+            location: address that it redirects to; empty without a redirect.
         """
         try:
             answer = _decode(data)
@@ -454,8 +454,8 @@ def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
     else:
         return explanation
     # The list can be long, so it is requested only if the text is no full name.
-    own = {str(row.get("match")) for row in read_rows(service.get("matches"), "matches")}
-    meant = sorted(match for match in own if match.rpartition("/")[2] == name)
+    own_matches = {str(row.get("match")) for row in read_rows(service.get("matches"), "matches")}
+    meant = sorted(match for match in own_matches if match.rpartition("/")[2] == name)
     if len(meant) > 1:
         raise ServiceError(f"{name} is the name of {len(meant)} matches of yours: say which, {' or '.join(meant)}")
     if not meant:

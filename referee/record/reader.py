@@ -84,8 +84,8 @@ class IsRedacted(RecordError):
     """
 
     def __init__(self, path: Path, line: int) -> None:
-        found = f"a redacted one, which holds what one seat may see: `referee explain {path}` shows it"
-        super().__init__(path, line, "a whole record", found)
+        content = f"a redacted one, which holds what one seat may see: `referee explain {path}` shows it"
+        super().__init__(path, line, "a whole record", content)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make the error picklable, for a pool of processes."""

@@ -261,8 +261,8 @@ def _add_live(app: Klein, title: str, live: LiveTables, find: FindVisitor) -> No
 def _add_search(app: Klein, title: str, made: _Made, find: FindVisitor) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
     async def _search_page(request: Any) -> bytes:
-        query, found = await made.search(request)
-        return send(request, HTML, search_page(title, query, found, find(request)).encode())
+        query, results = await made.search(request)
+        return send(request, HTML, search_page(title, query, results, find(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     async def _search_json(request: Any) -> bytes:

@@ -44,8 +44,8 @@ class BadEarlierAudit(BadRequest):
     """A file that can not be trusted, or that no audit wrote; the text says which, and what to do."""
 
 
-class _Found(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sealed record that holds, and what is compared with other records."""
+class _EarlierRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sealed record that holds, with the parts that are compared with other records."""
 
     digest: str
     """SHA-256 of its file."""
@@ -59,7 +59,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Results of audits by the same version of everything that decides whether a record holds."""
 
     auditor: str
-    found: list[_Found] = []
+    found: list[_EarlierRecord] = []
 
     @classmethod
     def read(cls, path: Path, audited: Sequence[Path]) -> Self:
@@ -130,7 +130,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         by_digest = {earlier.digest: earlier for earlier in self.found}
         for match in examined:
             if type(match.report) is SoundRecord and match.report.state == "sealed":
-                by_digest[match.digest] = _Found(
+                by_digest[match.digest] = _EarlierRecord(
                     digest=match.digest,
                     report=match.report,
                     proof=match.proof,
@@ -155,7 +155,7 @@ def _path(kind: type, value: Any) -> Any:
 
 
 def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
-    """Return the SHA-256 of a file and the hashes that its lines name; nothing if it can not be read."""
+    """Return the SHA-256 of a file and the hashes that its lines name; nothing if it can't be read."""
     digest, heads = hashlib.sha256(), set[Head]()
     try:
         # Without O_NONBLOCK, a named pipe among the records would make the audit wait forever.

@@ -211,15 +211,15 @@ def select_heads(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
 
 
 def demanded_heads(heads: Iterable[Head], name: str, demands: Demands) -> frozenset[Head]:
-    """Return those of some heads that are demanded of any record, or were published of this match or tournament."""
+    """Select the heads that are demanded of every record, or were published for this match or tournament."""
     published = {(head.line, head.head) for head in demands.published.get(name, ())}
     return frozenset(head for head in heads if head in published or head[1] in demands.heads)
 
 
 def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
-    """Yield the matches of which one key sealed different records.
+    """Yield the matches for which one key sealed different records.
 
-    Others may have the same name: a tournament that is played again opened its own in another record.
+    Other matches may have the same name: a tournament that is played again opens its own matches, in another record.
     """
     versions: dict[tuple[str, str, str | None], dict[str, str]] = {}
     for match in examined:
@@ -232,7 +232,7 @@ def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
 
 
 def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
-    """Yield the tournaments of which one key sealed records none of which is the other gone on with."""
+    """Yield the tournaments for which one key sealed different records, neither of which continues the other."""
     versions: dict[tuple[str, ...], list[TournamentRecord]] = {}
     for record in filter(None, (tournament.record for tournament in audited)):
         header, first = record.header, record.chain.lines[0].hash

@@ -249,7 +249,7 @@ class EntrantsReader:
         return later is not None and not folder.exists() and folder.resolve() == later.resolve()
 
     def _read_player_folder(self, folder: Path) -> Candidate | None:
-        """Return an entrant of the folder of player folders; None if it can't take part, which is told."""
+        """Return an entrant of the folder of player folders; None if it can't take part, which is noted."""
         try:
             self._find_launch(str(folder))
         except (PlayerError, OSError) as error:

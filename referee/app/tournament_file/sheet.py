@@ -179,7 +179,7 @@ MAX_SPEC_BYTES = 1 << 20
 
 _LARGEST = 2**63
 _TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
-"""Beginnings of the errors of tomllib for a key that stands there twice."""
+"""Beginnings of the errors of tomllib for a key that is in the file twice."""
 _LINE = re.compile(r" \(at line (\d+), column \d+\)")
 
 
@@ -196,7 +196,7 @@ class BadTournamentFile(BadRequest):
     """A tournament's file that can't be played; it holds every mistake that was found, by line.
 
     Args:
-        path: of the file.
+        path: path of the file.
         mistakes: at least one, in any order.
     """
 
@@ -234,7 +234,7 @@ class Sheet:
     """One file: its values, the lines that they stand on, and what is wrong with them so far.
 
     Args:
-        path: of the file.
+        path: path of the file.
 
     Raises:
         BadTournamentFile: it can't be read as TOML at all.
@@ -261,7 +261,7 @@ class Sheet:
         self.mistakes.append(Mistake(self.line(where), printable(text)))
 
     def warn(self, text: str) -> None:
-        """Note what is odd, but stops nothing."""
+        """Note a warning, which refuses nothing."""
         self.warnings.append(printable(text))
 
     def line(self, where: Where) -> int:
@@ -269,19 +269,19 @@ class Sheet:
         return self._lines.of(where)
 
     def section(self, values: Mapping[str, Any], where: Where = (), home: str = "above the first [table]") -> "Section":
-        """Return a table of the file, whose keys are held to what is taken from it.
+        """Return a table of the file; `finish` refuses each of its keys that was not taken.
 
         Args:
             values: the table.
-            where: its place; of the whole file, none.
-            home: where its keys belong, in words.
+            where: place of the table; empty for the whole file.
+            home: words that say where its keys belong.
         """
         section = Section(self, values, where, home)
         self._sections.append(section)
         return section
 
     def finish(self) -> None:
-        """Refuse each key that nobody asked for.
+        """Refuse each key that was not taken.
 
         Raises:
             BadTournamentFile: something is wrong with the file.
@@ -306,7 +306,7 @@ class Section:
         self.known: list[str] = []
 
     def __contains__(self, key: str) -> bool:
-        """Tell whether the file says something about a key."""
+        """Return whether the table has a key."""
         return key in self.values
 
     def take(self, key: str, kind: ValueKind, default: Any = None) -> Any:
@@ -324,10 +324,10 @@ class Section:
         """Return a key's value, which is one of some names; the default if there is none, or a wrong one.
 
         Args:
-            key: of the table.
-            names: those there are.
-            default: None: the key is needed, and noted as missing.
-            what: what the names are of: `game`.
+            key: key of the table.
+            names: the names that are allowed.
+            default: value without the key; None: the key is required, and noted as missing.
+            what: kind of thing that the names name, such as `game`.
         """
         names = sorted(names)
         if key not in self.values and default is None:
@@ -350,7 +350,7 @@ class Section:
         self.sheet.refuse(where, f"{label(where)}: {text}")
 
     def refuse_unknown(self, homes: Mapping[str, str]) -> None:
-        """Note each key that was not asked for.
+        """Note each key that was not taken.
 
         Args:
             homes: key that is known in some table -> where it belongs.
@@ -365,11 +365,11 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
     """Read a TOML file.
 
     Args:
-        path: of the file.
-        max_bytes: how long it may be.
+        path: path of the file.
+        max_bytes: largest size of the file.
 
     Returns:
-        Its values, and the lines that they stand on.
+        The values of the file, and the lines that they are on.
 
     Raises:
         BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
@@ -387,7 +387,7 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         return tomllib.loads(text), Lines(text)
     except RecursionError:
         raise BadToml(0, "arrays or tables are nested too deeply") from None
-    except ValueError as error:  # TOML that is none, or a number of thousands of digits
+    except ValueError as error:  # not TOML, or a number of thousands of digits
         place = _LINE.search(str(error))
         line = int(place[1]) if place else text.count("\n") + 1 if "at end of document" in str(error) else 0
         detail = _LINE.sub("", str(error))

@@ -50,7 +50,7 @@ def hash_programs(entrants: Iterable[Participant]) -> dict[str, str]:
     for entrant in entrants:
         folder = None if entrant.player == REMOTE else find_folder(entrant.player)
         if folder is not None and folder.is_dir():
-            with suppress(PlayerError):  # its build or its start fails for that, and says so
+            with suppress(PlayerError):  # its build or its start fails for the same reason, and reports it
                 hashes[entrant.name] = content_hash(folder)
     return hashes
 
@@ -106,7 +106,7 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
         """Return the numbers of the pairings that are begun and not over, each with the host that it was played on.
 
         Args:
-            folder: of the records.
+            folder: folder of the records.
         """
         processes = ((number, _process(folder / f"{match}.jsonl")) for number, match in self.begun_pairings.items())
         return {number: self.hosts[process] for number, process in processes if process in self.hosts}

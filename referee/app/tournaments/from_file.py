@@ -30,8 +30,8 @@ def keep_names(
     """Return entrants with the names that they have in a tournament that has begun; new ones get other names.
 
     Args:
-        entrants: of the tournament's file.
-        made_from: what the name of each was made from; None: the file gives it.
+        entrants: entrants of the tournament's file.
+        made_from: text that each name was made from; None: the file gives the name.
         field: entrants of the tournament, by its record.
     """
     # A name that is made from a folder's name depends on all other folders. When a second `ada` is handed in, both
@@ -73,7 +73,7 @@ def read_plan(
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
     Args:
-        path: of the file.
+        path: path of the file.
         tables: so many matches at a time, whatever the file says; None: as it says.
         workers: so many processes play them; 0: this one does.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.

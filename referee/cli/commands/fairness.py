@@ -42,7 +42,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
     broken: list[str] = []
     for path in find_records(paths):
         if is_tournament(path):
-            continue  # no player's time stands in it
+            continue  # it has no player's times
         try:
             record_timings = timings(read_record(path))
         except RecordError as error:
@@ -54,7 +54,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
 
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
-_OF_WIDE = ("95 %", "99 %", "stills")
+_WIDE_COLUMNS = ("95 %", "99 %", "stills")
 """Columns that are left out on a terminal narrower than _WIDE."""
 _WIDE = 72
 _KEY = """
@@ -108,8 +108,8 @@ def _show(report: FairnessReport) -> None:
 
 def _matches(report: FairnessReport) -> RichTable:
     table = RichTable(box=None, pad_edge=False, collapse_padding=True)
-    shown = [column for column in _COLUMNS if out.width >= _WIDE or column not in _OF_WIDE]
-    table.add_column("record", overflow="fold", min_width=10)  # alone in giving way on a narrow terminal
+    shown = [column for column in _COLUMNS if out.width >= _WIDE or column not in _WIDE_COLUMNS]
+    table.add_column("record", overflow="fold", min_width=10)  # the only column that shrinks on a narrow terminal
     for column in shown:
         table.add_column(column, justify="right", no_wrap=True)
     for record, timing in report.records:

@@ -83,7 +83,7 @@ def make_player(language: str, folder: Path) -> list[str]:
     """Make the folder of a new player.
 
     Args:
-        language: of the sample; or another of the `TEMPLATES`.
+        language: language of the sample, or another of the `TEMPLATES`.
         folder: is not there yet; its name is the player's.
 
     Returns:
@@ -114,7 +114,7 @@ def make_player(language: str, folder: Path) -> list[str]:
 
 
 def _own(toml: str, name: str) -> str:
-    """Return a player.toml with another name, and with this Python if that of the library is not the one of PATH."""
+    """Return a player.toml with another name, and with this Python if `python3` on the PATH is another one."""
     named = re.sub(r"(?m)^name = .*$", f'name = "{name}"', toml)
     python3 = shutil.which("python3")
     if 'run = "python3 ' not in named or (python3 and Path(python3).parent == Path(sys.executable).parent):
