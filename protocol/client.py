@@ -250,9 +250,9 @@ def run(
 
     Args:
         choose: view -> move, for every turn of every match.
-        make: in place of choose: called with each offer, returns the choose of that match; also called when the player
-            is taken back into a match. Keep what you remember of a match in the function that it returns, because
-            another match may follow on the same connection.
+        make: alternative to choose: called with each offer, returns the choose of that match; also called when the
+            player is taken back into a match. Keep what you remember of a match in the function that it returns,
+            because another match may follow on the same connection.
         on_told: called with every `told`.
         address: where the referee listens; None: `REFEREE_ADDRESS` of the environment.
         name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.

@@ -201,7 +201,7 @@ def play_to_end(
 
     Args:
         game: the game.
-        players: by seat.
+        players: players by seat.
         setup: the setup of the match.
         seed: the seed, which fits the setup's commitment.
         is_fixed: whether the seed was given beforehand, and is no secret.

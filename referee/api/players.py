@@ -42,8 +42,8 @@ def seat_players(
 
     Args:
         game: the game.
-        players: by seat.
-        names: by seat; None: the names that the players have themselves.
+        players: players by seat.
+        names: names by seat; None: the players' own names.
 
     Raises:
         BadRequest: the number of players is wrong, a player can't play in this process, or a name is wrong.

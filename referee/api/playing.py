@@ -36,7 +36,7 @@ def play(
 
     Args:
         game: name of the game.
-        players: by seat, each a function from a view to a move, or `house:NAME`.
+        players: players by seat, each a function from a view to a move, or `house:NAME`.
         seed: fixes the deal and the choices of house players; None: nobody can know them beforehand.
         options: options of the game, by name; `referee list GAME` describes them.
         names: names of the players, by seat; None: the names of the functions.

@@ -99,7 +99,7 @@ def run_test(
     Args:
         outcomes_of_b: pairs in which B got 0, 1/2, 1, 3/2 and 2 points.
         hypotheses: the two strengths that are tested, and how often the test may be wrong.
-        decision: what the test decided when it stopped; None: what it says of these pairs.
+        decision: decision of the test when it stopped; None: the decision that follows from these pairs.
     """
     progress = sprt(outcomes_of_b or (0,) * 5, hypotheses)
     return SequentialTest(

@@ -36,8 +36,8 @@ def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = Fa
 
     Args:
         game: name of the game.
-        players: by seat, as the user gave them.
-        may_be_persons: whether a person may be among them.
+        players: players by seat, as the user gave them.
+        may_be_persons: whether a player may be a person.
 
     Raises:
         BadPlayer: one of them can't be started, or does not play the game.

@@ -40,7 +40,7 @@ def play(
 
     Args:
         game: the game.
-        players: by seat, as the user gave them.
+        players: players by seat, as the user gave them.
         settings: settings of the match.
         options: how the referee runs.
         interface: interface for the persons that play.
@@ -144,7 +144,7 @@ def host_match(
         game: the game.
         settings: settings of the match.
         at_hand: services of the referee.
-        play_at: what the session does.
+        play_at: plays at the session.
 
     Raises:
         Interrupted: the user stopped the match; the text says whether there is a record to resume.

@@ -96,7 +96,7 @@ class ScriptedMatch:
 
     Args:
         session: the program, welcomed.
-        terms: of the match.
+        terms: terms of the match.
     """
 
     def __init__(self, session: Session, terms: ScriptedTerms) -> None:

@@ -33,7 +33,7 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
 
     Args:
         folder: folder to begin with.
-        pattern: for instance "*.jsonl".
+        pattern: pattern of names, such as "*.jsonl".
 
     Raises:
         OSError: a folder can't be read.

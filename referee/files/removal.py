@@ -48,11 +48,11 @@ def remove_within(above: int, name: str, outermost: int | None = None) -> None:
 
     Args:
         above: descriptor of the folder.
-        name: in it.
+        name: name in that folder.
         outermost: descriptor of the folder that nested content is moved up to; None to remove that folder itself.
 
     Raises:
-        OSError: it is not there, or something in it can't be removed.
+        OSError: the name does not exist, or something below it can't be removed.
     """
     if not _is_folder(above, name):
         os.unlink(name, dir_fd=above)

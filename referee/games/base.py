@@ -339,7 +339,7 @@ class Game(ABC, Generic[S, V, M]):
 
         Args:
             state: the state to draw.
-            eyes: as for `draw_svg`.
+            eyes: seats that look; see `draw_svg`.
         """
 
     @abstractmethod

@@ -201,7 +201,7 @@ class Lag:
 
         Args:
             sent: when it was written, in monotonic seconds.
-            origin: answers for the connection; no stall is an excuse while it storms the lobby.
+            origin: origin that answers for the connection; no stall is an excuse while it storms the lobby.
         """
         end = sent
         for stall in reversed(self._stalls):
@@ -212,12 +212,12 @@ class Lag:
         return end - sent
 
     def reading_delay(self, sent: float, now: float, origin: str = "") -> float:
-        """Return how long an answer may have been lying unread, in seconds; at most the time since the request.
+        """Return how long an answer may have been unread, in seconds; at most the time since the request.
 
         Args:
             sent: when the request was written, in monotonic seconds.
             now: when the answer was read.
-            origin: as in sending_delay.
+            origin: origin of the connection; see sending_delay.
         """
         last = self._stalls[-1] if self._stalls else None
         if last is not None and sent < last.end == self._last and origin not in last.storming:
@@ -263,7 +263,7 @@ class PlayerSockets:
 
     Args:
         clock: the reactor, or a test's clock, under which no link has a socket.
-        agenda: of the loop's matches.
+        agenda: agenda of the loop's matches.
     """
 
     def __init__(self, clock: Clock, agenda: Agenda) -> None:

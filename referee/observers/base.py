@@ -40,9 +40,9 @@ class MatchStep(Struct, frozen=True, kw_only=True):
         """Return the step that a match has just taken.
 
         Args:
-            event: what happened.
-            commands: what followed from it.
-            match: as it stands after that.
+            event: event of the step.
+            commands: commands that followed from the event.
+            match: the match after the step.
             written: number and hash of the line in the match's record that has both.
         """
         line, line_hash = written
@@ -69,9 +69,9 @@ def unusual_events(
     """Yield what is unusual in a step of a match: names and facts for Observer.note.
 
     Args:
-        event: what happened.
-        commands: what followed from it, or at least those of UNUSUAL_COMMANDS.
-        setup: the match's.
+        event: event of the step.
+        commands: commands that followed from the event, or at least those of UNUSUAL_COMMANDS.
+        setup: setup of the match.
     """
     match = setup.match
     if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
@@ -133,10 +133,10 @@ class Observer:
     def find_listener(self, method: Callable[..., object]) -> Callable[..., object] | None:
         """Return what takes the calls of another method; None if a call would do nothing.
 
-        An observer that passes calls on to another one overrides this method alone.
+        An observer that passes calls on to another one overrides only this method.
 
         Args:
-            method: of Observer.
+            method: method of Observer.
         """
         is_overridden = getattr(type(self), method.__name__) is not method
         return getattr(self, method.__name__) if is_overridden else None
@@ -145,7 +145,7 @@ class Observer:
         """Take what happened at the edges: connections, programs, standstills, observers that failed.
 
         Args:
-            event: its name, such as `connection-refused`.
+            event: name of the event, such as `connection-refused`.
             facts: plain values.
         """
 
@@ -153,10 +153,10 @@ class Observer:
         """Take a step of a match; called many times a second."""
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Take the begin of a tournament, new or resumed.
+        """Take the beginning of a tournament, new or resumed.
 
         Args:
-            tournament: it goes on changing; observers may read it, and must not change it.
+            tournament: the tournament, which goes on; observers may read it, and must not change it.
             total: least number of its matches as far as is known now, including those played before; None: unknown.
                 The tournament's own `total` says later how many more they have become.
         """
@@ -165,19 +165,19 @@ class Observer:
         """Take a result from before the tournament was stopped; called before it goes on, the oldest first."""
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Take the begin of a match of a tournament.
+        """Take the beginning of a match of a tournament.
 
         Args:
-            name: the match's.
+            name: name of the match.
             table: number of the table where it is played, from 1.
-            fixture: what is played.
+            fixture: fixture that is played.
         """
 
     def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Take what a tournament is, before any of its steps.
+        """Take the settings of a tournament, before any of its steps.
 
         Args:
-            spec: as it began.
+            spec: spec of the tournament as it began.
             salt: source of the tournament's chance, in hex.
             key: the public key that seals its records, in hex.
         """

@@ -36,7 +36,7 @@ class Observers:
     """All observers of one referee.
 
     Args:
-        observers: in the order in which they are notified; they are left in the opposite order.
+        observers: observers in the order in which they are notified; they are left in the opposite order.
     """
 
     def __init__(self, *observers: Observer) -> None:
@@ -88,9 +88,9 @@ class Observers:
         """Call this method of every observer that listens to it.
 
         Args:
-            method: of Observer.
-            args: the method's own.
-            facts: the method's own.
+            method: method of Observer.
+            args: arguments of the method.
+            facts: keyword arguments of the method.
         """
         listeners = self._listeners.get(method)
         for observer, listen in self._find_listeners(method) if listeners is None else listeners:

@@ -73,7 +73,7 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
     Args:
         entries: the matches that count.
-        scoring: it says who are partners.
+        scoring: scoring, which names the partners.
         entrants: number of entrants.
         seats: number of seats of a match.
     """
@@ -111,7 +111,7 @@ class RatedEncounters:
 
     Args:
         played: the decided pairings.
-        scoring: it says who are partners.
+        scoring: scoring, which names the partners.
         dispersion: factor by which scores between equals vary less than those of decided matches.
     """
 

@@ -110,7 +110,7 @@ def reasons(frame: ReplayFrame, rules: Mapping[str, Rule]) -> list[tuple[str, st
 
     Args:
         frame: the frame.
-        rules: the game's.
+        rules: rules of the game, by id.
     """
     if frame.fault is not None:
         return [("fault of the referee", printable(frame.fault))]

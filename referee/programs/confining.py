@@ -108,7 +108,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
 
         Args:
             launch: the player.
-            access: what its program may not read: that is not copied.
+            access: files that its program may not read, and that are not copied.
 
         Yields:
             The copy; None if the program is shown its files themselves.
@@ -135,7 +135,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
 
         Args:
             launch: the player.
-            access: what its program may not read.
+            access: files that its program may not read.
         """
         key, _ = self._copy_key(launch, access)
         image = None if self.images is None else self.images.current(key)
@@ -161,12 +161,12 @@ def find_confinement(
     private_names: PrivateNames,
     warn: Callable[[str], None],
 ) -> Confinement:
-    """Find out what this machine can hold programs to, and clear up after referees that were killed.
+    """Find out which limits this machine can enforce on programs, and clear up after referees that were killed.
 
     Args:
         mode: one of `SandboxMode`.
         limits: limits of one program.
-        hidden: what no program may read; the files that this process prints into are added.
+        hidden: files and folders that no program may read; the files that this process prints into are added.
         private_names: finds what no program may read wherever it lies.
         warn: called with a text about each bound that is weaker than it could be.
 

@@ -284,7 +284,7 @@ def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileV
     Args:
         launch: the program.
         argv: its command line, the program by its whole path.
-        access: what it may not read.
+        access: files that it may not read.
 
     Raises:
         PlayerError: it would have to read what must stay hidden.
@@ -354,8 +354,8 @@ def find_private(folder: Path, hidden: Iterable[Path], private_names: PrivateNam
 
     Args:
         folder: the player's folder.
-        hidden: what the player may not read, wherever that is.
-        private_names: finds what is private in any folder.
+        hidden: files and folders that the player may not read, in any place.
+        private_names: finds the names that are private in any folder.
     """
     where = folder.resolve()
     covered = {path.resolve() for path in hidden}

@@ -44,9 +44,9 @@ class Program:
         launch: the program to start.
         invitation: its way to the referee.
         output: file that takes the end of its stdout and stderr.
-        reactor: Twisted's.
+        reactor: Twisted's reactor.
         confinement: the bounds of all programs.
-        access: what this program may not read, in addition to what no program may, and its socket.
+        access: files that this program may not read, beyond those of all programs; and its socket.
 
     Raises:
         PlayerError: it can't be started.

@@ -80,7 +80,7 @@ def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
         folder: folder of the record.
         match: the record's name without its ending.
         seat: the program's seat.
-        name: the player's.
+        name: name of the player.
     """
     return folder / f"{match}.seat{seat}.{name}.stderr"
 
@@ -90,8 +90,8 @@ def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
 
     Args:
         record: the file of the match.
-        seat: the program's.
-        name: the player's, as the record has it: one that leads to another folder has printed nothing.
+        seat: seat of the program.
+        name: name of the player in the record; a name that leads to another folder has no output.
     """
     output = _find_output(record, seat, name)
     if output is None:
@@ -105,8 +105,8 @@ def read_output(record: Path, seat: int, name: str) -> str | None:
 
     Args:
         record: the file of the match.
-        seat: the program's.
-        name: the player's, as in `read_last_output`.
+        seat: seat of the program.
+        name: name of the player, as in `read_last_output`.
     """
     output = _find_output(record, seat, name)
     return None if output is None else printable_lines(output[1].replace("\r\n", "\n").expandtabs(4))

@@ -51,8 +51,8 @@ def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = 
     Args:
         path: a finished record.
         find_game: a game's name -> its rules.
-        seat: whose.
-        find_wire: as for audit.
+        seat: seat that may see them.
+        find_wire: finds the wire of a dialect; see audit.
 
     Raises:
         RecordError: the record does not hold, is not finished, or has no such seat.
@@ -89,13 +89,13 @@ def _redact_line(data: bytes, commands: tuple[Command, ...], mine: Collection[st
 def check_redacted_record(
     path: Path, find_game: FindGame, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects
 ) -> RedactedRecord:
-    """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
+    """Check a redacted record as far as possible: its chain, what it shows, and its seal.
 
     Args:
         path: the file.
         find_game: a game's name -> its rules.
         keys: public keys, one of which must have sealed it; empty: the one that it names itself.
-        find_wire: as for audit.
+        find_wire: finds the wire of a dialect; see audit.
 
     Raises:
         RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no

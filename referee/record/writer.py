@@ -249,7 +249,7 @@ class ChainWriter:
         """Write a line.
 
         Args:
-            kind: of line.
+            kind: kind of line.
             fields: plain values.
 
         Raises:
@@ -404,12 +404,12 @@ class RecordWriter(ChainWriter):
     def write_transition(
         self, event: Event, commands: tuple[Command, ...], standstills: Sequence[Standstill] = ()
     ) -> None:
-        """Write an event and the commands it gave.
+        """Write an event and the commands that followed from it.
 
         Args:
-            event: what happened.
-            commands: what followed.
-            standstills: of the referee, those that were not written yet.
+            event: the event.
+            commands: commands that followed from the event.
+            standstills: standstills of the referee that are not written yet.
 
         Raises:
             NotWritten: the disk refused, now or earlier.

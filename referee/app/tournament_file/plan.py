@@ -64,9 +64,9 @@ def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, sp
 
     Args:
         sheet: the file, without a mistake.
-        folder: of the records.
-        form: the pairing format; None: it is not known.
-        spec: what the file says.
+        folder: folder of the records.
+        form: pairing format; None if it is not known.
+        spec: settings in the file.
     """
     # A key without effect is only a warning: the file can be played. But its organiser probably expects something of
     # that key, and would notice too late that nothing comes of it.
@@ -169,9 +169,9 @@ def read_tournament(path: Path, registry: Registry, made_later: Path | None = No
     """Read the file of a tournament.
 
     Args:
-        path: of the file.
+        path: path of the file.
         registry: the plugins.
-        made_later: a folder of entrants that may be missing as yet; None: none may.
+        made_later: folder of entrants that may be missing for now; None if no folder may be missing.
 
     Raises:
         BadTournamentFile: it can't be played; the error lists everything to fix.
@@ -469,14 +469,14 @@ def _plain(error: BadScoring) -> str:
 
 
 def rename_plan(plan: TournamentPlan, name: str) -> TournamentPlan:
-    """Return a plan under another name than its file gives it; its records lie in a folder of that name.
+    """Return a plan under a name that differs from its file's; its records are in a folder of that name.
 
     Args:
-        plan: of the file.
-        name: that it is to have.
+        plan: plan of the file.
+        name: new name of the tournament.
 
     Raises:
-        BadRequest: no tournament can have that.
+        BadRequest: no tournament can have this name.
     """
     try:
         msgspec.convert(name, NAME.type)

@@ -54,11 +54,11 @@ def new_id() -> str:
 
 
 def ask(folder: Path, request: TournamentRequest) -> Path:
-    """Hand a request in.
+    """Hand in a request.
 
     Args:
         folder: of the tournament.
-        request: what is asked for.
+        request: the request.
 
     Returns:
         Its file, which is gone as soon as the request is on record.
@@ -106,15 +106,15 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: str, by: str) -> Asked:
-    """Hand a ruling in.
+    """Hand in a ruling.
 
     Args:
         folder: of the tournament.
-        kind: what is decided.
-        subject: the entrant or the match that it is about; None: the whole tournament.
-        to: the entrant that a match is awarded to.
-        reason: for everybody to read.
-        by: who decides.
+        kind: kind of ruling.
+        subject: entrant or match that the ruling is about; None: the whole tournament.
+        to: entrant that a match is awarded to.
+        reason: reason of the ruling, which everybody can read.
+        by: name of the person who rules.
 
     Raises:
         BadRequest: the folder has no tournament, or the ruling makes no sense as it stands.
@@ -144,7 +144,7 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
     Args:
         folder: of the tournament.
         player: how the program is given: a folder, `cmd:COMMAND`, `house:NAME`, or `remote`.
-        name: what it is called; None: as the program says.
+        name: name of the entrant; None: the name that the program gives itself.
 
     Raises:
         BadRequest: the folder has no tournament, nobody can join it, or the player is not to be had.

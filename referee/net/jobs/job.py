@@ -106,7 +106,7 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Return the settings of the match.
 
         Args:
-            folder: for the record.
+            folder: folder for the record.
         """
         terms = self.terms
         return MatchSettings(

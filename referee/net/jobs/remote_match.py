@@ -26,8 +26,8 @@ class RemoteMatch:
 
     Args:
         job: the match.
-        folder: for the records.
-        durability: of its record.
+        folder: folder for the records.
+        durability: durability of its record.
         notify: takes each step that was reported.
         coming: folder for the record until it is verified; None: it is in its place from the beginning.
     """
@@ -100,7 +100,7 @@ class RemoteMatch:
         """Sign a record that is trusted or verified.
 
         Args:
-            result: of the match.
+            result: result of the match.
             end: end of the record, which has the result.
             sealer: the key.
 

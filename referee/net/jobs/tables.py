@@ -26,7 +26,7 @@ class LocalTables:
     Args:
         reactor: Twisted's reactor.
         now: returns monotonic seconds.
-        folder: for the records.
+        folder: folder for the records.
         services: shared by all matches.
         process: name of this process in records; empty: a new one.
         commits: syncs the records together; None: a new one.
@@ -63,9 +63,9 @@ class LocalTables:
 
         Args:
             job: the match.
-            occupants: by seat, as the job says; connected players, too.
-            resumed: the match as far as it has come; None: it is new.
-            sealer: seals the record; None: the one of all matches does.
+            occupants: occupants by seat, as in the job; connected players are allowed, too.
+            resumed: the match up to now; None if it is new.
+            sealer: seals the record; None: the sealer of all matches.
 
         Raises:
             MatchPaused: the call was cancelled; the match can go on from its record.
@@ -83,7 +83,7 @@ class LocalTables:
 
         Args:
             job: the match, as far as it is known.
-            occupants: by seat.
+            occupants: occupants by seat.
             opened: fires with the complete job.
 
         Returns:

@@ -219,10 +219,10 @@ def _check_same(job: MatchJob) -> None:
 
 
 def run(descriptor: int) -> None:
-    """Play for the process at the other end of a socket, until that closes this worker or is gone.
+    """Play for the process at the other end of a socket, until that process closes this worker or ends.
 
     Args:
-        descriptor: the socket's.
+        descriptor: descriptor of the socket.
     """
     from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
 

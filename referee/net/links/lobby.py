@@ -174,7 +174,7 @@ class Lobby(Owner):
         clock: the reactor, or a test's clock.
         hashes: name -> SHA-256 of the token, in hex, for the players that have a token of the organiser's.
         hello_s: seconds that a connection may take to say hello.
-        patience: the rule for its limits; None: one with a loop of its own, which never stalls.
+        patience: the rule for its limits; None: a rule with a loop of its own, which never stalls.
     """
 
     def __init__(
@@ -333,7 +333,7 @@ class MatchLobby(Lobby):
         hashes: name -> SHA-256 of its token, in the order of the seats; None: everybody is seated.
         on_change: called with the names seated so far whenever they change.
         hello_s: seconds that a connection may take to say hello.
-        patience: as for every lobby.
+        patience: rule for its limits; see Lobby.
     """
 
     def __init__(

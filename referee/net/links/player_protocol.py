@@ -81,8 +81,8 @@ class Owner(ABC):
         """Take a message.
 
         Args:
-            link: of the player.
-            message: what it sent.
+            link: link of the player.
+            message: message that the player sent.
             first_byte: when its first byte was read, in monotonic seconds.
             at: when it was complete.
         """

@@ -26,11 +26,11 @@ class ReservedSeats(Lobby):
 
     Args:
         clock: the reactor, or a test's clock.
-        tokens: by seat.
+        tokens: tokens by seat.
         start_s: seconds until a seat that nobody took stays vacant.
-        names: of the players by seat, if a tournament sends them here.
+        names: names of the players by seat, if a tournament sends them here.
         may_return: whether a seat waits for its player after the connection ended, and a new connection replaces it.
-        patience: as for every lobby.
+        patience: rule for its limits; see Lobby.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class ReservedSeats(Lobby):
                 self.give_up(seat, "its connection ended before the match began")
 
     def give_up(self, seat: int, why: str, ending: Ending | None = None) -> None:
-        """Stop to wait for a seat's player.
+        """Stop waiting for a seat's player.
 
         Args:
-            seat: the vacant one.
+            seat: seat of the player.
             why: the reason, in one sentence.
-            ending: of its program, if it ended.
+            ending: ending of the player's program, if it ended.
         """
         if self.is_open and self._links[seat] is None:
             ending = Ending.STRANGER if seat in self._strangers else ending
@@ -185,7 +185,7 @@ class RemotePool(Lobby):
         clock: the reactor, or a test's clock.
         hashes: entrant -> SHA-256 of its token, in hex.
         on_change: called whenever an entrant came or left.
-        patience: as for every lobby.
+        patience: rule for its limits; see Lobby.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ def find_name(token: str | None, hashes: Mapping[str, str]) -> str | None:
     """Return the name of a token's player; None if the token is wrong.
 
     Args:
-        token: as the player sent it.
+        token: token that the player sent; None if it sent none.
         hashes: name -> SHA-256 of its token, in hex.
     """
     place = find_index(hashlib.sha256((token or "").encode()).hexdigest(), list(hashes.values()))
@@ -85,14 +85,14 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
 
     Args:
         path: the file; made if missing.
-        names: of the players.
+        names: names of the players.
         may_renew: whether a player of the file gets a new token, which revokes its old one.
 
     Returns:
         Name -> token. No file has it, so this is the only time that it can be shown.
 
     Raises:
-        BadTokens: the file is none or would be too long, or a name is none or there already.
+        BadTokens: the file is not valid or would be too long, or a name is not valid or exists already.
         OSError: the file can't be written.
     """
     for name in names:

@@ -34,8 +34,8 @@ class Journal:
     """The record of a running match.
 
     Args:
-        writer: of the record, its header written.
-        commits: syncs it together with other records; None: it is synced on the spot, and the loop waits.
+        writer: writer of the record, which has its header.
+        commits: syncs the record together with others; None: it is synced at once, and the loop waits.
         durability: whether a line is settled once it is written, or once it is on the disk.
     """
 
@@ -66,11 +66,11 @@ class Journal:
         """Write a step that a match has just taken, and have it settled, now or later.
 
         Args:
-            event: what happened.
-            commands: what follows from it.
-            standstills: of the referee, those that were not written yet.
-            match: as it stands after that.
-            links: addressees by seat.
+            event: event of the step.
+            commands: commands that follow from the event.
+            standstills: standstills of the referee that are not written yet.
+            match: the match after the step.
+            links: links of the addressees, by seat.
 
         Raises:
             NotWritten: the disk refused.

@@ -57,9 +57,9 @@ class KeptProgram(Owner):
     Args:
         launch: how it was started.
         program: the process.
-        number: of its start, unique in this referee's process.
+        number: number of its start, unique in this referee's process.
         folders: removes its files when the program is gone.
-        stamp: of its folder when it was started.
+        stamp: stamp of its folder when it was started.
     """
 
     def __init__(self, launch: Launch, program: Program, number: int, folders: ExitStack, stamp: int) -> None:
@@ -151,7 +151,7 @@ class ProgramPool:
         """Wake a program that waits and may play a deal, and return it; None if there is none.
 
         Args:
-            launch: the player's.
+            launch: launch of the player.
             deal: commitment to the deal.
         """
         stamp = await self.stamp(launch)
@@ -171,7 +171,7 @@ class ProgramPool:
             launch: how it was started.
             program: the process.
             folders: removes its files when the program is gone.
-            stamp: of its folder, before it was started.
+            stamp: stamp of its folder, before it was started.
             deal: commitment to the deal that it plays.
         """
         kept = KeptProgram(launch, program, next(self._numbers), folders, stamp)

@@ -58,9 +58,9 @@ class MatchPrograms:
     """The programs of one match.
 
     Args:
-        match: that they play.
-        occupants: by seat.
-        tokens: by seat.
+        match: name of the match.
+        occupants: occupants by seat.
+        tokens: tokens by seat.
         records: folder of the records, which no program may read; the output of programs is kept there.
         reactor: Twisted's reactor.
         services: sandbox, pool and observers.
@@ -219,13 +219,13 @@ class MatchPrograms:
         """Note the connections of programs that stay.
 
         Args:
-            links: by seat.
+            links: links by seat.
         """
         for seat, kept in self.staying.items():
             kept.link = links[seat]
 
     def release(self, link: PlayerLink) -> bool:
-        """Give a link back to its program after the match, if that stays; return whether it does."""
+        """Give a link back to its program after the match, if the program stays; return whether it does."""
         owner = next((kept for kept in self.staying.values() if kept.link is link), None)
         if owner is not None:
             link.owner = owner

@@ -523,8 +523,8 @@ def make_exit_event(seat: int, at_ms: float, program: Program) -> e.ProgramExite
     """Return the event of a program that has ended.
 
     Args:
-        seat: the program's.
+        seat: seat of the program.
         at_ms: the present instant of the match.
-        program: has an exit status.
+        program: ended program.
     """
     return e.ProgramExited(seat=seat, at_ms=at_ms, status=str(program.status), ending=find_ending(program))

@@ -99,8 +99,8 @@ class MatchSession:
         reactor: Twisted's reactor.
         now: returns monotonic seconds.
         game: the rules.
-        settings: the organiser's.
-        services: shared with other matches.
+        settings: settings of the match.
+        services: services that it shares with other matches.
     """
 
     def __init__(
@@ -135,12 +135,12 @@ class MatchSession:
         """Play between programs to start, players that are connected, and seats that stay vacant.
 
         Args:
-            occupants: in seat order, or in any order if seats are drawn by lot; none of them is None.
+            occupants: occupants in seat order, or in any order if seats are drawn by lot; none is None.
             address: Twisted endpoint string to listen on; not used by programs in a sandbox with a private socket.
             vacate_if_missing: whether a program that can't be started leaves its seat vacant, which is a foul.
 
         Raises:
-            BadSetup: options or position are not the game's.
+            BadSetup: the options or the position do not fit the game.
             PlayerError: a program can't be started, and `vacate_if_missing` is false.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
@@ -160,7 +160,7 @@ class MatchSession:
 
         Args:
             resumed: the match.
-            occupants: by seat; empty: the players come back by themselves, each with its resume token.
+            occupants: occupants by seat; empty: the players reconnect by themselves, each with its resume token.
             address: Twisted endpoint string to listen on.
             void_if_missing: whether the match is void if a program does not come back, which is no foul.
 
@@ -208,7 +208,7 @@ class MatchSession:
         Until then the programs are stopped, and nothing that they do is a foul.
 
         Args:
-            occupants: by seat.
+            occupants: occupants by seat.
             opened: fires with the match's settings. They may differ from those of this session only in what the
                 programs have not been sent yet.
 
@@ -290,7 +290,7 @@ class MatchSession:
             The match; None if too few players signed up.
 
         Raises:
-            BadSetup: options or position are not the game's.
+            BadSetup: the options or the position do not fit the game.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
@@ -419,8 +419,8 @@ async def _run_or_pause(runner: MatchRunner, missing: str | None) -> Result:
     """Run a match to its end, or pause it if this call is cancelled: the match can go on from its record later.
 
     Args:
-        runner: of the match.
-        missing: why the match can't be resumed; then it is void.
+        runner: runner of the match.
+        missing: reason why the match can't be resumed and is void; None if it can.
     """
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
     runner.start(missing).addCallbacks(outer.callback, outer.errback)

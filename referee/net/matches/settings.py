@@ -72,7 +72,7 @@ def make_seed(settings: MatchSettings) -> bytes:
     """Return a match's seed: a fixed one, that of a duplicate deal, or one of its own.
 
     Args:
-        settings: the match's.
+        settings: settings of the match.
     """
     if settings.seed is not None:
         return chance.seed_from_number(settings.seed)
@@ -91,11 +91,11 @@ def make_setup(settings: MatchSettings, game: str, match: str, names: Sequence[s
     """Return the setup of a match.
 
     Args:
-        settings: the match's.
+        settings: settings of the match.
         game: name of the game.
         match: name of the match.
-        names: of the players, by seat, or in the order in which they came if seats are drawn by lot.
-        seed: the match's.
+        names: names of the players, by seat, or in order of arrival if seats are drawn by lot.
+        seed: seed of the match.
     """
     return MatchSetup(
         match=match,

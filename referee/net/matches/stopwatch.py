@@ -115,9 +115,9 @@ class Stopwatch:
         """Expect a seat's answer from now on.
 
         Args:
-            seat: who was asked.
+            seat: seat that was sent a request.
             limit_ms: longest time for the answer.
-            origin: answers for the seat's connection; no stall is an excuse while it storms the lobby.
+            origin: origin that answers for the seat's connection; no stall is an excuse while it storms the lobby.
         """
         self._requests[seat] = _Request(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
@@ -126,9 +126,9 @@ class Stopwatch:
         """Take a seat's answer.
 
         Args:
-            seat: who answered.
+            seat: seat that answered.
             first_byte: when the first byte of the answer was read, in monotonic seconds.
-            at: when it was complete.
+            at: when the answer was complete.
 
         Returns:
             The instants of the answer's event; None if the seat has no open request.

@@ -50,7 +50,7 @@ class EarlyStarts:
         reactor: Twisted's reactor.
         tables: play their matches.
         play: the tournament.
-        run_settings: the organiser's.
+        run_settings: settings of this run.
         most: number of matches whose programs may wait.
     """
 
@@ -111,7 +111,7 @@ class EarlyStarts:
 
         Args:
             job: the match.
-            occupants: by seat.
+            occupants: occupants by seat.
 
         Returns:
             The match; None if it was not begun.

@@ -75,8 +75,8 @@ def make_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
     """Return the terms of all matches of a tournament, for every process that plays them.
 
     Args:
-        spec: the tournament's.
-        run_settings: the organiser's.
+        spec: spec of the tournament.
+        run_settings: settings of this run.
     """
     return RunTerms(
         durability=Durability(spec.durability),
@@ -129,9 +129,9 @@ class Recorder:
     """A tournament and its record; every event goes through here.
 
     Args:
-        tournament: as far as it has come.
-        writer: of its record.
-        observers: are notified of every step.
+        tournament: the tournament up to now.
+        writer: writer of its record.
+        observers: observers that are notified of every step.
         clock: returns the time of day, as wall_clock does.
     """
 
@@ -281,8 +281,8 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
 
         Args:
             fixture: the match.
-            pool: lends remote players that are there; it lets those that come back into their match by itself.
-            run_settings: the organiser's.
+            pool: lends the connected remote players, and takes returning players back into their match by itself.
+            run_settings: settings of this run.
             is_back: whether the match is resumed.
         """
         occupants: list[Occupant] = []
@@ -306,10 +306,10 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
         """Return the job of a match.
 
         Args:
-            context: of the match.
-            occupants: by seat.
+            context: context of the match.
+            occupants: occupants by seat.
             sealer: the key that will seal its record.
-            run_settings: the organiser's.
+            run_settings: settings of this run.
         """
         fixture = context.fixture
         number, deal, drawn = self.seeds.choose(fixture)

@@ -103,7 +103,7 @@ def insert_numbers(line: str, numbers: Mapping[str, int]) -> str:
     """Replace each `{NAME}` in a line by the entrant's starting number, in four columns.
 
     Args:
-        line: of the file that the program reads.
+        line: line of the file that the program reads.
         numbers: name of an entrant -> its starting number.
 
     Raises:
@@ -121,13 +121,13 @@ def insert_numbers(line: str, numbers: Mapping[str, int]) -> str:
 
 
 class RoundByProgram:
-    """One round that a program pairs: one thread waits for it, another one may end it.
+    """One round that a program pairs: one thread waits for the program, another may end it.
 
     Args:
-        program: the organiser's.
+        program: program of the organiser that pairs.
         request: the round.
-        title: the tournament's.
-        people: by entrant.
+        title: title of the tournament.
+        people: players in the file, by entrant.
     """
 
     def __init__(self, program: PairingProgram, request: RoundToPair, title: str, people: Sequence[TrfPlayer]) -> None:

@@ -67,8 +67,8 @@ class TournamentRunner:
         reactor: Twisted's reactor.
         now: returns monotonic seconds.
         play: the tournament.
-        run_settings: the organiser's.
-        services: shared by its matches.
+        run_settings: settings of this run.
+        services: services that its matches share.
         open_executor: opens the executor that plays matches in other processes; None: this process plays all.
     """
 

@@ -132,8 +132,8 @@ class Redealer:
         """Return the shuffle of a match's first deal.
 
         Args:
-            seed: 32 bytes.
-            nonces: by seat, in hex; None for none.
+            seed: seed of the match, 32 bytes.
+            nonces: nonces by seat, in hex; None for a seat without one.
         """
         return cls(hashlib.sha256(seed + "".join(f":{nonce or ''}" for nonce in nonces).encode()).digest())
 

@@ -33,32 +33,32 @@ class Wire(Interface):
     codes: frozenset[str]
     """Codes of all breaches of this wire."""
     game: str | None
-    """The only one that is played on it; None: any."""
+    """The only game that is played on it; None: any game."""
     nonce: str | None
     """Nonce that the referee commits to and opens for players who know neither offers nor tokens; None if they do."""
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
-        """Return what bytes are that were judged as a breach.
+        """Judge the bytes of a breach again.
 
         Args:
-            code: of the breach, one of `codes`: it tells whether the bytes begin with a frame's prefix.
-            data: the bytes.
-            asked: what was due, `hello`, `ready`, `nonce`, `move` or `ack`; None: nothing.
+            code: code of the breach, one of `codes`; it decides whether the bytes begin with a frame's prefix.
+            data: bytes that the player sent.
+            asked: message that was due: `hello`, `ready`, `nonce`, `move` or `ack`; None: nothing.
             match: the match's name.
 
         Returns:
-            That code if it is theirs, else another one, or what they are in words.
+            The same code if the bytes deserve it, else the code that they deserve, or a description of them.
         """
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
         """Return whether bytes are the answer of an event, and nothing else."""
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Return whether bytes are the beginning of a message, as far as can be told; none are, too."""
+        """Return whether bytes may be the beginning of a message; no bytes at all may be one, too."""
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two plain values are one in a record: to Python, true is 1 and 1.0 is 1."""
+    """Return whether two plain values are written alike in a record: for Python, true equals 1, and 1.0 equals 1."""
     return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
@@ -70,7 +70,7 @@ class OwnWire:
     nonce: str | None = None
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
-        """Return what bytes are, as Wire has it."""
+        """Judge the bytes of a breach again; see Wire.breach."""
         if code == Code.NOT_READING:
             return f"{len(data)} bytes that were sent" if data else code
         if code == Code.TRUNCATED:
@@ -148,11 +148,11 @@ def check_dialect(record: Record, wire: Wire) -> None:
     """Check what a dialect settles: the game, confirmations, nonces, and that nobody is waited for or comes back.
 
     Args:
-        record: one whose header names the dialect.
-        wire: the dialect's.
+        record: record whose header names the dialect.
+        wire: wire of the dialect.
 
     Raises:
-        RecordError: the first line that this dialect has not.
+        RecordError: the first line that this dialect can't produce.
     """
     setup, dialect = record.header.setup, record.header.dialect
     is_fit = wire.game in (None, setup.game) and setup.acknowledge and record.header.context is None

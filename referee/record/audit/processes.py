@@ -111,8 +111,8 @@ def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) 
     """Check that each match ran in processes that the runs of its tournament name, in their order.
 
     Args:
-        record: of the tournament.
-        ran: match -> when which process ran it, of those whose records hold.
+        record: record of the tournament.
+        ran: match whose record holds -> the processes that ran it, and when.
 
     Raises:
         RecordError: the first match that did not.
@@ -203,9 +203,9 @@ def check_starts(record: TournamentRecord, spec: TournamentSpec, ran: Mapping[st
     """Check that every start of a program played matches of its own entrant, one at a time and each deal once.
 
     Args:
-        record: of the tournament.
-        spec: its own, with those who joined.
-        ran: match -> when which process ran it, of those whose records hold.
+        record: record of the tournament.
+        spec: spec of the tournament, with entrants that joined later.
+        ran: match whose record holds -> the processes that ran it, and when.
 
     Raises:
         RecordError: the first match of which that does not hold.

@@ -47,8 +47,8 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
     """Check a redacted record as far as it says anything.
 
     Args:
-        record: with stand-ins for what is hidden; see record_as_shown.
-        game: its rules.
+        record: record with stand-ins for hidden fields; see record_as_shown.
+        game: game of the match.
 
     Raises:
         RecordError: the first line that contradicts itself or another one.
@@ -69,14 +69,14 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
     """Play a redacted record's match again, from its seed and from what was told, and compare what its seat was shown.
 
     Args:
-        record: with stand-ins for what is hidden; see record_as_shown.
-        seat: whose fields it shows.
-        seed: in hex.
-        game: its rules.
+        record: record with stand-ins for hidden fields; see record_as_shown.
+        seat: seat whose fields it shows.
+        seed: seed of the match, in hex.
+        game: game of the match.
 
     Raises:
         RecordError: the commitment is not to this seed, or nonces, seats, or what is shown do not follow from it.
-        BadSetup: the options are none of the game's, or it is not played by so many.
+        BadSetup: the options do not fit the game, or it has no such number of seats.
     """
     assert record.result is not None, "a redacted record has one"
     setup = record.header.setup
@@ -322,9 +322,9 @@ class _Replay:
 
     Args:
         record: the redacted record, of a match that was dealt from its seed.
-        seat: whose fields it shows.
-        game: its rules.
-        shuffle: of its first deal.
+        seat: seat whose fields it shows.
+        game: game of the match.
+        shuffle: shuffle of its first deal.
     """
 
     def __init__(self, record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
@@ -471,13 +471,13 @@ def check_replay(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
     """Check what a redacted record shows of its match from the deal on: views, draws, plays, its own moves, the result.
 
     Args:
-        record: with stand-ins for what is hidden, of a match that was dealt from its seed.
-        seat: whose fields it shows.
-        game: its rules.
-        shuffle: of its first deal.
+        record: record with stand-ins for hidden fields, of a match that was dealt from its seed.
+        seat: seat whose fields it shows.
+        game: game of the match.
+        shuffle: shuffle of its first deal.
 
     Raises:
-        RecordError: the first line that shows something else than what follows from the seed.
+        RecordError: the first line that shows what does not follow from the seed.
     """
     replay = _Replay(record, seat, game, shuffle)
     for number, transition in enumerate(record.transitions, 1):

@@ -286,12 +286,12 @@ class _Book:
         """Check the referee's stated delays against the standstills that it reports.
 
         Args:
-            number: of the line.
+            number: number of the line.
             event: an answer, a passed deadline or a return.
             since_ms: when the request was sent.
             granted_ms: further time that may have been taken off.
         """
-        if event.lag_ms == event.stalled_ms == 0:  # as of nearly every answer
+        if event.lag_ms == event.stalled_ms == 0:  # true of nearly every answer
             return
         lag_ms = self._excuses.all_ms(since_ms, event.at_ms) + granted_ms
         stalled_ms = self._excuses.longest_ms(since_ms, event.at_ms)

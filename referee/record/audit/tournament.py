@@ -327,13 +327,13 @@ class _Rounds:
     """The rounds of a tournament that are to be paired again.
 
     Args:
-        path: of the record.
-        pair: pairs them.
+        path: path of the record.
+        pair: pairs the rounds.
     """
 
     def __init__(self, path: Path, pair: PairRounds) -> None:
         self.on_trust: list[int] = []
-        """Those that another program, or another version, had paired."""
+        """Rounds that another program, or another version, had paired."""
         self._path = path
         self._pair = pair
         self._waiting: list[tuple[RoundToPair, e.RoundPaired, int]] = []

@@ -58,8 +58,8 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
 
     Args:
         nodes: number of nodes; even.
-        costs: by edge, all with as many layers. What the greatest sums of all layers multiply to must be less than
-            2**126, for the solver's integers have a sign and are doubled on the way.
+        costs: costs by edge, all with the same number of layers. The product of the greatest sums of
+            all layers must be less than 2**126, because the solver's integers have a sign and are doubled.
 
     Returns:
         The pairs, sorted, each as it stands among the costs.

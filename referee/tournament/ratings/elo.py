@@ -289,7 +289,7 @@ def find_groups(met: Sequence[set[int]]) -> list[int]:
     """Number the groups of entrants that are connected by matches.
 
     Args:
-        met: for each entrant, whom it has met.
+        met: for each entrant, the entrants that it has met.
 
     Returns:
         For each entrant the number of its group, from 0 in the order of the field.

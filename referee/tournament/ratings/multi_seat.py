@@ -238,7 +238,7 @@ class SkillBook:
 
     Args:
         field: the entrants, and the seats of a match.
-        scoring: it says who are partners; None: nobody.
+        scoring: scoring, which names the partners; None: there are no partners.
     """
 
     def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:

@@ -298,8 +298,8 @@ class Practice:
         """Ask for a practice match, and return its number.
 
         Args:
-            author: who asks.
-            tournament: by whose rules.
+            author: author that asks.
+            tournament: tournament whose settings apply.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
 
