@@ -116,18 +116,18 @@ def test_how_a_program_ended_is_told(parts: list[str], ending: Ending) -> None:
 
 
 def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) -> None:
-    """They do not speak of addresses to whoever has misspelt a file."""
+    """They do not speak of addresses to an author who has misspelt a name in a program."""
     (tmp_path / "wrong.py").write_text("print('thinking')\n{}['hand']\n")
     command = f"cmd:{sys.executable} wrong.py"
     play = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path)
     check = referee("check", command, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     (printed,) = (tmp_path / "logs").glob("*.stderr")
-    mend = "Fix the error that it printed last."
-    assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
-    assert f"how to fix it {mend}" in " ".join(check.stdout.split())
+    remedy = "Fix the error that it printed last."
+    assert f"{remedy} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
+    assert f"how to fix it {remedy}" in " ".join(check.stdout.split())
     assert " KeyError: 'hand'\n" in play.stdout
     happened, _, rest = " ".join(check.stdout.split()).rpartition(" it printed ")
-    assert "it crashed: KeyError: 'hand' (wrong.py:2)" in happened
+    assert "it crashed before it connected: KeyError: 'hand' (wrong.py:2)" in happened
     assert rest.startswith("thinking")
     assert "KeyError" not in rest
 
@@ -196,7 +196,7 @@ def test_what_was_expected_stands_beside_what_came(record: str, expected: str, c
     told = _explained(record, tmp_path)
     assert f"\n  expected {expected}\n" in told
     assert f"\n  came     {came}" in told
-    assert "\n  mend     " in told
+    assert "\n  fix      " in told
 
 
 def _explained(record: str, folder: Path) -> str:
