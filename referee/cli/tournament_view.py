@@ -1,9 +1,8 @@
 """How a tournament is shown: its standings, as plain lines, as JSON lines, and live on a terminal.
 
 The live view is drawn by the loop that also reads the players' answers, so it must cost next to nothing: while it drew,
-a
-player's answer would wait. Events are only noted when they come; lines are laid out by hand, as many as there is room
-for; and rich's own refresh thread is off. docs/reference/exports.md describes the JSON lines.
+a player's answer would wait. Events are only noted when they come; lines are laid out by hand, as many as there is
+room for; and rich's own refresh thread is off. docs/reference/exports.md describes the JSON lines.
 """
 
 from collections import deque

@@ -67,6 +67,11 @@ def env(
     return OrderEnforcingWrapper(_CheckedActions(TerminateIllegalWrapper(bare, illegal_reward=-1)))
 
 
+# PettingZoo's wrapper for illegal actions looks the action up in the mask. A text would fail there with an IndexError
+# of NumPy, and a negative number would be taken for an action at the other end of the mask. So this check comes before
+# it.
+
+
 class _CheckedActions(BaseWrapper):  # type: ignore[misc]  # the type checker does not look into PettingZoo
     """Passes actions on as plain numbers, and refuses what is no action."""
 

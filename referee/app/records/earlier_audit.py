@@ -2,8 +2,7 @@
 
 A person who can write this file decides what holds. So it is accepted only from the user who runs the audit, and not
 from an audited folder. It is about bytes, not about files: it says nothing of a record that was changed or sealed
-again,
-and what it says of some bytes is true wherever they lie.
+again, and what it says of some bytes is true wherever they lie.
 """
 
 import hashlib

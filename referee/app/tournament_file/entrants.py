@@ -1,8 +1,7 @@
 """Reads who takes part in a tournament from its file.
 
 What the organiser lists must be right. In a folder of handed-in programs a broken one is left out with a warning: it
-must
-not keep all others from playing.
+must not keep all others from playing.
 """
 
 import re

@@ -140,8 +140,7 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     was not allowed to see.
 
     A file written with --redact can be handed out: `referee audit FILE` still verifies its chain and the referee's
-    seal,
-    and `referee explain FILE` explains it.
+    seal, and `referee explain FILE` explains it.
 
     Exit status: 0 explained, 1 the record does not hold, 2 usage error, 3 the referee itself failed: its traceback is
     on stderr, and says nothing against a record.
