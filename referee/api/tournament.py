@@ -21,7 +21,7 @@ from ..tournament.standings import Standing
 from .match import Match, Matches, Numbered, frame_page
 from .paths import read_path
 
-_LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
+_LEAST_HIGH_PX, _PER_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
 """Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts are seen."""
 
 
@@ -141,7 +141,7 @@ class Tournament(Matches):
         """Return the page that a notebook shows: standings, ratings, and how they developed."""
         links = PageLinks(entrants=None)
         page = report_page(self._summary, find_titles(self._summary.spec), links, ("standings", "ratings", "history"))
-        height_px = min(_LEAST_HIGH_PX + _OF_AN_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
+        height_px = min(_LEAST_HIGH_PX + _PER_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
         return frame_page(page, f"Standings of {self.name}", height_px=height_px)
 
     def _entries(self) -> Sequence[MatchEntry]:

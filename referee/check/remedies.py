@@ -15,7 +15,7 @@ from ..testing.seats import AnyGame
 
 SPEC = "protocol/SPEC.md"
 
-OF_CODE: dict[str, str] = {
+CODE_REMEDIES: dict[str, str] = {
     Code.OVERSIZE: f"Write the body's length as 4 bytes, the most significant first, before the body ({SPEC}, Bytes).",
     Code.EMPTY: "Send no frame of length 0.",
     Code.TRUNCATED: "Send the whole frame before the connection is closed, and flush what is buffered.",
@@ -42,7 +42,7 @@ OF_CODE: dict[str, str] = {
 }
 """Code of a breach of the wire -> advice."""
 
-OF_CAUSE: dict[str, str] = {
+CAUSE_REMEDIES: dict[str, str] = {
     Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn tells how much time there is. Flush what is buffered.",
     Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
     Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that is answered, and answer each of them once.",
@@ -54,13 +54,13 @@ OF_CAUSE: dict[str, str] = {
 """Cause of a foul without a code -> advice."""
 
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
-_OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
+_REFEREE_REMEDIES = ("msgpack", "msgspec", "protocol", "referee")
 """Python modules that a player in Python gets from the referee's own installation."""
 
 
 def remedy(cause: str, code: str | None) -> str:
     """Return the advice about a kind of foul."""
-    return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+    return CAUSE_REMEDIES.get(cause) or CODE_REMEDIES.get(code or "", "") or f"See {SPEC}, Fouls."
 
 
 def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
@@ -148,13 +148,13 @@ def prefix_remedy(first: bytes) -> str:
     """
     prefix = first[:PREFIX_BYTES]
     if first[:1] in (b"{", b"["):
-        return f"This is JSON without a prefix: {OF_CODE[Code.NOT_MSGPACK]}"
+        return f"This is JSON without a prefix: {CODE_REMEDIES[Code.NOT_MSGPACK]}"
     if 0 < int.from_bytes(prefix, "little") <= MAX_FRAME_FROM_PLAYER_BYTES < int.from_bytes(prefix, "big"):
         return "The prefix has its least significant byte first; write the most significant byte first."
-    return OF_CODE[Code.OVERSIZE]
+    return CODE_REMEDIES[Code.OVERSIZE]
 
 
-_OF_ENDING: dict[Ending, str] = {
+_ENDING_REMEDIES: dict[Ending, str] = {
     Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
     Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered.",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
@@ -171,7 +171,7 @@ def ending_remedy(ending: Ending, last_words: str, printed: str | None = None) -
         printed: as for foul_remedy.
     """
     if ending is not Ending.FAILED:
-        return _OF_ENDING.get(ending)
+        return _ENDING_REMEDIES.get(ending)
     if (advice := module_remedy(last_words)) is not None:
         return advice
     where = "" if printed is None else f" All that it printed is in {printed}"
@@ -184,7 +184,7 @@ def module_remedy(last_words: str) -> str | None:
     if match is None:
         return None
     module = match[1].partition(".")[0]
-    if module not in _OF_REFEREE:
+    if module not in _REFEREE_REMEDIES:
         return f"Install {module} for the Python that runs the program, or put it into the folder."
     return (
         f"The Python that runs the program is not the referee's, and has no {module}. Activate the referee's virtual "

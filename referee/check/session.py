@@ -30,7 +30,7 @@ from ..programs.program import Program
 from ..text import counted
 from .findings import Failed, leave_out_crash
 from .loop import Loop
-from .remedies import OF_CODE, SPEC, ending_remedy, late_remedy
+from .remedies import CODE_REMEDIES, SPEC, ending_remedy, late_remedy
 from .wire import CheckConnection, Delivery, NotReadingError, listen
 
 Rewrite = Callable[[bytes], bytes]
@@ -211,7 +211,7 @@ class Session:
             raise Failed(
                 f"it does not read: {error} after {self.times.move_s:g} s",
                 "everything that the referee sends is read as it comes",
-                OF_CODE["not-reading"],
+                CODE_REMEDIES["not-reading"],
             ) from None
 
     def insert(self, data: bytes) -> None:
@@ -259,7 +259,7 @@ class Session:
                 self.connection.receive_data(frame)
                 event = self.connection.next_event()
             except RemoteProtocolError as error:
-                happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
+                happened, remedy = f"{error.code}: {error.detail}", CODE_REMEDIES[error.code]
                 raise Failed(happened, what, remedy, received=frame) from None
             if isinstance(event, Message):
                 return event
@@ -294,7 +294,7 @@ class Session:
             raise Failed(
                 f"it spoke {when}: {counted(len(wire.received), 'byte')} that nothing asked for",
                 "silence until the referee asks for something",
-                OF_CODE["out-of-turn"],
+                CODE_REMEDIES["out-of-turn"],
                 received=wire.take(),
             )
         if wire.is_ended:

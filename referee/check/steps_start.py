@@ -30,7 +30,7 @@ from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
-from .remedies import OF_CODE, SPEC, coordinates_remedy, prefix_remedy, remedy
+from .remedies import CODE_REMEDIES, SPEC, coordinates_remedy, prefix_remedy, remedy
 from .scripted_match import ScriptedMatch
 from .session import Session
 
@@ -113,7 +113,7 @@ def _judge(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], 
     try:
         return judge(seen)
     except RemoteProtocolError as error:
-        happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
+        happened, remedy = f"{error.code}: {error.detail}", CODE_REMEDIES[error.code]
         failure = Failed(happened, "one msgpack map, a message of the player", remedy)
     except Failed as raised:
         failure = raised
@@ -334,7 +334,7 @@ _VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
         "commitment",
         _has_form(r"[0-9a-f]{64}$(?!\n)"),
         "64 hex digits in lower case: the SHA-256 of `nonce:MATCH:SEAT:NONCE`",
-        OF_CODE["nonce"],
+        CODE_REMEDIES["nonce"],
     ),
     (
         "nonce",
@@ -366,7 +366,7 @@ def _keys(expected: type[Message], asked: str, seen: Seen) -> None:
         raise Failed(
             f"its {name} has the keys {', '.join(value)}, and match {value.get('match')!r}",
             f"the keys {', '.join(sorted(keys))}, and match {seen.match!r}, as in the {asked}",
-            OF_CODE["wrong-match"],
+            CODE_REMEDIES["wrong-match"],
         )
 
 
@@ -376,7 +376,7 @@ def _opens(seen: Opening) -> None:
         raise Failed(
             f"its ready had the commitment {seen.commitment}",
             f"{commitment}: the SHA-256 of `nonce:{seen.match}:{seen.seat}:{seen.value['nonce']}`",
-            OF_CODE["nonce"],
+            CODE_REMEDIES["nonce"],
         )
 
 
@@ -404,7 +404,7 @@ def _answers(seen: FirstTurn) -> str:
 def _move(seen: FirstTurn) -> Move:
     message = decode(seen.body, FROM_PLAYER)
     if not isinstance(message, Move):
-        raise Failed(f"it answers the turn with {type_of(message)!r}", "a move", OF_CODE["out-of-turn"])
+        raise Failed(f"it answers the turn with {type_of(message)!r}", "a move", CODE_REMEDIES["out-of-turn"])
     return message
 
 
@@ -423,7 +423,7 @@ def _move_shape(seen: FirstTurn) -> None:
     try:
         seen.game.parse_move(_move(seen).move)
     except MalformedMove as error:
-        advice = OF_CODE["move"].replace("GAME", seen.game.name)
+        advice = CODE_REMEDIES["move"].replace("GAME", seen.game.name)
         raise Failed(str(error), f"a move of {seen.game.name}", advice) from None
 
 
@@ -442,7 +442,7 @@ def _move_once(seen: FirstTurn) -> None:
         raise Failed(
             f"after its move it sent {counted(len(seen.behind), 'byte')} more",
             "one move for a turn, then silence until the next message that asks",
-            OF_CODE["out-of-turn"],
+            CODE_REMEDIES["out-of-turn"],
             received=seen.behind,
         )
 
@@ -489,7 +489,7 @@ STEPS = (
         ("quiet", "it says nothing while nothing is asked", _is_quiet),
         ("answers", "it answers its first turn in time", _answers),
         ("move", "the answer is a move", _is_move),
-        ("move-match", "the move names the match", partial(_repeats, "match", OF_CODE["wrong-match"])),
+        ("move-match", "the move names the match", partial(_repeats, "match", CODE_REMEDIES["wrong-match"])),
         ("move-turn", "the move has the number of the turn", partial(_repeats, "turn", remedy("out-of-turn", None))),
         ("move-form", "the move has the form of the game's", _move_shape),
         ("move-rules", "the move is legal", _move_rules),

@@ -21,7 +21,7 @@ from .common import console
 # failed audit. And a fault of the auditor must not look like a forged record: that would accuse somebody.
 FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
 # A full disk (ENOSPC) or a failing one (EIO) is no usage error: the same command works on another day.
-_OF_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
+_PATH_ERRORS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
 """Errors of a path that the user gave, not of the machine."""
 
 
@@ -53,7 +53,7 @@ def word_errors() -> Iterator[None]:
         sys.exit(SIGNALLED + signal.SIGINT)
     except OSError as error:
         # Without a file name, the error comes from a socket or a process, where these numbers mean something else.
-        if error.errno in _OF_PATHS and error.filename is not None:
+        if error.errno in _PATH_ERRORS and error.filename is not None:
             raise click.UsageError(printable_lines(_refusal(error))) from None
         console.say(_refusal(error))
         sys.exit(FAILED)

@@ -101,7 +101,7 @@ GROUPS = {
 """Heading in `referee --help` -> command -> its module and its name there, in the order of the help."""
 COMMANDS = {command: where for group in GROUPS.values() for command, where in group.items()}
 
-_IN_SHORT = "referee.commands-in-short"
+_BRIEF_KEY = "referee.commands-in-short"
 """Key in a context: commands are only named and described."""
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
@@ -132,7 +132,7 @@ class Commands(click.RichGroup):
         """Import a command; called by click."""
         if cmd_name not in COMMANDS:
             return None
-        if ctx.meta.get(_IN_SHORT):
+        if ctx.meta.get(_BRIEF_KEY):
             return click.RichCommand(name=cmd_name, help=description(cmd_name))
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.commands.{module}"), name)
@@ -143,12 +143,12 @@ class Commands(click.RichGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help text without importing a command; called by click."""
-        ctx.meta[_IN_SHORT] = True
+        ctx.meta[_BRIEF_KEY] = True
         super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands that begin with a text, without importing one; called by click."""
-        ctx.meta[_IN_SHORT] = True
+        ctx.meta[_BRIEF_KEY] = True
         return super().shell_complete(ctx, incomplete)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

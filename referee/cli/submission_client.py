@@ -43,7 +43,7 @@ TIMEOUT_S = 60.0
 """Longest silence, in seconds: the organiser's machine may be busy, and explaining a long match takes it a while."""
 CONNECT_S = 10.0
 """Longest time to connect, and for each step of the TLS handshake, in seconds."""
-_OF_PROXIES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
+_PROXY_STATUSES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
 _NAME = re.compile(r"[\w.:-]{1,255}", re.ASCII)
 """Characters of a host name."""
 _HOST = re.compile(r"[\w.:%-]+")
@@ -189,7 +189,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             place = _find_place(location)
             hint = f"is it {place}?" if place else "is --to right?"
             return ServiceError(f"{self.host}:{self.port} sends you to another address ({told}); {hint}", status)
-        if status in _OF_PROXIES:
+        if status in _PROXY_STATUSES:
             text = f"{self.host}:{self.port} passes requests on, and nobody answers there ({told})"
             return ServiceError(f"{text}; try again later, or ask the organiser whether the service is on", status)
         return ServiceError(

@@ -163,7 +163,7 @@ def _drawn_frames(frames: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _draw(lines: Sequence[str], board: Sequence[int] | None) -> str:
-    """Return a drawing that was pool_lines; empty if there is none."""
+    """Return a drawing from its pooled lines; empty if there is none."""
     return "\n".join(join_lines(lines, board or ()))
 
 
@@ -300,7 +300,7 @@ def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] |
 
 
 def join_lines(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
-    """Yield the lines of a text that were pool_lines.
+    """Yield the lines of a text that was pooled.
 
     Args:
         lines: lines of all texts.

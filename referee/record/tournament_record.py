@@ -24,7 +24,7 @@ from .reader import Chain, Record, RecordError, is_sealed, read_chain, read_line
 from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
 from .writer import ChainWriter
 
-_OF_ENTRANTS = (b'"entrant-joined"', b'"program-changed"')
+_ENTRANT_MARKS = (b'"entrant-joined"', b'"program-changed"')
 _encode = msgspec.json.Encoder().encode
 
 
@@ -156,7 +156,7 @@ def read_start(folder: Path) -> TournamentStart | None:
         return None
     with path.open("rb") as file:
         lines = enumerate(read_lines(path, file))
-        chosen = [line for number, line in lines if not number or any(word in line for word in _OF_ENTRANTS)]
+        chosen = [line for number, line in lines if not number or any(word in line for word in _ENTRANT_MARKS)]
     try:
         header = msgspec.json.decode(chosen[0], type=TournamentHeader)
         transitions = [

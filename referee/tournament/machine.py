@@ -55,7 +55,7 @@ from .failures import Failure, Failures
 from .match_context import DuePairings, Fixture, MatchEntry, combine_legs, is_free
 from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from .ratings.multi_seat import SkillBook
-from .rulings import OF_ALL, Ruling, check_decidable, find_entrant, make_ruled_entry, parse_match_name
+from .rulings import TOURNAMENT_RULING, Ruling, check_decidable, find_entrant, make_ruled_entry, parse_match_name
 from .spec import Participant, TournamentSpec
 from .standings import Standing, place_groups, standings
 
@@ -328,7 +328,7 @@ class Tournament:
         ruling = event.ruling
         if any(earlier.id == ruling.id for earlier in self.rulings):
             raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
-        if ruling.kind == OF_ALL:
+        if ruling.kind == TOURNAMENT_RULING:
             self._stop(ruling)
         elif ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)

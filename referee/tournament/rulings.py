@@ -29,9 +29,9 @@ from .pairing.base import BadRuling
 from .spec import TournamentSpec
 
 Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
-OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
+ENTRANT_RULINGS = ("withdraw", "reinstate", "disqualify")
 """The rulings on an entrant."""
-OF_ALL = "stop"
+TOURNAMENT_RULING = "stop"
 """The ruling on the tournament as a whole; all others are on a match."""
 MOST_REASON, MOST_BY = 500, 100
 """Largest number of characters of a ruling's reason, and of the name of the person that decided."""
@@ -62,9 +62,9 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Name of the person that decided."""
 
     def __post_init__(self) -> None:
-        if (self.match is None) != (self.kind in (*OF_ENTRANTS, OF_ALL)):
+        if (self.match is None) != (self.kind in (*ENTRANT_RULINGS, TOURNAMENT_RULING)):
             raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
-        if (self.entrant is None) != (self.kind in ("replay", "void", OF_ALL)):
+        if (self.entrant is None) != (self.kind in ("replay", "void", TOURNAMENT_RULING)):
             raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
         if is_blank(self.reason) or is_blank(self.by):
             raise ValueError("a ruling says why, and who decided")

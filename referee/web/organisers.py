@@ -13,7 +13,7 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ..errors import RefereeError
-from ..tournament.rulings import OF_ALL
+from ..tournament.rulings import TOURNAMENT_RULING
 from .contest.intake import LoggedAction
 from .contest.organising import AuthorLine, Machine, Organising, ProcessLine, TournamentLine
 from .contest.queue import select_lines
@@ -219,7 +219,7 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
         to = to if kind == "award" else ""
-        if kind == OF_ALL and not visit.form.text("confirm"):
+        if kind == TOURNAMENT_RULING and not visit.form.text("confirm"):
             text = f"Confirm that {name} is to end for good: nothing undoes it."
             return self._tournament(visit.set_code(HTTPStatus.CONFLICT), name, text)
         rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the arguments follow

@@ -15,7 +15,7 @@ from protocol.frames import encode_frame
 from protocol.messages import FROM_PLAYER
 from referee.check.findings import Failed, show_bytes
 from referee.check.loop import Loop
-from referee.check.remedies import OF_CODE, coordinates_remedy, remedy
+from referee.check.remedies import CODE_REMEDIES, coordinates_remedy, remedy
 from referee.check.scripted_match import explain_foul
 from referee.check.steps_games import largest, near_end
 from referee.check.steps_wire import lengthen, reorder
@@ -55,7 +55,7 @@ def test_long_frames_are_cut() -> None:
 
 def test_every_foul_and_every_code_has_a_remedy() -> None:
     """No author is left without advice."""
-    assert set(Code) <= set(OF_CODE)
+    assert set(Code) <= set(CODE_REMEDIES)
     assert all(remedy(cause, None) for cause in Cause)
 
 
@@ -213,7 +213,7 @@ def test_the_largest_view_of_q_has_nearly_all_tiles() -> None:
 
 def test_the_advice_names_every_message_of_a_player() -> None:
     """What a program is told to send is all that a player may send."""
-    assert all(name in OF_CODE["unknown-type"] for name in FROM_PLAYER)
+    assert all(name in CODE_REMEDIES["unknown-type"] for name in FROM_PLAYER)
 
 
 def _shift(move: dict[str, Any], down: int, right: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from referee.check.remedies import OF_CODE, remedy
+from referee.check.remedies import CODE_REMEDIES, remedy
 from referee.cli.commands.compare import PlayedComparison
 from referee.cli.commands.list import Listing
 from referee.cli.main import main
@@ -57,7 +57,7 @@ def table_called(name: str) -> str:
             return lines_of("cause", "do this", {cause: by_code.get(cause) or remedy(cause, cause) for cause in Cause})
         case "codes":
             return lines_of(
-                "code", "do this", {code: text for code, text in OF_CODE.items() if code not in list(Cause)}
+                "code", "do this", {code: text for code, text in CODE_REMEDIES.items() if code not in list(Cause)}
             )
         case _ if name in OBJECTS:
             return table_of(OBJECTS[name])

@@ -186,7 +186,7 @@ def check_is_record(path: Path, command: str) -> None:
 
 MOVE_CODE = "move"
 """Code of a foul: the answer does not have the form of a move."""
-_OF_SILENCE = ("deadline-passed", "seat-vacant")
+_SILENCE_EVENTS = ("deadline-passed", "seat-vacant")
 """Events of a seat that said nothing, or too little."""
 
 
@@ -248,7 +248,7 @@ def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Hear
         yield "came", f"{counted(len(evidence.hex) // 2, 'byte')}{problem}{read}"
         return
     heard = [part for part in conversation if isinstance(part, Heard) and part.line == verdict.line]
-    if any(part.event in _OF_SILENCE for part in heard):
+    if any(part.event in _SILENCE_EVENTS for part in heard):
         yield "came", _silence(verdict.foul)
 
 

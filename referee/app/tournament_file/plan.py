@@ -55,8 +55,8 @@ def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, 
     return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
 
 
-_OF_STRENGTHS_MET = ("buchholz", "buchholz-cut-1", "median-buchholz")
-_OF_LAUNCHED = (("sandbox",), ("programs",), ("keep_for",), ("limits", "memory_mib"))
+_OPPONENT_TIE_BREAKS = ("buchholz", "buchholz-cut-1", "median-buchholz")
+_LAUNCH_KEYS = (("sandbox",), ("programs",), ("keep_for",), ("limits", "memory_mib"))
 
 
 def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, spec: TournamentSpec) -> None:
@@ -85,7 +85,7 @@ def _idle_by_entrants(sheet: Sheet, spec: TournamentSpec) -> Iterator[tuple[str,
         for key in sheet.values.get("remote", {}):
             yield f"remote.{key}", "no entrant is remote"
     elif all(are_remote):
-        for place in _OF_LAUNCHED:
+        for place in _LAUNCH_KEYS:
             if _is_set(sheet, place):
                 yield ".".join(place), "all entrants are remote, so no program is started here"
 
@@ -105,7 +105,7 @@ def _idle_by_format(sheet: Sheet, form: PairingFormat[Any], spec: TournamentSpec
         yield f"format.{key}", reason
     if form.meets_everybody(form.parse_options(spec.format_options), field):
         for name in spec.tie_breaks:
-            if name in _OF_STRENGTHS_MET:
+            if name in _OPPONENT_TIE_BREAKS:
                 yield f"{name} in tie_breaks", "everybody meets everybody, so it is equal for all who are tied"
 
 

@@ -20,7 +20,7 @@ from ...files.whole import write_json
 from ...text import is_blank
 from ...tournament import events as e
 from ...tournament.machine import ImpossibleEvent, Tournament
-from ...tournament.rulings import MOST_BY, MOST_REASON, OF_ALL, OF_ENTRANTS, Kind, Ruling
+from ...tournament.rulings import ENTRANT_RULINGS, MOST_BY, MOST_REASON, TOURNAMENT_RULING, Kind, Ruling
 from ...tournament.spec import REMOTE, Participant
 from ..players import find_folder, find_player
 from ..report import read_summary
@@ -121,8 +121,8 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
         RecordError: the tournament's record does not hold.
         OSError: the request can't be written.
     """
-    entrant, match = (subject, None) if kind in OF_ENTRANTS else (to, subject)
-    if (subject is None) != (kind == OF_ALL):
+    entrant, match = (subject, None) if kind in ENTRANT_RULINGS else (to, subject)
+    if (subject is None) != (kind == TOURNAMENT_RULING):
         about = "the whole tournament: name nothing" if subject else "one entrant or match: name it"
         raise BadRequest(f"{kind} is about {about}")
     if kind == "award" and to is None:

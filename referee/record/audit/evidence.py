@@ -140,7 +140,7 @@ def _make_message(event: e.Answer, match: str) -> Message:
 OWN_WIRE = OwnWire()
 
 
-_IN_ITS_PLACE = ("offer-match", "ask-nonce")
+_SELF_ANSWERED = ("offer-match", "ask-nonce")
 """Requests that the referee answers itself, at once, for players that know no offers and nonces."""
 
 
@@ -186,7 +186,7 @@ def _can_happen(
         case e.Answer():
             return all(foul.get("code") != "out-of-turn" for foul in fouls)
         case e.DeadlinePassed():
-            return before.get(event.seat) not in _IN_ITS_PLACE
+            return before.get(event.seat) not in _SELF_ANSWERED
         case e.MatchResumed() | e.SeatReturned():
             return False
     return True
@@ -198,7 +198,7 @@ FindWire = Callable[[str], Wire]
 _ASKS = {"offer-match": "ready", "ask-nonce": "nonce", "ask-move": "move"}
 """Command -> what it asks for; every other one that sets a limit asks for an ack."""
 _BEGINNINGS = (e.MatchOpened, e.MatchResumed)
-_OF_PROGRAMS = (e.ProgramExited, e.SeatReturned)
+_PROGRAM_EVENTS = (e.ProgramExited, e.SeatReturned)
 _SHOWN_CHARS = 80
 
 
@@ -224,7 +224,7 @@ class _Evidence:
         """
         if isinstance(event, _BEGINNINGS):
             self._unseated = {*self._seats}
-        elif isinstance(event, _OF_PROGRAMS) and not self._is_fit(event):
+        elif isinstance(event, _PROGRAM_EVENTS) and not self._is_fit(event):
             raise self._error(
                 number, "what the header's programs allow", f"{type(event).__name__} of seat {event.seat}"
             )

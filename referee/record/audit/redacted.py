@@ -35,12 +35,12 @@ _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in FOUL_HIDE
 """Fields of a foul that everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
 """Fields of an event that the evidence of its foul is taken from."""
-_OF_ENDS = ("winners", "ranking", "scores", "void")
+_END_FIELDS = ("winners", "ranking", "scores", "void")
 """Fields of a result that each seat is sent at the end."""
 _ACCUSING = (e.ProtocolBroken, e.ProgramExited, e.ConnectionLost, e.SeatVacant)
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
-_OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
+_ANSWER_CAUSES = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
 
 
 def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
@@ -254,7 +254,7 @@ def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | 
 
 def _check_end(record: Record, number: int, command: dict[str, Any], result: Result) -> None:
     """Check the end that a seat was sent, if nobody was expelled from then on."""
-    wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
+    wrong = [name for name in _END_FIELDS if not same(getattr(result, name), command[name])]
     is_void_later = result.void is not None and number < len(record.transitions)
     if wrong and not is_void_later:
         raise RecordError(record.path, number, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
@@ -298,7 +298,7 @@ def _is_that_of(foul: Foul, event: e.Event) -> bool:
         return (foul.cause, foul.code, foul.ending) == (cause, facts.get("code"), facts.get("ending"))
     if isinstance(event, e.DeadlinePassed):
         return foul.cause in (Cause.TIMEOUT, Cause.REFUSED_TO_START)
-    return foul.cause in _OF_ANSWERS
+    return foul.cause in _ANSWER_CAUSES
 
 
 def _public(foul: Foul) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ from ...observers.process_lines import SeenProcess
 from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
-from ...tournament.rulings import OF_ALL, Kind
+from ...tournament.rulings import TOURNAMENT_RULING, Kind
 from .intake import Intake, LoggedAction, read_last_lines
 from .practice import Practice
 from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
@@ -228,7 +228,7 @@ class Organising:
         run = self._run(name)
         if kind not in get_args(Kind):
             raise BadRequest(f"there is no ruling {printable(kind)}; choose one of: {', '.join(get_args(Kind))}")
-        is_stop = kind == OF_ALL
+        is_stop = kind == TOURNAMENT_RULING
         if is_stop and not run.may_stop:
             raise BadRequest(f"{name} {run.state}; only one that is played or paused can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)

@@ -25,7 +25,7 @@ from ...pages.tournament_json import ReportedMatch, ReportedStanding, Tournament
 from ...pages.words import number
 from ...plugins import installed
 from ...programs.processes import ProcessCommand, if_alive, start
-from ...tournament.rulings import OF_ALL
+from ...tournament.rulings import TOURNAMENT_RULING
 from ..contest_json import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
@@ -64,7 +64,7 @@ class Published(Struct):
     def ended(self) -> str:
         """End of the tournament, in words."""
         rulings = () if self.report is None else self.report.rulings
-        return "was stopped for good" if any(ruling.kind == OF_ALL for ruling in rulings) else "is over"
+        return "was stopped for good" if any(ruling.kind == TOURNAMENT_RULING for ruling in rulings) else "is over"
 
     @property
     def reported(self) -> int | None:
