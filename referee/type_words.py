@@ -73,8 +73,8 @@ def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
     subject = place or "it" if parts["holder"] is None else f"a key of {place or 'the table'}"
     if match := _OTHER_VALUE.fullmatch(what):
         return f"{subject} can't be {match[1]}"
-    taken = _taken_instead(what)
-    return f"{subject} takes {taken}" if taken else f"{what}{within}"
+    accepted = _taken_instead(what)
+    return f"{subject} takes {accepted}" if accepted else f"{what}{within}"
 
 
 def _taken_instead(what: str) -> str:
@@ -150,10 +150,10 @@ def unfit(value: Any, wanted: Any) -> Any:
 
 def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterator[str]:
     """Describe in a few words each option that is unknown or has a wrong value."""
-    known = [field.encode_name for field in msgspec.structs.fields(options_type)]
+    option_names = [field.encode_name for field in msgspec.structs.fields(options_type)]
     for name in raw:
-        if name not in known:
-            yield f"there is no option {show_value(name)}{near(name, known)}"
+        if name not in option_names:
+            yield f"there is no option {show_value(name)}{near(name, option_names)}"
     for field in msgspec.structs.fields(options_type):
         if field.encode_name in raw:
             value = raw[field.encode_name]

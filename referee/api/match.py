@@ -139,8 +139,8 @@ class Match(Tables):
     def __str__(self) -> str:
         if self._result is None:
             return f"{self.name}: the match was not finished"
-        told = outcome_of_result(self.players, self._result, self._teams)
-        lines = [f"{self.name}: {told.sentence}, {counted(self._result.turns, 'turn')}"]
+        outcome = outcome_of_result(self.players, self._result, self._teams)
+        lines = [f"{self.name}: {outcome.sentence}, {counted(self._result.turns, 'turn')}"]
         rows = ranking(self.players, self._result, self._teams)
         lines += (f"  {row.place}  {row.name}  {row.points}  {row.note}".rstrip() for row in rows)
         return "\n".join(lines)

@@ -98,12 +98,14 @@ class FunctionSeat:
         if at_ms - sent_ms > command.limit_ms:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=0.0, pending="")
         try:
-            came = decode(body, FROM_PLAYER)
+            message = decode(body, FROM_PLAYER)
         except RemoteProtocolError as error:
             evidence = error.evidence.hex()
             return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=error.code, detail=error.detail, evidence=evidence)
-        assert isinstance(came, Move)
-        return e.MoveReceived(seat=seat, turn=came.turn, move=came.move, frame=body.hex(), **_instants(sent_ms, at_ms))
+        assert isinstance(message, Move)
+        return e.MoveReceived(
+            seat=seat, turn=message.turn, move=message.move, frame=body.hex(), **_instants(sent_ms, at_ms)
+        )
 
     def _end(self, seat: int, error: BaseException, at_ms: float) -> e.ProgramExited:
         own = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing

@@ -92,8 +92,8 @@ def find_player(
         launch = replace(launch, matches=1)
     games = houses[launch.name].games if launch.is_house else launch.games
     if game and games and game not in games:
-        who = player if launch.folder is None else f"{launch.folder / 'player.toml'}: {launch.name}"
-        raise PlayerError(f"{who} plays {', '.join(games)}, not {game}")
+        subject = player if launch.folder is None else f"{launch.folder / 'player.toml'}: {launch.name}"
+        raise PlayerError(f"{subject} plays {', '.join(games)}, not {game}")
     return launch
 
 

@@ -100,8 +100,8 @@ def _history(record: TournamentRecord, take: Callable[[TakenStep], object] = lam
 
 
 def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
-    record, taken = read_tournament(path), list[TakenStep]()
-    history = _history(record, taken.append)
+    record, steps = read_tournament(path), list[TakenStep]()
+    history = _history(record, steps.append)
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
@@ -120,7 +120,7 @@ def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> Repo
     database = (
         None
         if targets.is_public and targets.database is None
-        else _export(folder, record, taken, history.tournament.placing_ratings(), targets)
+        else _export(folder, record, steps, history.tournament.placing_ratings(), targets)
     )
     return ReportedTournament(written=written, unfinished=len(history.tournament.playing), database=database)
 

@@ -173,12 +173,12 @@ class CheckContext:
         Raises:
             Failed: as for session().
         """
-        kept, self._kept = self._kept, None
-        self.has_reused = kept is not None
-        session = kept or self._start(is_launched=True)
+        reused, self._kept = self._kept, None
+        self.has_reused = reused is not None
+        session = reused or self._start(is_launched=True)
         try:
             with _explaining(session):
-                if kept is None:
+                if reused is None:
                     session.greet()
                 yield ScriptedMatch(session, terms or self.terms(**changes))
             if self.keeps and session.is_idle and session.matches < self.most_matches:

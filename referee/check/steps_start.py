@@ -109,16 +109,16 @@ def _judge(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], 
     Raises:
         Failed: the frame is wrong, or no message at all.
     """
-    seen = context.look(look)
+    look_result = context.look(look)
     try:
-        return judge(seen)
+        return judge(look_result)
     except RemoteProtocolError as error:
         happened, remedy = f"{error.code}: {error.detail}", CODE_REMEDIES[error.code]
         failure = Failed(happened, "one msgpack map, a message of the player", remedy)
     except Failed as raised:
         failure = raised
-    failure.asked = failure.asked or seen.asked
-    failure.received = seen.frame if failure.received is None else failure.received
+    failure.asked = failure.asked or look_result.asked
+    failure.received = look_result.frame if failure.received is None else failure.received
     raise failure
 
 

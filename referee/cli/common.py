@@ -91,8 +91,8 @@ class Word(click.Choice[str]):
         choices = [*map(str, self.choices)]
         if str(value) not in choices:
             *most, last = choices
-            known = f"{', '.join(most)} or {last}" if most else last
-            self.fail(f"takes {known}, not {printable(str(value))}{near(str(value), choices)}", param, ctx)
+            choices_text = f"{', '.join(most)} or {last}" if most else last
+            self.fail(f"takes {choices_text}, not {printable(str(value))}{near(str(value), choices)}", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -60,9 +60,9 @@ class TurnedAway(Observer):
         """Print a refusal."""
         if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
             return
-        who = " ".join(filter(None, (facts["address"], facts.get("name"))))
+        peer = " ".join(filter(None, (facts["address"], facts.get("name"))))
         sent = f"; it sent {facts['sent']}" if facts.get("sent") else ""
-        text = printable(f"turned away: {who}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
+        text = printable(f"turned away: {peer}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
         if text not in self._told:
             self._told.add(text)
             console.say("turned away: too many to list" if len(self._told) > MAX_TOLD else text)

@@ -199,9 +199,9 @@ class JsonLines(Observer):
 
     def on_match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
-        told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
+        fields = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
         result = result_text(self._tournament, entry)
-        self._event("match-closed", match=entry.match, **told, result=result, **_counts(self._tournament))
+        self._event("match-closed", match=entry.match, **fields, result=result, **_counts(self._tournament))
         tournament = self._tournament
         # Standings after every match would be most of the output: each has a line for every entrant.
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
@@ -494,24 +494,24 @@ class LiveView(Observer):
 def _trouble_lines(entry: MatchEntry) -> list[Text]:
     """Return what went wrong in a match: that it is void, or who was expelled."""
     if entry.void is not None:
-        said = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
+        troubles = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
     else:
-        said = [(line, "red") for line in foul_lines(entry)]
-    return [Text.assemble((f"{entry.match} ", "dim"), line) for line in said]
+        troubles = [(line, "red") for line in foul_lines(entry)]
+    return [Text.assemble((f"{entry.match} ", "dim"), line) for line in troubles]
 
 
 def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
     """Return the line of a table: the player whose turn it is stands out, an expelled one is struck out."""
     step = seated.step
     asked, expelled = ((), ()) if step is None else (step.asked, step.expelled)
-    who = Text()
+    players_text = Text()
     for seat, name in enumerate(seated.names):
-        who.append(name, "red strike" if seat in expelled else "bold cyan" if seat in asked else "")
-        who.append("  ")
-    who.truncate(players, overflow="ellipsis", pad=True)
+        players_text.append(name, "red strike" if seat in expelled else "bold cyan" if seat in asked else "")
+        players_text.append("  ")
+    players_text.truncate(players, overflow="ellipsis", pad=True)
     turn = "start" if step is None or not step.turn else str(step.turn)
     since = spell(now_s - seated.opened_s)
-    return Text.assemble(f"{seated.table:>5} {seated.round:>5}  ", who, f" {turn:>5} {since:>7}")
+    return Text.assemble(f"{seated.table:>5} {seated.round:>5}  ", players_text, f" {turn:>5} {since:>7}")
 
 
 def spell(seconds: float) -> str:

@@ -424,8 +424,8 @@ class Hosts:
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
-            kept = KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
-            self._dispatcher.ask(host.address, "keep", kept, partial(self._on_pushed, host, digest))
+            folder_message = KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
+            self._dispatcher.ask(host.address, "keep", folder_message, partial(self._on_pushed, host, digest))
 
     def _on_pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
         host.pushing.discard(digest)

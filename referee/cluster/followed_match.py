@@ -86,8 +86,8 @@ def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch
 
 def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
     count, path = len(record.chain.lines), record.path
-    # Cheap checks come first, and each assumes what the ones before it have shown. The last one, check_course, folds
-    # the whole match again with the rules: it takes longer than all others together.
+    # Cheap checks come first, and each assumes what the ones before it have shown. The last one,
+    # check_consequences, folds the whole match again with the rules: it takes longer than all others together.
     _check_header(job, record, handout)
     if record.result is None or record.is_torn:
         raise RecordError(path, count, "a result as the last line", "part of a line" if record.is_torn else "none")

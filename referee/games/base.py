@@ -193,8 +193,8 @@ class Game(ABC, Generic[S, V, M]):
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
             wrong = "; ".join(wrong_options(raw, self.options_type)) or explain_mismatch(error)
-            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
-            raise BadSetup(f"options of {self.name}: {wrong} (it knows: {known})") from None
+            option_names = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
+            raise BadSetup(f"options of {self.name}: {wrong} (it knows: {option_names})") from None
 
     def parse_position(self, raw: Any) -> Any:
         """Turn a plain value into a position; whether it is possible, `restore` finds out.

@@ -92,8 +92,8 @@ class QuincalaEncoding(Encoding):
 
     def numbers(self, state: State, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of steps, each of which is worked out once."""
-        known = self._numbers[state.seat]
-        return [known.get(step) or known.setdefault(step, self._number(state.seat, step)) for step in steps]
+        numbers = self._numbers[state.seat]
+        return [numbers.get(step) or numbers.setdefault(step, self._number(state.seat, step)) for step in steps]
 
     def _number(self, seat: int, step: Place | Leg | Stop) -> int:
         if isinstance(step, Place):

@@ -64,18 +64,18 @@ class Window:
         """Show a board: its tiles by cell, in the order in which they were laid."""
         if board is self._board:
             return
-        cells, tiles, known = [*board], [*board.values()], len(self._cells)
-        if not known or cells[:known] != self._cells or tiles[:known] != self._tiles:
-            known = 0
+        cells, tiles, drawn = [*board], [*board.values()], len(self._cells)
+        if not drawn or cells[:drawn] != self._cells or tiles[:drawn] != self._tiles:
+            drawn = 0
             self._clear()
             self._box = (*cells[0], *cells[0]) if cells else (0, 0, 0, 0)
         self._board, self._cells, self._tiles = board, cells, tiles
         top, left, bottom, right = self._box
-        new = cells[known:]
-        if not known or any(not (top <= row <= bottom and left <= column <= right) for row, column in new):
-            known = self._move(known)
-            new = cells[known:]
-        for cell, tile in zip(new, tiles[known:], strict=True):
+        new = cells[drawn:]
+        if not drawn or any(not (top <= row <= bottom and left <= column <= right) for row, column in new):
+            drawn = self._move(drawn)
+            new = cells[drawn:]
+        for cell, tile in zip(new, tiles[drawn:], strict=True):
             at = self.index(cell)
             if at < CELLS:
                 self._planes[:, at] = self._signs[tile]

@@ -43,8 +43,8 @@ class ProcessLines(Observer):
         self._looks += 1
         if self._looks % EVERY:
             return
-        seen = [self._add_lag(process) for process in processes]
-        self._write({"event": "processes-seen", "processes": msgspec.to_builtins(seen)})
+        processes_with_lag = [self._add_lag(process) for process in processes]
+        self._write({"event": "processes-seen", "processes": msgspec.to_builtins(processes_with_lag)})
         self._lag_ms.clear()
 
     def _note_lag(self, name: str, lag_ms: float) -> None:

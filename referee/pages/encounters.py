@@ -145,7 +145,8 @@ class RatedEncounters:
         error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
         most = history[-1][2]
         return [
-            RatedAfter(count, MEAN + ELO * strength, error * sqrt(most / known)) for count, strength, known in history
+            RatedAfter(count, MEAN + ELO * strength, error * sqrt(most / information))
+            for count, strength, information in history
         ]
 
 
@@ -178,15 +179,15 @@ def _most_likely(
         ((ratings[opponent].rating - MEAN) / ELO, weights[opponent], points, times)
         for opponent, (points, times) in sums.items()
     ]
-    strength, known = start, PRECISION
+    strength, information = start, PRECISION
     for _ in range(_MOST_STEPS):
-        slope, known = -PRECISION * strength, PRECISION
+        slope, information = -PRECISION * strength, PRECISION
         for other, weight, points, times in against:
             expected = 1 / (1 + exp(other - strength))
             slope += weight * (points - times * expected)
-            known += weight * times * expected * (1 - expected)
-        step = max(-1.0, min(1.0, slope / known))
+            information += weight * times * expected * (1 - expected)
+        step = max(-1.0, min(1.0, slope / information))
         strength += step
         if abs(step) < _CLOSE:
             break
-    return strength, known
+    return strength, information

@@ -135,8 +135,8 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
         new = _make_frames(event, turn, match, frames)
         if not new and frames and isinstance(event, e.AckReceived):
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
-        asked = requests.get(event.seat) if isinstance(event, e.SeatEvent) else None
-        judged = JudgedEvent(event, state, asked)
+        request = requests.get(event.seat) if isinstance(event, e.SeatEvent) else None
+        judged = JudgedEvent(event, state, request)
         frames += (replace(frame, judged=judged) if frame.foul is not None else frame for frame in new)
         turn, state, requests = match.turn, match.state, dict(match.open_requests)
     check_result(record, match)

@@ -58,16 +58,16 @@ def _plain(value: Any) -> str:
 
 def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
     """Return a few words for what a frame shows."""
-    who = "" if frame.seat is None else printable(names[frame.seat])
+    name = "" if frame.seat is None else printable(names[frame.seat])
     match frame.kind:
         case FrameKind.DEAL:
             return "the deal"
         case FrameKind.EXPELLED:
-            return f"{who} is expelled"
+            return f"{name} is expelled"
         case FrameKind.VOID:
             return "the match is void"
         case FrameKind.MOVE:
-            return who
+            return name
 
 
 def duration(ms: float) -> str:

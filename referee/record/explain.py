@@ -161,7 +161,7 @@ def explain(
 
 
 def _list_said(number: int, line: PlainLine, seat: int) -> list[Said]:
-    said = []
+    messages = []
     for index, command in enumerate(line.fields["commands"]):
         if command["command"] not in _SAID or command.get("seat") != seat:
             continue
@@ -169,8 +169,8 @@ def _list_said(number: int, line: PlainLine, seat: int) -> list[Said]:
         if "view" in content:
             content["view"] = line.shown.get(f"commands.{index}.view")
         at_ms = line.fields["event"]["at_ms"]
-        said.append(Said(line=number, at_ms=at_ms, command=command["command"], content=content))
-    return said
+        messages.append(Said(line=number, at_ms=at_ms, command=command["command"], content=content))
+    return messages
 
 
 def _describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
@@ -193,9 +193,9 @@ def _describe_request(
     """Describe the answer that a seat owed when an event happened; None if no request was open."""
     if limit_ms is None:
         return None
-    said = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
-    open_request = next((request for request in said if request.command != "extend-limit"), None)
-    if open_request is None:  # whoever wrote the record open_request for nothing, and gave it another limit
+    requests = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
+    open_request = next((request for request in requests if request.command != "extend-limit"), None)
+    if open_request is None:  # the record's writer requested nothing, and set another limit
         return None
     is_greeted = event["event"] != "seat-vacant" and event.get("stage") != Stage.NEW
     key = "turn" if open_request.command == "ask-move" else "ack"

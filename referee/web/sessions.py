@@ -190,10 +190,10 @@ class Sessions:
         self._now = now
         self._file = file
         self._wall = wall
-        kept = None if file is None else file.read()
-        self._secret = secrets.token_bytes(_ID_BYTES) if kept is None else kept.secret
+        stored = None if file is None else file.read()
+        self._secret = secrets.token_bytes(_ID_BYTES) if stored is None else stored.secret
         ahead_s = now() - wall()
-        self._sessions = {} if kept is None else {key: each.shift(ahead_s) for key, each in kept.sessions.items()}
+        self._sessions = {} if stored is None else {key: each.shift(ahead_s) for key, each in stored.sessions.items()}
         """Hash of a cookie -> session, the oldest first."""
         self._kept_at = now()
         self._wrong = RateLimit("wrong tokens from your address", WRONG_OF_ADDRESS, now)

@@ -21,7 +21,7 @@
 # To cut the oldest, instead of refusing the newest, was chosen on purpose: an attacker who fills a table of connections
 # would otherwise keep everybody else out for as long as he likes.
 #
-# An address means an IPv4 address or an IPv6 /64 network (net/links/addresses.py: origin_of), since a home has 2**64
+# An address means an IPv4 address or an IPv6 /64 network (net/links/addresses.py: find_origin), since a home has 2**64
 # addresses to choose from. Behind a proxy only the last value of X-Forwarded-For counts: the proxy wrote it, and the
 # values before it are the visitor's own invention.
 

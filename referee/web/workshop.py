@@ -100,14 +100,14 @@ class Workshop:
             return
         self._is_choosing = True
         while self._waiting and not self._is_busy:
-            who = min(self._waiting, key=self._cost_for_turn)
-            turns = self._waiting[who]
+            client = min(self._waiting, key=self._cost_for_turn)
+            turns = self._waiting[client]
             turn = turns.popleft()
             if not turns:
-                del self._waiting[who]
+                del self._waiting[client]
             if not turn.called:
                 self._is_busy = True
-                self._least = self._cost_for_turn(who)
+                self._least = self._cost_for_turn(client)
                 turn.callback(None)
         self._is_choosing = False
 

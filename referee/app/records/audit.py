@@ -147,11 +147,11 @@ def _report(findings: _Findings, demands: Demands) -> AuditReport:
     there = frozenset[Head]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
     hashes = {head for _, head in there}
     missing_heads = [head for head in demands.heads if head not in hashes]
-    known = {report.match for report in reports if isinstance(report, SoundRecord)}
-    known |= {part.record.header.spec.name for part in audited if part.record is not None}
+    audited_names = {report.match for report in reports if isinstance(report, SoundRecord)}
+    audited_names |= {part.record.header.spec.name for part in audited if part.record is not None}
     # A referee publishes heads of all its matches in one file. An audit of single files can only ask for theirs; an
     # audit of a folder asks for all, so that a record which was removed is missed.
-    published = {name: heads for name, heads in demands.published.items() if folders or name in known}
+    published = {name: heads for name, heads in demands.published.items() if folders or name in audited_names}
     missing_published = list(_missing(published, there))
     contradicted = list(contradictions(presence for match in examined for presence in match.presences))
     parts = (*reports, *manifests, *tournaments)

@@ -194,8 +194,8 @@ def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, .
 
 def _find_unverified(path: Path, folder: _Folder) -> set[str]:
     """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
-    known = {path, folder.path / MANIFEST, *(match.path for match in folder.matches)}
-    files = (file for file in everything_below(folder.path) if file not in known)
+    proven_files = {path, folder.path / MANIFEST, *(match.path for match in folder.matches)}
+    files = (file for file in everything_below(folder.path) if file not in proven_files)
     return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
 
 

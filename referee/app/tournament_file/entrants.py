@@ -206,12 +206,12 @@ class EntrantsReader:
         if token not in self._hashes:
             section.refuse("token" if "token" in section else "player", self._no_token(str(token)))
             return None
-        known = self._hashes[token]
+        token_hash = self._hashes[token]
         # With one token for two entrants, either of them could take the seat of the other.
-        if self._owners.setdefault(known, name) != name:
-            section.refuse("name", f"its token is that of {self._owners[known]}, too; each entrant needs its own")
+        if self._owners.setdefault(token_hash, name) != name:
+            section.refuse("name", f"its token is that of {self._owners[token_hash]}, too; each entrant needs its own")
             return None
-        self._tokens[name] = known
+        self._tokens[name] = token_hash
         return Candidate(name=name, is_named=True, player=REMOTE, rating=rating)
 
     def _no_token(self, name: str) -> str:
@@ -234,8 +234,8 @@ class EntrantsReader:
         except (OSError, ValueError) as error:
             self._top.refuse("entrants_from", f"{text}: {getattr(error, 'strerror', error)}")
             return []
-        known = {candidate.player for candidate in listed}
-        new = (self._read_player_folder(path) for path in inner if str(path.resolve()) not in known)
+        listed_players = {candidate.player for candidate in listed}
+        new = (self._read_player_folder(path) for path in inner if str(path.resolve()) not in listed_players)
         candidates = [candidate for candidate in new if candidate is not None]
         if not candidates and not listed:
             hint = "it is a player's folder itself: list it under entrants" if (folder / "player.toml").exists() else ""

@@ -393,8 +393,8 @@ class _File:
         """
         is_duplicate: bool = self._top.take("duplicate", _FLAG, default=False)
         if is_duplicate and entrants.remotes:
-            who = ", ".join(entrants.remotes)
-            why = f"{who} would know each deal from its first leg, being remote"
+            remote_names = ", ".join(entrants.remotes)
+            why = f"{remote_names} would know each deal from its first leg, being remote"
             self._top.refuse("duplicate", f"{why}; let their programs be started here, or take duplicate = false")
         if is_duplicate and not _stay_together(teams):
             self._top.refuse("duplicate", "partners would change from leg to leg; take duplicate = false")

@@ -278,11 +278,11 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
                 path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
-            told = _join(play, request.joining, await deferToThread(launch, request.joining))
+            notices = _join(play, request.joining, await deferToThread(launch, request.joining))
         else:
-            told = _rule(play.recorder, request)
+            notices = _rule(play.recorder, request)
         await play.recorder.settle()
-        for text in told:
+        for text in notices:
             observers.notify(Observer.on_notice, text)
         path.unlink(missing_ok=True)
 
@@ -293,7 +293,7 @@ def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
     assert ruling is not None, "a request that is none to join"
     # The file of a request outlives a crash between the two steps, so the same ruling may come twice. To carry it out
     # twice could award a match twice.
-    if any(known.id == ruling.id for known in recorder.tournament.rulings):
+    if any(earlier.id == ruling.id for earlier in recorder.tournament.rulings):
         return []
     about = " ".join(filter(None, (ruling.kind, ruling.match, ruling.entrant)))
     try:

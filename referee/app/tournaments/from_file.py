@@ -38,15 +38,16 @@ def keep_names(
     # would get a number, but the record knows the first one as `ada`. So a program that the record knows keeps the
     # name that it has there, and only new programs get names that are free.
     given = {entrant.name for entrant, source in zip(entrants, made_from, strict=True) if source is None}
-    known = defaultdict[str, deque[str]](deque)
+    recorded_names = defaultdict[str, deque[str]](deque)
     for entrant in field:
         if entrant.name not in given:
-            known[_program(entrant)].append(entrant.name)
+            recorded_names[_program(entrant)].append(entrant.name)
     names, fixed = [], []
     for place, (entrant, source) in enumerate(zip(entrants, made_from, strict=True)):
-        kept = known[_program(entrant)].popleft() if source is not None and known[_program(entrant)] else None
-        names.append(kept or source or entrant.name)
-        if kept or source is None:
+        unused_names = None if source is None else recorded_names[_program(entrant)]
+        recorded_name = unused_names.popleft() if unused_names else None
+        names.append(recorded_name or source or entrant.name)
+        if recorded_name or source is None:
             fixed.append(place)
     gone = sorted({entrant.name for entrant in field} - {names[place] for place in fixed})
     unique_names = distinct([*names, *gone], [*fixed, *range(len(names), len(names) + len(gone))])
@@ -132,10 +133,10 @@ def _keep_field(plan: TournamentPlan) -> TournamentPlan:
 
 def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
     """Return entrants, in place of another version of a program that was handed in the one that plays already."""
-    known = {(entrant.name, find_author_folder(Path(entrant.player))): entrant for entrant in field}
+    playing_versions = {(entrant.name, find_author_folder(Path(entrant.player))): entrant for entrant in field}
     authors = [find_author_folder(Path(entrant.player)) for entrant in entrants]
     return tuple(
-        entrant if author is None else known.get((entrant.name, author), entrant)
+        entrant if author is None else playing_versions.get((entrant.name, author), entrant)
         for entrant, author in zip(entrants, authors, strict=True)
     )
 

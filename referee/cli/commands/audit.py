@@ -181,8 +181,8 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     unfinished = f", {report.unfinished} unfinished" if report.unfinished else ""
     out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{unfinished}{redacted}")
     redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
-    for known, unknown in sorted({(record.verified, record.not_verified) for record in redactions}):
-        out.say(f"of redacted records were verified: {', '.join(known)}; not: {', '.join(unknown)}")
+    for verified, not_verified in sorted({(record.verified, record.not_verified) for record in redactions}):
+        out.say(f"of redacted records were verified: {', '.join(verified)}; not: {', '.join(not_verified)}")
     if is_compared:
         out.say(f"{report.unchanged} of them held in an earlier audit, and have not changed since")
 

@@ -58,8 +58,8 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
     """
     where, dialect = _host_and_port(address), installed().dialect(join.dialect)
     game = find_game(dialect.game)
-    told = parse_options(join.options, game.file_options)
-    game.parse_options(told)
+    game_options = parse_options(join.options, game.file_options)
+    game.parse_options(game_options)
     (launch,) = find_players(game.name, [player])
     name = join.name or launch.name
     if not re.match(dialect.name_pattern, name):
@@ -72,7 +72,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
         confinement=confinement,
         output=join.logs / f"join.{launch.name}.stderr",
         name=name,
-        options=told,
+        options=game_options,
         per_call_ms=join.per_call_s * 1000,
         start_s=DEFAULT_START_MS / 1000,
     )

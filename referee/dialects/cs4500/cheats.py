@@ -67,12 +67,12 @@ def place_out_of_line(view: Any) -> Any:
 def _longer(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Iterator[list[Placed]]:
     """Yield placements, the shortest first; those in line are continued, each set of tiles on cells once."""
     queue: deque[list[Placed]] = deque([[]])
-    seen: set[frozenset[Placed]] = set()
+    yielded: set[frozenset[Placed]] = set()
     while queue:
         for placed in _continuations(board, hand, free, queue.popleft()):
             yield placed
-            if frozenset(placed) not in seen:
-                seen.add(frozenset(placed))
+            if frozenset(placed) not in yielded:
+                yielded.add(frozenset(placed))
                 queue.append(placed)
 
 

@@ -190,16 +190,16 @@ def parse_view(public: Any) -> dict[str, Any]:
     Raises:
         MalformedValue: it is not a JPub.
     """
-    seen = convert(public, JPub)
-    me = convert(seen.players[0], JPlayer)
-    scores = [me.score, *convert(seen.players[1:], list[Natural])]
+    jpub_view = convert(public, JPub)
+    me = convert(jpub_view.players[0], JPlayer)
+    scores = [me.score, *convert(jpub_view.players[1:], list[Natural])]
     return {
         "seat": 0,
         "hand": [tile.tile_name for tile in me.hand],
         "scores": scores,
         "order": list(range(len(scores))),
-        "tiles_left": seen.tiles_left,
-        "map": placements(seen.map),
+        "tiles_left": jpub_view.tiles_left,
+        "map": placements(jpub_view.map),
     }
 
 

@@ -186,8 +186,8 @@ async def join(
         PlayerError: the program cannot be started, or is not ready in time.
         NobodyListens: no referee listens there.
     """
-    asked, token, loop, ports = CourseTerms(**terms), secrets.token_hex(32), EventLoop(reactor, now), Ports()
-    lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, loop))
+    course_terms, token, loop, ports = CourseTerms(**terms), secrets.token_hex(32), EventLoop(reactor, now), Ports()
+    lobby = ReservedSeats(reactor, [token], course_terms.start_s, patience=Patience(reactor, loop))
     with (
         private_sockets(confinement, [0]) as sockets,
         confinement.copy_folder(launch, FileAccess()) as copy,
@@ -198,8 +198,8 @@ async def join(
         try:
             address = await ports.open(reactor, [socket or LOCAL], LinkFactory(lobby, reactor, now))
             invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
-            program = Program(replace(launch, name=asked.name), invitation, output, reactor, confinement, access)
-            return await _play(reactor, game, asked, lobby, where, program)
+            program = Program(replace(launch, name=course_terms.name), invitation, output, reactor, confinement, access)
+            return await _play(reactor, game, course_terms, lobby, where, program)
         finally:
             lobby.close()
             await ports.close()

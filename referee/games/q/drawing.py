@@ -116,8 +116,8 @@ def _cards(
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
     card_width = (width - 20) // across
-    seen = (hand for seat, hand in enumerate(state.hands) if eyes is None or seat in eyes)
-    rows_of_hand = max((1, *(-(-len(hand) // _HAND_WIDTH) for hand in seen)))
+    visible_hands = (hand for seat, hand in enumerate(state.hands) if eyes is None or seat in eyes)
+    rows_of_hand = max((1, *(-(-len(hand) // _HAND_WIDTH) for hand in visible_hands)))
     card_height = _CARD[1] + (rows_of_hand - 1) * (SIDE - 2)
     lines: list[str] = []
     for seat in range(seats):

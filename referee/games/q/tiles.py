@@ -117,8 +117,9 @@ class Openings:
 
     def compute(self, board: Board) -> dict[Cell, int]:
         """Return the free cells of the map where any tile fits, each with the kinds that fit as bits."""
-        known = openings(board) if self._known is None else self._known
-        self._known, self._since = update_openings(known, board, self._since) if self._since else known, ()
+        earlier = openings(board) if self._known is None else self._known
+        self._known = update_openings(earlier, board, self._since) if self._since else earlier
+        self._since = ()
         return self._known
 
 

@@ -121,8 +121,8 @@ def draw_svg(
     gone = {TILE_OF[FACE_BY_NAME[name]] for name in laid.values()}
     tiles = {cell: FACES[face] for cell, face in state.table.board.items()} | laid
     rest = replace(state, hands=tuple(tuple(tile for tile in hand if tile not in gone) for hand in state.hands))
-    seen = (hand for seat, hand in enumerate(rest.hands) if eyes is None or seat in eyes)
-    named = {*tiles.values(), *(TILES[tile] for hand in seen for tile in hand)}
+    visible_hands = (hand for seat, hand in enumerate(rest.hands) if eyes is None or seat in eyes)
+    named = {*tiles.values(), *(TILES[tile] for hand in visible_hands for tile in hand)}
     definitions = [*_DEFINITIONS, *map(_symbol, sorted(named))]
     can_touch = chosen is not None
 

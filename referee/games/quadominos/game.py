@@ -63,8 +63,8 @@ class QuadOminos(Game[State, View, Move]):
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the other hands and the well; another seat to move can do so."""
         table, own = read_table(view.board), read_tiles(view.hand)
-        known = set(_all_tiles(table, own))
-        unseen = shuffle([tile for tile in range(len(TILES)) if tile not in known])
+        visible_tiles = set(_all_tiles(table, own))
+        unseen = shuffle([tile for tile in range(len(TILES)) if tile not in visible_tiles])
         others = [seat for seat in view.order if seat != view.seat]
         if view.order[0] != view.seat:
             needed = _find_tiles_for(view.step, table, unseen)

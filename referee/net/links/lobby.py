@@ -309,8 +309,8 @@ class Lobby(Owner):
         self._refuse(link, "silent", f"no hello within {self._hello_s:g} s", link.connection.pending)
 
     def _refuse(self, link: PlayerLink, code: str, reason: str, sent: bytes = b"") -> None:
-        said = sent[:_NOTED_BYTES].decode(errors="backslashreplace")
-        self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=said)
+        sent_text = sent[:_NOTED_BYTES].decode(errors="backslashreplace")
+        self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=sent_text)
         link.say_goodbye(Refused(code=code, reason=reason))
         if link.is_connected:
             self._make_room(link)  # it may never read that, and stay

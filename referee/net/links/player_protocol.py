@@ -265,10 +265,10 @@ class PlayerLink(Protocol):
             return
         if self._write_now is not None and not self._is_behind:
             try:
-                taken = self._write_now(data)
+                written = self._write_now(data)
             except OSError:
-                taken = None  # the loop meets the same error, and ends the connection
-            data = data[taken:] if isinstance(taken, int) else data
+                written = None  # the loop meets the same error, and ends the connection
+            data = data[written:] if isinstance(written, int) else data
         if data:
             self._leave_to_loop(data)
 

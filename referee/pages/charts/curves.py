@@ -150,10 +150,10 @@ def ratings_drawings(summary: Summary) -> list[Drawing]:
 
 def _rating_curve(name: str, history: Sequence[RatedAfter]) -> Curve:
     last, points = history[-1], [(after.encounters, after.rating) for after in history]
-    told = f"{last.rating:.0f} ± {last.error:.0f} after {last.encounters} results"
+    rating_text = f"{last.rating:.0f} ± {last.error:.0f} after {last.encounters} results"
     errors = [after.error for after in history]
     short = f"{last.rating:.0f}" if name else f"{last.rating:.0f} ± {last.error:.0f}"
-    return Curve(name, f"{name}: {told}" if name else told, points, errors, short)
+    return Curve(name, f"{name}: {rating_text}" if name else rating_text, points, errors, short)
 
 
 def _rating_drawings(curves: Sequence[Curve]) -> list[Drawing]:

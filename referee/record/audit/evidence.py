@@ -162,9 +162,9 @@ def check_dialect(record: Record, wire: Wire) -> None:
         raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", description)
     if wire.nonce is None:
         return
-    asked = dict[int, str]()
+    open_requests = dict[int, str]()
     for number, transition in enumerate(record.transitions, 1):
-        if not _can_happen(transition, transition.forms, asked, setup, wire.nonce):
+        if not _can_happen(transition, transition.forms, open_requests, setup, wire.nonce):
             description = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
             raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", description)
 
@@ -269,14 +269,14 @@ class _Evidence:
         if event.code not in self._wire.codes:
             raise self._error(number, "a code of the wire", show_json(event.code))
         if event.stage is None:
-            asked = self._asked.get(event.seat)
+            due_message = self._asked.get(event.seat)
         elif event.seat in self._unseated:
-            asked = "hello" if event.stage is e.Stage.NEW else None
+            due_message = "hello" if event.stage is e.Stage.NEW else None
         else:
             raise self._error(number, "a player that was seated", f"one that is {event.stage}")
         if self._is_hidden(event):
             return
-        breach = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
+        breach = self._wire.breach(event.code, self._bytes(number, event.evidence), due_message, self._match)
         if breach != event.code:
             raise self._error(number, f"bytes that are {event.code}", f"{breach}: {event.evidence}")
 

@@ -87,11 +87,13 @@ class _Runs:
         have found it over.
         """
         opened, over_ms = self._opened.pop(name, (self._run, self._over_ms))
-        last, seen = opened, set[str]()
+        last, earlier = opened, set[str]()
         for presence in self._ran.get(name, ()):
             process, run = presence.process, self._runs.get(presence.process)
-            if run is None or not last <= run <= self._run or process in seen:
-                what = "a process of its own, once" if process in seen else "a process that played matches of its run"
+            if run is None or not last <= run <= self._run or process in earlier:
+                what = (
+                    "a process of its own, once" if process in earlier else "a process that played matches of its run"
+                )
                 raise self._error(name, f"{what}, as {self._path.name} has them", process or "none")
             begin_ms, since_ms = presence.clock_ms + presence.begin_ms, over_ms.get(process, 0.0)
             if run == opened and begin_ms < since_ms - _ROUNDING_MS:
@@ -101,7 +103,7 @@ class _Runs:
                 ended_ms = presence.clock_ms + presence.end_ms
                 self._over_ms[process] = max(self._over_ms.get(process, 0.0), ended_ms)
             last = run
-            seen.add(process)
+            earlier.add(process)
 
     def _error(self, name: str, expected: str, found: str) -> RecordError:
         return RecordError(self._path.with_name(f"{name}.jsonl"), None, expected, found)

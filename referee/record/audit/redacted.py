@@ -357,8 +357,8 @@ class _Replay:
         if isinstance(event, e.AckReceived) and event.seat == self._arriving and event.seat not in expelled:
             self._deliver()
         self._out += expelled
-        told = [command for command in commands if command["command"] == "tell-seat"]
-        plays = [command for command in told if command["what"].get("kind") == "played"]
+        news_commands = [command for command in commands if command["command"] == "tell-seat"]
+        plays = [command for command in news_commands if command["what"].get("kind") == "played"]
         if plays:
             self._play(number, event, plays)
         for command in commands:

@@ -301,15 +301,15 @@ class _Book:
 
     def _charge_absence(self, number: int, event: e.SeatReturned, standstills: Sequence[Standstill]) -> None:
         """Charge the time that passed while a seat was away."""
-        asked = self._asked.get(event.seat)
-        since_ms = event.at_ms if asked is None else asked.at_ms
+        request = self._asked.get(event.seat)
+        since_ms = event.at_ms if request is None else request.at_ms
         self._check_lags(number, event, since_ms, self._disk_ms and self._disk_ms + PROMPT_MS)
-        if asked is not None:
-            self._check_completeness(number, event, asked, standstills)
-        if asked is not None and not self._is_unsure(event.stalled_ms, asked):
-            passed_ms = asked.limit_ms - self._left_ms(event, asked)
+        if request is not None:
+            self._check_completeness(number, event, request, standstills)
+        if request is not None and not self._is_unsure(event.stalled_ms, request):
+            passed_ms = request.limit_ms - self._left_ms(event, request)
             self.used_ms[event.seat] += passed_ms
-            if asked.is_move:
+            if request.is_move:
                 self._charge(event.seat, passed_ms)
 
     def _check_completeness(
@@ -344,28 +344,28 @@ class _Book:
             self._bank_ms[seat] = round(max(left_ms - used_ms, 0.0), 3)
 
     def _book_time(self, number: int, event: Any, expelled: dict[int, Any], *, is_extended: bool) -> None:
-        asked = self._asked.pop(event.seat, None)
-        if asked is None:
+        request = self._asked.pop(event.seat, None)
+        if request is None:
             raise RecordError(self._path, number, "an answer to a request", f"seat {event.seat} was not asked")
-        latest_ms = asked.at_ms + PROMPT_MS + self._disk_ms + self._excuses.all_ms(asked.at_ms, event.sent_ms)
-        if not asked.at_ms <= event.sent_ms <= latest_ms:
-            what = f"a request sent from {asked.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
+        latest_ms = request.at_ms + PROMPT_MS + self._disk_ms + self._excuses.all_ms(request.at_ms, event.sent_ms)
+        if not request.at_ms <= event.sent_ms <= latest_ms:
+            what = f"a request sent from {request.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")
         used_ms = event.at_ms - event.sent_ms - event.lag_ms
-        is_looked_for = isinstance(event, e.Answer) and used_ms >= asked.limit_ms - _WHOLE_MS
+        is_looked_for = isinstance(event, e.Answer) and used_ms >= request.limit_ms - _WHOLE_MS
         self._check_lags(number, event, event.sent_ms, LOOKING_MS if is_looked_for else 0.0)
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if isinstance(event, e.MoveReceived):
-            self._charge(event.seat, min(max(used_ms, 0.0), asked.limit_ms))
-        is_late = used_ms > asked.limit_ms
-        is_unsure = self._is_unsure(event.stalled_ms, asked)
+            self._charge(event.seat, min(max(used_ms, 0.0), request.limit_ms))
+        is_late = used_ms > request.limit_ms
+        is_unsure = self._is_unsure(event.stalled_ms, request)
         is_judged = expelled.get(event.seat, {}).get("cause") in _LATE
         if (is_late and not is_unsure) != is_judged:
             verdict = "no expulsion for time" if is_judged else "an expulsion for time"
-            what = f"{verdict}: {used_ms:.3f} ms of {asked.limit_ms:.3f} ms used"
+            what = f"{verdict}: {used_ms:.3f} ms of {request.limit_ms:.3f} ms used"
             raise RecordError(self._path, number, what, expelled.get(event.seat, {}).get("cause") or "no foul")
         if is_late:
-            self._check_late(number, event, asked)
+            self._check_late(number, event, request)
         if is_extended != (isinstance(event, e.DeadlinePassed) and is_late and is_unsure):
             what = "a new limit if, and only if, the referee stood still too long to judge"
             raise RecordError(self._path, number, what, "one" if is_extended else "none")

@@ -434,14 +434,14 @@ def check_round(groups: Sequence[Group], played: PlayedRounds) -> None:
 def _breaches(groups: Sequence[Group], played: PlayedRounds) -> Iterator[str]:
     cards = make_cards(played)
     number = {entrant: place for place, entrant in enumerate(played.order, start=1)}
-    seen = set[int]()
+    visited = set[int]()
     for entrant in (entrant for group in groups for entrant in group):
         if entrant not in cards:
             yield f"it paired {number[entrant]}, who does not play in this round"
-        if entrant in seen:
+        if entrant in visited:
             yield f"it paired {number[entrant]} twice"
-        seen.add(entrant)
-    if left := cards.keys() - seen:
+        visited.add(entrant)
+    if left := cards.keys() - visited:
         yield f"it did not pair {min(number[entrant] for entrant in left)}"
     byes = [group[0] for group in groups if len(group) == 1]
     if len(byes) > len(cards) % 2:

@@ -266,11 +266,11 @@ def make_plan(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable
 
 def without_groups(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
     """Return a plan without the groups of an entrant from a round on, counted from 0."""
-    kept = (
+    remaining = (
         tuple(pairing for pairing in done if index < first or entrant not in pairing.seats)
         for index, done in enumerate(plan.pairings)
     )
-    return _with(plan, tuple(kept), plan.last)
+    return _with(plan, tuple(remaining), plan.last)
 
 
 def add_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:

@@ -204,11 +204,11 @@ class _Pairs:
         matrix = self._prior.matrix()
         for (program, opponent, _, played, _), weight in self._weighted:
             expected = _logistic(strengths[program] - strengths[opponent])
-            known = weight * played * expected * (1 - expected)
-            matrix[program][program] += known
-            matrix[opponent][opponent] += known
-            matrix[program][opponent] -= known
-            matrix[opponent][program] -= known
+            added = weight * played * expected * (1 - expected)
+            matrix[program][program] += added
+            matrix[opponent][opponent] += added
+            matrix[program][opponent] -= added
+            matrix[opponent][program] -= added
         return matrix
 
 

@@ -115,8 +115,8 @@ def _draws(ranking: Ranking, weights: Vector) -> list[tuple[tuple[int, ...], flo
     """Return who took each place, and the weights of all that could have; the last place only if it was shared."""
     groups = ranking.groups
     left = list(accumulate(sum(weights[entrant] for entrant in group) for group in reversed(groups)))[::-1]
-    told = len(groups) if ranking.is_last_told else len(groups) - 1
-    return list(zip(groups[:told], left[:told], strict=True))
+    drawn_groups = len(groups) if ranking.is_last_told else len(groups) - 1
+    return list(zip(groups[:drawn_groups], left[:drawn_groups], strict=True))
 
 
 def _taken_part(draws: list[tuple[tuple[int, ...], float]], groups: int, power: int) -> list[float]:
@@ -203,10 +203,10 @@ class TeamResults:
         matrix = self._prior.matrix()
         for encounter, times in self._counts.items():
             expected, shares = _expected_points(encounter, strengths), _shares(encounter)
-            known = times * expected * (1 - expected)
+            added = times * expected * (1 - expected)
             for index, share in shares:
                 for other, other_share in shares:
-                    matrix[index][other] += known * share * other_share
+                    matrix[index][other] += added * share * other_share
         return matrix
 
 

@@ -258,13 +258,13 @@ def _options(section: Section, folder: Path) -> Iterator[str]:
 
 def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) -> None:
     """Refuse tournaments that would share a folder of records, or an address."""
-    seen = set[str]()
+    names = set[str]()
     for index, scheduled in enumerate(tournaments):
         if scheduled.name == PRACTICE:
             sheet.refuse(("tournaments", index), f"no tournament may be called {PRACTICE}: practice matches lie there")
-        if scheduled.name in seen:
+        if scheduled.name in names:
             sheet.refuse(("tournaments", index), f"there are two tournaments with the name {scheduled.name}")
-        seen.add(scheduled.name)
+        names.add(scheduled.name)
 
 
 def write_example(folder: Path) -> tuple[Path, ...]:

@@ -132,9 +132,9 @@ def _fits(plan: TournamentPlan) -> bool:
 
 
 def _rules(name: str, plan: TournamentPlan) -> PracticeRules:
-    known, game = installed(), plan.spec.game
-    houses = sorted(house.name for house in known.players.values() if not house.games or game in house.games)
-    return PracticeRules(tournament=name, game=known.game(game).title, houses=houses)
+    registry, game = installed(), plan.spec.game
+    houses = sorted(house.name for house in registry.players.values() if not house.games or game in house.games)
+    return PracticeRules(tournament=name, game=registry.game(game).title, houses=houses)
 
 
 def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, folder: Path) -> Iterator[str]:

@@ -127,17 +127,17 @@ class Challenges:
             ChallengeRefused: too many of the author's matches wait.
             OSError: the disk can't store it.
         """
-        known = self._known.get(challenge.author, {})
-        if sum(other.ended is None for other in known.values()) >= MAX_WAITING:
+        challenges = self._known.get(challenge.author, {})
+        if sum(other.ended is None for other in challenges.values()) >= MAX_WAITING:
             raise ChallengeRefused(
                 f"{MAX_WAITING} of your practice matches wait already", "ask again when one of them is over"
             )
-        numbered = msgspec.structs.replace(challenge, number=max(known, default=0) + 1)
+        numbered = msgspec.structs.replace(challenge, number=max(challenges, default=0) + 1)
         self.folder(numbered).mkdir(parents=True, exist_ok=True)
         self.save(numbered)
-        for number in sorted(known)[:-MAX_KEPT]:
+        for number in sorted(challenges)[:-MAX_KEPT]:
             with contextlib.suppress(OSError):
-                remove(self.folder(known.pop(number)))
+                remove(self.folder(challenges.pop(number)))
         return numbered
 
     def save(self, challenge: Challenge) -> None:
