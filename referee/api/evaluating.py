@@ -42,7 +42,7 @@ from .playing import tell, time_control
 
 
 class Evaluation(Matches):
-    """What many matches say of a player against another one. Its tables are those of its matches.
+    """The result of many matches of a player against another one. Its tables are those of its matches.
 
     >>> print(evaluation)
     greedy is better than random: 100 % of the points, above +101 Elo, 10 matches
@@ -125,7 +125,7 @@ _THE_OTHER, _OWN = 0, 1
 
 
 class _Work(Struct, frozen=True):
-    """What all pairs of matches of an evaluation have in common."""
+    """The settings that all pairs of matches of an evaluation share."""
 
     players: tuple[SeatedPlayer, ...]
     """The other player, and the evaluated one."""
@@ -214,7 +214,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
     Raises:
         RefereeError: the options do not fit the game, or the limit of a move is none.
     """
-    find_game(game).parse_options(dict(options))  # a mistake is told before any process is begun
+    find_game(game).parse_options(dict(options))  # a mistake is reported before any process starts
     return MatchSetup(
         match=name_match(game),
         game=game,

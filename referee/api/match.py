@@ -59,8 +59,8 @@ class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more 
         """Return one of them, or some.
 
         Raises:
-            IndexError: there are not so many.
-            TypeError: that is neither a whole number nor a slice.
+            IndexError: there is no element of that number.
+            TypeError: the index is neither a whole number nor a slice.
         """
         try:
             return super().__getitem__(at)

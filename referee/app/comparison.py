@@ -61,7 +61,7 @@ class SequentialTest(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What the matches between two programs, A and B, say of B."""
+    """The result of matches between two programs, A and B, from the side of B."""
 
     a: str
     """Name of A."""

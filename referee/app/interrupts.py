@@ -55,7 +55,7 @@ def _is_importing(where: FrameType | None) -> bool:
 
 
 class _Signals:
-    """What this process does with the next signal."""
+    """The reaction of this process to the next signal."""
 
     ask: Callable[[int, FrameType | None], None] = staticmethod(_end)
     was_asked = False

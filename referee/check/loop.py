@@ -50,7 +50,7 @@ class Loop:
         return True
 
     def pause(self, pause_s: float) -> None:
-        """Run for so many seconds."""
+        """Run for a number of seconds."""
         self.wait(lambda: False, pause_s)
 
     def result(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
@@ -90,7 +90,7 @@ class Loop:
             self.reactor.threadpool = None  # one that was stopped can't be started again
 
     def _turn(self, most_s: float) -> None:
-        """Run one turn of the reactor: what is due, and what can be read within so many seconds."""
+        """Run one turn of the reactor: due calls, and sockets that can be read within a number of seconds."""
         if most_s < _TICK_S:
             time.sleep(most_s)
             most_s = 0.0

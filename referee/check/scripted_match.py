@@ -52,7 +52,7 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
 
 
 class _StoppingSeat(ScriptedSeat):
-    """A seat that makes so many moves, and then is silent or leaves."""
+    """A seat that makes a number of moves, and then is silent or leaves."""
 
     def __init__(self, choose: Choose, moves: int, *, leaves: bool, match: str) -> None:
         super().__init__(choose, takes_ms=0.0, match=match)
@@ -147,7 +147,7 @@ class ScriptedMatch:
         self._sent_ms = self._now_ms()
 
     def play(self, moves: int | None = None) -> None:
-        """Play until the program has made so many moves, or to the end of the game.
+        """Play until the program has made a number of moves, or to the end of the game.
 
         Raises:
             Failed: the program is expelled.

@@ -91,7 +91,7 @@ def match_steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
 
 
 def _play(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
-    """Play a match for so many moves of the program, or to the end."""
+    """Play a match for a number of moves of the program, or to the end."""
     with context.match(terms) as match:
         match.finish(moves)
         if moves is None:

@@ -74,14 +74,14 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class FirstWords(Seen, frozen=True, kw_only=True):
-    """What a program sends first of all; the chatter is what it sends after that."""
+    """The first message of a program; the chatter is what it sends after that."""
 
     token: str
     """Token of its environment."""
 
 
 class Opening(Seen, frozen=True, kw_only=True):
-    """What a program sends when it is asked for its nonce."""
+    """The answer of a program to the request for its nonce."""
 
     seat: int
     commitment: str
@@ -89,7 +89,7 @@ class Opening(Seen, frozen=True, kw_only=True):
 
 
 class FirstTurn(Seen, frozen=True, kw_only=True):
-    """What a program sends in its first turn; the chatter is what it sent before that."""
+    """The answer of a program in its first turn; the chatter is what it sent before that."""
 
     game: AnyGame
     nonce: str

@@ -101,7 +101,7 @@ def _reads(context: CheckContext) -> str:
     return f"{_TOLD} messages"
 
 
-# --- what it uses
+# --- helpers
 
 
 def _prints(context: CheckContext) -> str:

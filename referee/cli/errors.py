@@ -78,7 +78,7 @@ def own_faults(what: str) -> Iterator[None]:
     except OSError as error:
         console.say(printable_lines(f"{_refusal(error)}; {what}"))
         sys.exit(FAULT)
-    except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
+    except Exception as error:  # noqa: BLE001  # a record that does not hold is reported elsewhere
         _blame(error, what)
 
 

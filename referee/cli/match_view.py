@@ -235,7 +235,7 @@ def _scores(step: MatchStep) -> str:
 
 
 class MatchView:
-    """What a command shows of its match.
+    """The output of a command about its match.
 
     Args:
         as_json: whether nothing is shown but one JSON object at the end.

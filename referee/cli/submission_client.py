@@ -184,16 +184,16 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                 remedy = f"check --token-file (or {TOKEN_VARIABLE}), or ask the organiser"
                 return ServiceError(f"{text}; {remedy}", status)
             return ServiceError(f"the service says: {error}; {remedy} ({status})", status)
-        answered = f"{status} {http.client.responses.get(status, 'an error')}"
+        reply = f"{status} {http.client.responses.get(status, 'an error')}"
         if status < http.client.BAD_REQUEST:
             place = _find_place(location)
             hint = f"is it {place}?" if place else "is --to right?"
-            return ServiceError(f"{self.host}:{self.port} sends you to another address ({answered}); {hint}", status)
+            return ServiceError(f"{self.host}:{self.port} sends you to another address ({reply}); {hint}", status)
         if status in _PROXY_STATUSES:
-            text = f"{self.host}:{self.port} passes requests on, and nobody answers there ({answered})"
+            text = f"{self.host}:{self.port} passes requests on, and nobody answers there ({reply})"
             return ServiceError(f"{text}; try again later, or ask the organiser whether the service is on", status)
         return ServiceError(
-            f"{self.host}:{self.port} answers, but not as a referee's service does ({answered}); is --to right?",
+            f"{self.host}:{self.port} answers, but not as a referee's service does ({reply}); is --to right?",
             status,
         )
 

@@ -133,7 +133,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
         work_s: how long each table works, in seconds.
 
     Raises:
-        NotCalibrated: the machine cannot run so many processes.
+        NotCalibrated: the machine can't run that many processes.
     """
     # Forked, not spawned: a spawned interpreter imports for half a second, and the tables would not begin together.
     context = get_context("fork")
@@ -242,7 +242,7 @@ class Host:
         """Admit a run of a tournament, or answer why not."""
         try:
             refused = self._admit(decode_message(data, RunOffer))
-        except Exception as error:  # noqa: BLE001  # the tournament is told
+        except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             refused = _words(error)
         if refused is not None:
             self._say(printable(f"refused to play for a tournament: {refused}"))
@@ -261,7 +261,7 @@ class Host:
         try:
             program = decode_message(data, KeptFolder)
             self._programs.keep(program.digest, program.folder)
-        except Exception as error:  # noqa: BLE001  # the tournament is told
+        except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             return encode_message(RunAnswer(refused=_words(error)))
         return encode_message(RunAnswer())
 
@@ -269,7 +269,7 @@ class Host:
         """Stop a match, or all of a run."""
         try:
             self._call_in_loop(self._stop, decode_message(data, StopMatch))
-        except Exception as error:  # noqa: BLE001  # the tournament is told
+        except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             return encode_message(RunAnswer(refused=_words(error)))
         return encode_message(RunAnswer())
 
@@ -297,7 +297,7 @@ class Host:
         returned: Returned | None
         try:
             returned = self._play(decode_message(data, ShippedJob))
-        except Exception as error:  # noqa: BLE001  # the tournament is told
+        except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             returned = NotBegun(why=_words(error))
         return encode_message(returned or BrokenOff(why="the connection to the scheduler was lost"))
 

@@ -208,7 +208,7 @@ class HostRun:
             returned = PlayedMatch(record=hosted.path.read_bytes(), printed=take_output(self._folder, job))
         except (MatchPaused, CancelledError):
             returned = BrokenOff(why="it was stopped")
-        except Exception as error:  # noqa: BLE001  # the tournament is told
+        except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             why = f"{type(error).__name__}: {error}"
             is_begun = hosted.path.exists()
             returned = BrokenOff(why=why, printed=take_output(self._folder, job)) if is_begun else NotBegun(why=why)

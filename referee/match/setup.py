@@ -87,7 +87,7 @@ def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup)
 
     Raises:
         BadSetup: the position is not the game's, or the number of names is not that of its seats; without a position,
-            the game is not played by so many.
+            the game is not played by that many seats.
     """
     seats = len(setup.names)
     if setup.position is None:

@@ -47,7 +47,7 @@ _ROUNDING_MS = 0.001
 
 
 class Lateness(Enum):
-    """What the time of an answer means."""
+    """The verdict on the time of an answer."""
 
     IN_TIME = "in time"
     LATE = "late"
@@ -56,7 +56,7 @@ class Lateness(Enum):
 
 
 class Request(Struct, frozen=True):
-    """What a seat was asked and has not answered."""
+    """A request that a seat has not answered."""
 
     answer: type[e.Answer]
     number: int
@@ -91,9 +91,9 @@ class Timekeeper:
         bank_ms = setup.time.bank_ms
         self._bank_ms = None if bank_ms is None else [bank_ms] * len(setup.names)
         self._turn_ms = 0.0
-        """Used of the turn that goes on."""
+        """Time used in the present turn, in milliseconds."""
         self._mover: int | None = None
-        """Whose turn it is; None once it is out."""
+        """The seat to move; None once it is out."""
 
     def __repr__(self) -> str:
         return f"Timekeeper({self.requests}, {self.used_ms}, {self._bank_ms}, {self._turn_ms}, {self._mover})"

@@ -369,7 +369,7 @@ class PlayerSockets:
 
 
 class EventLoop:
-    """What matches and lobbies of one event loop share.
+    """The parts that matches and lobbies of one event loop share.
 
     Args:
         clock: the reactor, or a test's clock.

@@ -62,7 +62,7 @@ class GroupCommit:
     Args:
         reactor: Twisted's reactor; a thread of its pool syncs a batch.
         durability: with TURN, the loop stands still for a batch that takes long.
-        stand_still: blocks the loop until an event, or for so many seconds.
+        stand_still: blocks the loop until an event, or for a number of seconds.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What can be observed of matches and tournaments."""
+"""The interface of observers of matches and tournaments."""
 
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType

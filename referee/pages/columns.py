@@ -65,7 +65,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
         meaning = f"Tie-break: {find_tie_break(name).meaning}"
         yield Column(name, name.replace("-", " "), meaning, partial(_tie_break, name), is_brief=True)
     yield Column("played", "played", "Matches that count, byes left out.", lambda _, line: line.played, is_brief=True)
-    if "wins" not in tie_breaks:  # no column stands there twice
+    if "wins" not in tie_breaks:  # no column appears twice
         yield Column("wins", "", "Matches won alone.", lambda summary, line: summary.count_wins(line.entrant))
     encounters = "against each opponent; every two at a table are an encounter."
     yield Column("won", "", f"Encounters won {encounters}", lambda summary, line: summary.records[line.entrant].wins)

@@ -18,7 +18,7 @@ from .summary import Summary
 from .words import Causes, number, placeless, short_cause
 
 MOST_MATCHES = 2000
-"""Number of lines of a list in the page itself; a browser opens so many at once."""
+"""Number of lines of a list in the page itself; a browser opens that many at once."""
 
 
 class _Opponent(NamedTuple):

@@ -1,7 +1,7 @@
 """A match in short, as a report needs it, read off its record; and as plain text, like PGN: tags, then the moves.
 
 The format of the text is in docs/reference/exports.md. A move is one word without spaces, whatever a player sent: what
-has no short form stands there as JSON.
+has no short form is shown as JSON.
 """
 
 # A report of a season reads thousands of records. Each is read in a process of its own and summarised there, so that

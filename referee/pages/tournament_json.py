@@ -247,7 +247,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     out: Sequence[ReportedOut]
     """The entrants that play no more."""
     disqualified: Sequence[int]
-    """Those of them that were disqualified."""
+    """Entrants in `out` that were disqualified."""
     versions: Sequence[PlayedVersion]
     """The programs of each entrant."""
     times: Sequence[ReportedTime]

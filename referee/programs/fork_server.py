@@ -168,7 +168,7 @@ def limits_for_all(limits: ProgramLimits) -> ProgramLimits:
 
 
 def _limit(resource: int, most: int) -> int:
-    """Return so much of a resource, or as much as this process may have itself."""
+    """Return a limit of a resource: `most`, or the limit of this process if that is lower."""
     _, allowed = getrlimit(resource)
     return most if allowed == RLIM_INFINITY else min(most, allowed)
 

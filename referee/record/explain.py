@@ -111,7 +111,7 @@ class Explanation(Struct, kw_only=True):
     """None if the seat did not foul."""
     result: KnownResult
     seed_opens: SeedOpens
-    """When the players are told the seed."""
+    """Time at which the players are sent the seed."""
     printed: Printed | None = None
     """The end of what its program printed, if the referee started it and the file is still there."""
 

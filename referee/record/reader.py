@@ -408,7 +408,7 @@ def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tu
         following: the next line; empty if there is none.
 
     Returns:
-        The `n` of the changed line, what should stand there, and what does.
+        The `n` of the changed line, its expected content, and its present content.
     """
     line, prev = read_line(data), before[-1].hash if before else FIRST_PREV
     stated, number = show_json(line.fields.get("prev"), 80), len(before)

@@ -39,7 +39,7 @@ class RedactedRecord:
 
     header: Header
     seat: int
-    """Whose fields it shows."""
+    """Seat whose fields it shows."""
     chain: Chain
     record: Record
     """The record, with stand-ins for all that is hidden in its events and its result."""

@@ -280,7 +280,7 @@ class TournamentWriter(ChainWriter):
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals it.
-        after: where it ends, if it is gone on with; a torn line behind that is cut off.
+        after: end of the record, if it is continued; a torn line behind it is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.

@@ -222,7 +222,7 @@ class History:
 
 # --- Rulings
 #
-# What the rulings of a tournament changed: lines of the standings, matches, cells of the crosstable.
+# The changes that the rulings of a tournament made: lines of the standings, matches, cells of the crosstable.
 
 
 Key = TypeVar("Key")

@@ -69,7 +69,7 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def first_place(scoring: Scoring, seats: int) -> Fraction:
-    """Return the points of a first place in matches of so many seats."""
+    """Return the points of a first place in matches of a number of seats."""
     return _places(len(scoring.teams) or seats, scoring)[0]
 
 
@@ -136,7 +136,7 @@ def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tup
 
 
 def _places(sides: int, scoring: Scoring) -> list[Fraction]:
-    """Return the points from first place to last of a match of so many seats or teams."""
+    """Return the points from first place to last of a match of a number of seats or teams."""
     row = next((row for row in scoring.by_rank if len(row) == sides), None)
     if row:
         return [exact(number) for number in row]

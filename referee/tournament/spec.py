@@ -22,7 +22,7 @@ from .points import BadScoring, Scoring
 
 DEFAULT_KEEP_FOR = 1000
 MAX_KEEP_FOR = 100_000
-"""Largest `keep_for`: a program that plays so many matches gains nothing from more."""
+"""Largest `keep_for`: a program that plays that many matches gains nothing from more."""
 REMOTE = "remote"
 """Value of `player` for an entrant that connects with its token instead of being started."""
 

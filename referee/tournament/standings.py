@@ -115,7 +115,7 @@ def place_groups(
     Args:
         lines: standings in the order of points and tie-breaks.
         groups: entrants from best to worst; None: the order of the lines decides.
-        out: entrants that were disqualified. They come last, with everybody that is in none of the groups.
+        out: entrants that were disqualified. They come last, with all entrants that are in none of the groups.
     """
     if groups is None:
         if not out:

@@ -44,7 +44,7 @@ class TieBreak(NamedTuple):
 
 
 Contributions = Counter[int]
-"""Points of an opponent, in units of the table's scale -> how often one with so many was met."""
+"""Points of an opponent, in units of the table's scale -> number of meetings with opponents that have them."""
 
 
 def buchholz(table: Crosstable, entrant: int) -> Fraction:

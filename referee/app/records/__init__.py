@@ -1,1 +1,1 @@
-"""What is done with records of matches: verified, explained to a seat, examined for fairness in time."""
+"""Verifies records of matches, explains them to a seat, and examines how fairly they kept the time."""

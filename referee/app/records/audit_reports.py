@@ -84,7 +84,7 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     deal: str
     """`fair`: from the players' nonces; `fixed`; from a `position`; or `hidden`."""
     seed_opens: SeedOpens
-    """Time at which the players are told the seed."""
+    """Time at which the players are sent the seed."""
     key: str | None
     """Public key that sealed the record."""
     head: str

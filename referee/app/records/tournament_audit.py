@@ -57,7 +57,7 @@ class Examined(Struct, frozen=True):
     """Tells the match from others of its name: hash of the line of its tournament's record that opened it; of a match
     by itself the commitment to its seed, or, if that was fixed, the hash of its own first line."""
     heads: frozenset[Head] = frozenset()
-    """Those of the demanded ones that it has."""
+    """The demanded heads that it has."""
     presences: tuple[Presence, ...] = ()
     """When which process ran it, with the standstills that it tells of."""
     digest: str = ""
@@ -71,11 +71,11 @@ class ExaminedTournament(Struct, frozen=True):
     record: TournamentRecord | None = None
     """If it holds by itself."""
     heads: frozenset[Head] = frozenset()
-    """Those of the demanded ones that it has."""
+    """The demanded heads that it has."""
 
 
 class _Folder(Struct, frozen=True):
-    """What was found in the folder of a tournament."""
+    """The matches found in the folder of a tournament."""
 
     path: Path
     matches: list[Examined]
@@ -193,14 +193,14 @@ def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, .
 
 
 def _find_unverified(path: Path, folder: _Folder) -> set[str]:
-    """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
+    """Return the entries directly in a tournament's folder that nothing proves, or that hold unproven files."""
     proven_files = {path, folder.path / MANIFEST, *(match.path for match in folder.matches)}
     files = (file for file in everything_below(folder.path) if file not in proven_files)
     return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
 
 
 def _part(folder: Path, file: Path) -> str:
-    """Return the file or folder right in a folder that a file below it belongs to."""
+    """Return the entry directly in a folder that a file below the folder belongs to."""
     part = file.relative_to(folder).parts[0]
     return f"{part}/" if (folder / part).is_dir() else part
 

@@ -56,7 +56,7 @@ class Entrants(Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...]
     """Folders of programs that can't take part as they are, as a spec has them."""
     made_from: tuple[str | None, ...]
-    """By entrant without a mistake, the text that its name was made from; None: the file gives it."""
+    """Text that each valid entrant's name was made from, by entrant; None if the file gives the name."""
     folder: Path | None
     """The folder of player folders; None: the file names none."""
 

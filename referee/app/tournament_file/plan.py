@@ -69,7 +69,7 @@ def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, sp
         spec: settings in the file.
     """
     # A key without effect is only a warning: the file can be played. But its organiser probably expects something of
-    # that key, and would notice too late that nothing comes of it.
+    # that key, and would notice too late that the key has no effect.
     idle = [*_idle_by_entrants(sheet, spec), *([] if form is None else _idle_by_format(sheet, form, spec))]
     for key, reason in idle:
         sheet.warn(f"{key} has no effect: {reason}")
@@ -148,7 +148,7 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class TournamentPlan(Struct, frozen=True, kw_only=True):
-    """What a file says."""
+    """The settings of a file."""
 
     path: Path
     spec: TournamentSpec
@@ -160,7 +160,7 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
     """Folders of these programs."""
     made_from: tuple[str | None, ...] = ()
-    """By entrant, the text that its name was made from; None: the file gives it."""
+    """Text that each entrant's name was made from, by entrant; None if the file gives the name."""
     read_from: tuple[Path, ...] = ()
     """The file, and the folder of entrants that it names: as long as neither changes, it says the same."""
 

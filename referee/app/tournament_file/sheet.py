@@ -222,7 +222,7 @@ class BadToml(Exception):
 
 
 class ValueKind(Struct, frozen=True):
-    """What values a key takes."""
+    """The kind of values that a key takes."""
 
     type: Any
     """Type of the value, as msgspec checks it strictly."""

@@ -1,1 +1,1 @@
-"""Tournaments: begun, gone on with, ruled on and joined while they run."""
+"""Begins and resumes tournaments, and takes rulings and new entrants while they run."""

@@ -273,7 +273,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
             request = read_request(path)
         except BadRequestFile as error:
             observers.notify(Observer.on_notice, str(error))
-            with contextlib.suppress(FileNotFoundError):  # somebody has thought better of it
+            with contextlib.suppress(FileNotFoundError):  # somebody has withdrawn the request
                 # A file that nobody can read would otherwise be noted again at every look.
                 path.rename(path.with_suffix(REFUSED))
             continue

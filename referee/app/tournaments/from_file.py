@@ -75,8 +75,8 @@ def read_plan(
 
     Args:
         path: path of the file.
-        tables: so many matches at a time, whatever the file says; None: as it says.
-        workers: so many processes play them; 0: this one does.
+        tables: number of matches at a time, which overrides the file; None: as in the file.
+        workers: number of processes that play them; 0: this process plays them.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
         keys: folder of the certificates for it.
         name: that it has, whatever the file says; empty: as it says.
@@ -111,12 +111,12 @@ def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram
 
 
 def _keep_field(plan: TournamentPlan) -> TournamentPlan:
-    """Return the plan with the field that its tournament has, if it has begun: those first, then who is new.
+    """Return the plan with the field of its tournament, if that has begun: its entrants first, then the new ones.
 
-    Whose folder can't be played with any more stays in it, and loses its own matches. Who has handed in another version
-    plays on with the one that it began with.
+    An entrant whose folder is not usable any more stays in the field, and loses its matches. An entrant that has handed
+    in another version plays on with the version that it began with.
     """
-    with contextlib.suppress(RecordError):  # it is told when the tournament is loaded
+    with contextlib.suppress(RecordError):  # it is reported when the tournament is loaded
         begun = read_start(plan.run_settings.folder)
         if begun is None:
             return plan
@@ -132,7 +132,7 @@ def _keep_field(plan: TournamentPlan) -> TournamentPlan:
 
 
 def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
-    """Return entrants, in place of another version of a program that was handed in the one that plays already."""
+    """Return the entrants; a program handed in again is replaced by its version that plays already."""
     playing_versions = {(entrant.name, find_author_folder(Path(entrant.player))): entrant for entrant in field}
     authors = [find_author_folder(Path(entrant.player)) for entrant in entrants]
     return tuple(
@@ -142,7 +142,7 @@ def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]
 
 
 def absent_programs(spec: TournamentSpec) -> Iterator[str]:
-    """Yield, in a line each, which entrants will not start: the command that runs or builds them is not there."""
+    """Yield a line for each entrant that will not start, because the command that runs or builds it is missing."""
     for entrant in spec.entrants:
         if entrant.player == REMOTE:
             continue
@@ -154,7 +154,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
 
 
 def absent_pairing_program(plan: TournamentPlan) -> Iterator[str]:
-    """Yield, in a line, why the program that is to pair the rounds can't: it is not there, or is told of nobody."""
+    """Yield a line that says why the pairing program can't pair the rounds: it is missing, or a line names no entrant."""
     program = plan.run_settings.pairing_program
     if program is not None:
         numbers = {entrant.name: number for number, entrant in enumerate(plan.spec.entrants, start=1)}
@@ -172,7 +172,7 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
     Args:
         plan: what its file says.
         options: how the referee runs; sandbox and memory are those of the file.
-        observer: is told what happens.
+        observer: observer of the tournament.
 
     Returns:
         Whether it is over.

@@ -1,4 +1,4 @@
-"""What organisers and entrants ask of a tournament that has begun: each request a file in its folder.
+"""Requests of organisers and entrants to a tournament that has begun; each request is a file in its folder.
 
 The referee that runs the tournament takes it in at once; else the next one does. It is done with when the tournament's
 record has it, and only then its file goes.
@@ -147,8 +147,8 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
         name: name of the entrant; None: the name that the program gives itself.
 
     Raises:
-        BadRequest: the folder has no tournament, nobody can join it, or the player is not to be had.
-        PlayerError: the player is not to be had.
+        BadRequest: the folder has no tournament, nobody can join it, or the player can't be started.
+        PlayerError: the player can't be started.
         RecordError: the tournament's record does not hold.
         OSError: the request can't be written.
     """

@@ -247,7 +247,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         OSError: the folder can't be read.
     """
     # Results of an old and of a new version of a program must not be mixed in one test. A folder is compared by its
-    # content; of a command only the words can be compared, and the user is told so.
+    # content; of a command only the words can be compared, and the output says so.
     digests = hash_programs(spec.entrants)
     before: tuple[Path, str] | None = None
     for number in count(1):

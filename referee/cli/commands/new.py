@@ -32,7 +32,7 @@ class Sample(Struct, frozen=True):
     needs: str
     """Software that must be installed, with its Debian package."""
     task: str = "replace the function `choose`"
-    """What the author does in that file."""
+    """The author's work in that file."""
 
 
 # A sample is a folder of the package and not a text in this module, so that it can be run, checked and formatted like

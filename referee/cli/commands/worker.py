@@ -56,7 +56,7 @@ def work(options: WorkerOptions) -> None:
     Raises:
         NoCluster: the address can't be used, or Dask is not installed.
         SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
-        NotCalibrated: it can't have so many tables.
+        NotCalibrated: the host can't have that many tables.
         BadRequest: another host uses the folder.
         EndpointError: the address for monitors can't be listened on.
         OSError: the machine failed.

@@ -1,4 +1,4 @@
-"""What the course's programs `xserver` and `xclients` read from their input.
+"""The input of the course's programs `xserver` and `xclients`.
 
 Source: The course CS4500 of Fall 2023, milestones 8 to 10: ServerConfig, RefereeConfig, ClientConfig, JActorsB.
 """
@@ -47,7 +47,7 @@ class RefereeConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 
 class ServerConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """What a server is told."""
+    """The settings of a server."""
 
     ref_spec: RefereeConfig
     server_tries: Annotated[int, Meta(ge=1, le=1000)]

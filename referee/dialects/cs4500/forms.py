@@ -60,7 +60,7 @@ class JPlayer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JPub(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a player may know. It is the first of the players; of the others it sees only the scores."""
+    """A player's view. The player itself is the first of the players; it sees only the scores of the others."""
 
     map: list[Any]
     tiles_left: Natural = msgspec.field(name="tile*")

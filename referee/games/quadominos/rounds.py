@@ -30,12 +30,12 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options that an organiser may set."""
 
     target: Annotated[int, Meta(ge=1, le=1_000_000)] = 800
-    """The game ends after the first round that leaves a player with so many points or more; 1 to 1,000,000."""
+    """The game ends after the first round that leaves a player with this many points or more; 1 to 1,000,000."""
     rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    """The game ends after so many rounds, 1 to 1000, whatever the points; null: by `target`."""
+    """The game ends after this many rounds, 1 to 1000, whatever the points; null: by `target`."""
     max_rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
-    """A game that is played by `target` ends after so many rounds at the latest, 1 to 1000: players who lose more than
-    they gain would never reach it."""
+    """A game that is played by `target` ends after this many rounds at the latest, 1 to 1000: players who lose more
+    than they gain would never reach it."""
     chain_bonus: bool = False
     """True if an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
     tiles are laid."""

@@ -105,7 +105,7 @@ _TINTS = ("#2b74d8", "#f28c0f")
 _TRACE = "#c2187a"
 _GUARD = "#f28c0f"
 _END = 4.5
-"""Width of each end of an immune piece: the smallest piece has so much on both sides of its figure."""
+"""Width of each end of an immune piece: the smallest piece has this width on both sides of its figure."""
 _SYMBOLS = Symbols("n")
 
 

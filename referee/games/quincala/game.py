@@ -36,8 +36,8 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The board; if there is none, the one that comes with the game, which is a reconstruction: the figures of the
     rules could not be found. On the command line, the path of a TOML file like referee/games/quincala/boards.toml."""
     max_turns: Annotated[int, Meta(ge=1, le=100_000)] = 400
-    """After so many turns of both players together, 1 to 100,000, the game is a draw. A turn is all that a player does
-    until the other's begins, however many steps; a skipped turn counts."""
+    """After this many turns of both players together, 1 to 100,000, the game is a draw. A turn is all that a player
+    does until the other's begins, however many steps; a skipped turn counts."""
 
     def __post_init__(self) -> None:
         """Refuse a layout that lacks the places of the towers.

@@ -29,7 +29,7 @@ from .program_pool import ProgramPool
 
 
 class MatchSettings(Struct, frozen=True, kw_only=True):
-    """What an organiser settles before anybody sits down."""
+    """The organiser's settings of a match."""
 
     options: dict[str, Any] = {}
     time: TimeControl = DEFAULT_TIME

@@ -1,1 +1,1 @@
-"""A tournament as it is run: which matches are played now, and who is told of them."""
+"""Runs a tournament: decides which matches are played now, and notifies observers of them."""

@@ -39,7 +39,7 @@ DEFAULT_MIN_FREE_MIB = 200.0
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
-    """What may change between two runs of the same tournament."""
+    """The settings that may change between two runs of the same tournament."""
 
     folder: Path
     """Folder of the records, the spec and the report."""
@@ -202,7 +202,7 @@ class Recorder:
         self._writer.sync()
 
     def _notify(self, count: int) -> None:
-        """Notify observers of the first so many lines, and then those who wait for these lines."""
+        """Notify observers of the lines up to a number, and then the callers that wait for these lines."""
         while self._unsynced and self._unsynced[0].line < count:
             self._notify_step(self._unsynced.popleft())
         while self._waiting and self._waiting[0][0] <= count:

@@ -315,7 +315,7 @@ class TournamentRunner:
         return False
 
     def _look_again(self, delay_s: float) -> None:
-        """Fill the tables again after so many seconds at the latest."""
+        """Fill the tables again after a number of seconds at the latest."""
         due = self._reactor.seconds() + delay_s
         if self._alarm is not None and self._alarm.active():
             if self._alarm.getTime() <= due:

@@ -66,7 +66,7 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
 
 
 def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, Any]) -> None:
-    """Play a redacted record's match again, from its seed and from what was told, and compare what its seat was shown.
+    """Play a redacted record's match again, from its seed and the news in it, and compare what its seat was shown.
 
     Args:
         record: record with stand-ins for hidden fields; see record_as_shown.
@@ -100,7 +100,7 @@ def _check_scores(record: Record) -> None:
 
 
 def _check_instants(record: Record) -> None:
-    """Check that instants are in order, and that nobody does anything who is out."""
+    """Check that instants are in order, and that no expelled seat does anything."""
     last_ms, out = 0.0, set[int]()
     for number, transition in enumerate(record.transitions, 1):
         event = transition.event
@@ -348,7 +348,7 @@ class _Replay:
         """Take a line.
 
         Raises:
-            RecordError: it shows something that does not follow from the seed and from what was told.
+            RecordError: it shows something that does not follow from the seed and the news.
         """
         event, commands = transition.event, transition.commands
         expelled = {command["seat"]: command["foul"] for command in commands if command["command"] == "expel-seat"}
@@ -455,7 +455,7 @@ class _Replay:
             self._state = self._game.drop(self._state, seat)
 
     def _end(self) -> None:
-        """Take the outcome as it stands when the end is told first; later fouls change nothing in it."""
+        """Take the outcome when seats are sent the end for the first time; later fouls do not change it."""
         self.is_over = True
         present = [seat for seat in range(len(self._setup.names)) if seat not in self._out]
         for seat in self._out:

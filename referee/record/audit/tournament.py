@@ -314,7 +314,7 @@ def audit_tournament(
             events.take(transition.line, transition.event)
             due_round = history.tournament.to_pair
     except RecordError:
-        rounds.check()  # what is wrong in a line before that is told first
+        rounds.check()  # an error in an earlier line is reported first
         raise
     rounds.check()
     audited = AuditedTournament(record, history, tuple(sorted(rounds.on_trust)), events)

@@ -1,1 +1,1 @@
-"""Who meets whom: one file per format behind one contract, and what formats share."""
+"""The pairing formats: one file per format behind one contract, and the parts that formats share."""

@@ -12,7 +12,7 @@ from .bracket import BracketMatch, EliminationFormat, Source, State
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     reset: bool = True
     """True if a grand final that the winner of the losers' bracket wins is played again: both have lost once then."""

@@ -94,7 +94,7 @@ _MOST_RATING = 9999
 
 
 class TrfPlayer(Struct, frozen=True):
-    """What the file says about an entrant besides its results."""
+    """Data of an entrant in the file besides its results."""
 
     name: str
     rating: float | None = None

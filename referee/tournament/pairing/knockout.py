@@ -99,7 +99,7 @@ def groups_by_round(left: int, seats: int, advance: int) -> list[int]:
 
 
 def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
-    """Return whether a ranking tells exactly so many best seats from the others."""
+    """Return whether a ranking separates exactly this number of best seats from the others."""
     through = 0
     for group in groups:
         if through == count:

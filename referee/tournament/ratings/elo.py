@@ -16,7 +16,7 @@ Decisions of ours, each with its reason:
   variance (1 - E)(E - 1/2): the weaker one then draws all that it does not lose. So a result weighs at most
   E / (E - 1/2) times as much, which is twice where one is far stronger.
 - `elo.interval` The interval is that of the normal distribution that fits the posterior at its peak, less what is
-  unknown of the group's mean: ratings are told against that mean.
+  unknown of the group's mean: ratings are given relative to that mean.
 - `elo.groups` Entrants that no chain of matches connects can't be compared: each group has the mean of the anchor by
   itself.
 - `elo.fouls` A foul is a loss. Where both fouled, nobody has shown anything, and the match is left out.
@@ -99,7 +99,7 @@ class Pair(NamedTuple):
 
 
 def expected_score(difference: float) -> float:
-    """Return the expected score of a program that is stronger by so many points of Elo."""
+    """Return the expected score of a program that is stronger by a number of points of Elo."""
     return _logistic(difference / ELO)
 
 

@@ -127,7 +127,7 @@ class PracticeRequests:
 
 
 def _fits(plan: TournamentPlan) -> bool:
-    """Tell whether `referee play` can play by a tournament's rules: none of its options needs a file."""
+    """Return whether `referee play` can play by a tournament's rules: none of its options needs a file."""
     return not plan.spec.options.keys() & installed().game(plan.spec.game).file_options
 
 
@@ -272,7 +272,7 @@ class Practice:
         return datetime.fromisoformat(challenge.asked) + WAIT
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
-        """Return the state of a version's match with so many others before it."""
+        """Return the state of a version's match with a number of others before it."""
         if challenge.place in self._playing:
             return "is played now"
         if ahead:
@@ -407,7 +407,7 @@ class Practice:
         return any(playing.is_in_person and playing.author == author for playing in self._playing.values())
 
     def _lacks_core(self, others: int) -> bool:
-        """Tell whether no core is free next to rated matches and so many other practice matches."""
+        """Return whether no core is free next to rated matches and a number of other practice matches."""
         return (self._rated() or 0) + others >= self._cores
 
     async def _play_safely(self, challenge: Challenge, others: int) -> None:
