@@ -238,7 +238,7 @@ class Conversation(ABC):
         """Return the bytes of a message that may be sent."""
 
     def _is_late(self, message: Message) -> bool:
-        """Say whether a player's answer crossed the end of its match on the wire, which is nobody's fault."""
+        """Return whether a player's answer crossed the end of its match on the wire, which is nobody's fault."""
         if self.role is Role.PLAYER:
             return False
         match = getattr(message, "match", None)
@@ -257,7 +257,7 @@ class Conversation(ABC):
         self._enter(state, message)
 
     def _is_current(self, message: Message) -> bool:
-        """Say whether a message may name another match than the one being played: a new one, or the last one."""
+        """Return whether a message may name another match than the one being played: a new one, or the last one."""
         is_past = self.state is ConnectionState.IDLE and getattr(message, "match", None) == self._past_match
         return is_past or isinstance(message, Terms)
 

@@ -129,7 +129,7 @@ def find_game(name: str) -> Game[Any, Any, Any]:
     """Return a game of this installation.
 
     Raises:
-        UnknownName: there is none of that name.
+        UnknownName: nothing has that name.
         PluginError: a plugin can't be used.
     """
     return installed().game(name)
@@ -139,7 +139,7 @@ def find_format(name: str) -> PairingFormat[Any]:
     """Return the format of a tournament that was played: one of this installation, or that of comparisons.
 
     Raises:
-        UnknownName: there is none of that name.
+        UnknownName: nothing has that name.
         PluginError: a plugin can't be used.
     """
     return SprtMatch() if name == SprtMatch.name else installed().format(name)

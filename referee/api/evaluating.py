@@ -212,7 +212,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
     """Return the setup that all matches share, before the seats are drawn.
 
     Raises:
-        RefereeError: the options do not fit the game, or the limit of a move is none.
+        RefereeError: the options do not fit the game, or the limit of a move is not valid.
     """
     find_game(game).parse_options(dict(options))  # a mistake is reported before any process starts
     return MatchSetup(

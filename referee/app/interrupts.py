@@ -46,7 +46,7 @@ def _raise(number: int, where: FrameType | None) -> None:
 
 
 def _is_importing(where: FrameType | None) -> bool:
-    """Tell whether a module is being imported where a signal came."""
+    """Return whether a module is being imported where a signal came."""
     while where is not None:
         if where.f_code.co_filename.startswith("<frozen importlib"):
             return True

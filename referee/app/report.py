@@ -58,7 +58,7 @@ def find_tournament(folder: Path) -> Path:
     """Return the record of the tournament in a folder.
 
     Raises:
-        BadRequest: there is none, or the folder can't be read.
+        BadRequest: the folder has no tournament, or can't be read.
     """
     try:
         path = find_record(folder)

@@ -86,7 +86,7 @@ class CheckConnection:
         return None
 
     def connectionLost(self, reason: Failure) -> None:
-        """Take note that the other end has closed; called by the reactor."""
+        """Note that the other end has closed; called by the reactor."""
         self.is_ended = True
 
     @property

@@ -248,7 +248,7 @@ def find_token(path: Path | None) -> str:
     """Return the author's token, from a private file or from the environment.
 
     Raises:
-        ServiceError: there is none, or others can read the file.
+        ServiceError: there is no token, or others can read its file.
     """
     if path is None:
         token = os.environ.get(TOKEN_VARIABLE, "")
@@ -333,10 +333,10 @@ def pack_player(player: Path, say: Say) -> bytes:
 
 
 def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
-    """Return what is in an archive of the disk.
+    """Return the entries of an archive file.
 
     Raises:
-        BadRequest: it is none, or can't be handed in.
+        BadRequest: the file is no archive, or can't be handed in.
     """
     if (path.parent / MANIFEST).is_file() and path.suffix in RUNNERS:  # the folder was meant
         raise BadRequest(explain_no_folder(path))

@@ -127,7 +127,7 @@ class PlainLines(Observer):
         self._causes = Causes()
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Say what is going to be played."""
+        """Print what will be played."""
         self._tournament = tournament
         spec = tournament.spec
         parts = [spec.game, spec.format, counted(len(spec.entrants), "entrant")]
@@ -140,7 +140,7 @@ class PlainLines(Observer):
         self._say(f"{spec.name}: {', '.join(parts)}")
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Say the result, and who was expelled why."""
+        """Print the result, and who was expelled and why."""
         played, total = (0, None) if self._tournament is None else (self._tournament.played, self._tournament.total)
         of = "" if total is None else f"/{total}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(self._tournament, entry)}")
@@ -148,20 +148,20 @@ class PlainLines(Observer):
             self._say(f"  {line}")
 
     def on_match_voided(self, entry: MatchEntry) -> None:
-        """Say that it is played again, and why."""
+        """Print that the match is played again, and why."""
         self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Say who plays no more, and why."""
+        """Print which entrant plays no more, and why."""
         name = printable(find_name(self._tournament, suspension.entrant))
         self._say(f"{name} is suspended: {printable(short_cause(suspension.why))}")
 
     def on_notice(self, text: str) -> None:
-        """Say it."""
+        """Print the notice."""
         self._say(printable(text))
 
     def on_tournament_ended(self, tournament: Tournament) -> None:
-        """Say how many matches there were, and who leads."""
+        """Print the number of matches, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
         ratings = tournament.placing_ratings()

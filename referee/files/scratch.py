@@ -95,7 +95,7 @@ def _remove_leftover(above: int, name: str) -> None:
     """Remove a folder that this program made for this user, and that no process uses.
 
     Raises:
-        OSError: it is none, or it can't be removed.
+        OSError: it is no such folder, or can't be removed.
     """
     if not name.startswith(_PREFIX):
         return

@@ -110,7 +110,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Let the agent whose turn it is choose a step; as soon as a move is complete, it is played.
 
         Raises:
-            BadRequest: the action is none, or is not legal.
+            BadRequest: it is no action, or is not legal.
         """
         number = read_action(self, action)
         agent = self.agent_selection

@@ -158,7 +158,7 @@ class Lag:
             self._timer = self._clock.callLater(BEAT_S, self._beat)
 
     def stop(self) -> None:
-        """Stop to beat, unless somebody else needs the beat."""
+        """Stop beating, unless another caller needs the beat."""
         self._users = max(self._users - 1, 0)
         if not self._users and self._timer is not None:
             self._timer.cancel()
@@ -189,7 +189,7 @@ class Lag:
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
     def was_punctual(self, sent: float, now: float) -> bool:
-        """Tell whether no stall was noticed between two instants: then nothing excuses anybody."""
+        """Return whether no stall was noticed between two instants: then nothing excuses anybody."""
         return (not self._stalls or self._stalls[-1].end <= sent) and self.stalled_since(now) is None
 
     def stalled_since(self, at: float) -> float | None:
@@ -289,7 +289,7 @@ class PlayerSockets:
         self.links[descriptor], self._descriptors[link], link.leave_reader = link, descriptor, self.leave
 
     def leave(self, link: PlayerLink) -> None:
-        """Stop to read a link's socket, if it is read here."""
+        """Stop reading a link's socket, if it is read here."""
         descriptor = self._descriptors.pop(link, None)
         if descriptor is None or self._poll is None:
             return

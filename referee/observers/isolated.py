@@ -81,7 +81,7 @@ class Observers:
         self._each([observer], lambda added: added.__enter__())
 
     def has_listener(self, method: Callable[..., object]) -> bool:
-        """Tell whether any observer listens to this method of Observer."""
+        """Return whether any observer listens to this method of Observer."""
         return bool(self._find_listeners(method))
 
     def notify(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:

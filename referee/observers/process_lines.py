@@ -32,7 +32,7 @@ class ProcessLines(Observer):
         self._looks = 0
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Take note of a standstill, of this process or of a worker, and of what a host has come to with a match."""
+        """Note a standstill of this process or of a worker, and the progress of a host with a match."""
         if event == "loop-stalled":
             self._note_lag(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
         elif event == "host-match":

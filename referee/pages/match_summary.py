@@ -75,7 +75,7 @@ def summarize_match(record: Record) -> MatchSummary:
     """Return a match of a tournament in short.
 
     Raises:
-        RecordError: it was not finished, or it is none of a tournament.
+        RecordError: the match was not finished, or belongs to no tournament.
     """
     times = [SeatTime() for _ in record.header.setup.names]
     answers = timings(record)

@@ -73,7 +73,7 @@ def read_heads(path: Path) -> list[PublishedHead]:
     """Read published heads. A last line that is not whole is left out: its referee crashed while writing it.
 
     Raises:
-        BadHeads: a line is none of published heads, or the file is too long or can't be read.
+        BadHeads: a line is no published head, or the file is too long or can't be read.
     """
     try:
         data = read_small(path, MAX_FILE_BYTES)

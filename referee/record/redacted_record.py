@@ -202,7 +202,7 @@ def _parse_line(line: PlainLine, kind: str) -> Transition | ResultLine:
 
 
 def _check_command(command: dict[str, Any]) -> None:
-    """Refuse a command that is none, or has another form than the referee writes."""
+    """Refuse a value that is no command, or that has another form than the referee writes."""
     kind = command.get("command")
     form = _COMMANDS.get(kind) if isinstance(kind, str) else None
     if form is None:

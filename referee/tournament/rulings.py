@@ -92,12 +92,12 @@ def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, F
     """Return the match that a ruling is about.
 
     Args:
-        match: its name, as the ruling has it.
-        fixture: the match of that name; None if there is none.
-        playing: match -> what it was opened for.
+        match: name of the match in the ruling.
+        fixture: fixture of that name; None if there is none.
+        playing: match that is being played -> its fixture.
 
     Raises:
-        BadRuling: there is none of that name, or it is being played.
+        BadRuling: no match has that name, or it is being played.
     """
     if fixture is None:
         why = "it is not paired yet, or it was given up, or is too long ago"

@@ -41,7 +41,7 @@ def find_tie_break(name: str) -> TieBreak:
     """Return the tie-break of a name.
 
     Raises:
-        UnknownTieBreak: there is none of that name.
+        UnknownTieBreak: no tie-break has that name.
     """
     if name not in TIE_BREAKS:
         raise UnknownTieBreak(f"no tie-break {name!r} (there are {', '.join(TIE_BREAKS)})")
@@ -59,7 +59,7 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
         Everybody, from first to last; equal entrants in the order of the field.
 
     Raises:
-        UnknownTieBreak: there is none of that name.
+        UnknownTieBreak: no tie-break has that name.
     """
     for name in tie_breaks:
         find_tie_break(name)

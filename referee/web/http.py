@@ -168,7 +168,7 @@ def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
 
 
 def is_for_programs(request: Any) -> bool:
-    """Tell whether an address is one for programs, where every answer is JSON."""
+    """Return whether an address is one for programs, where every answer is JSON."""
     return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 

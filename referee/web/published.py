@@ -54,7 +54,7 @@ def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
 
 
 def has_replay(folder: Path, match: str) -> bool:
-    """Tell whether the replay of a match is public."""
+    """Return whether the replay of a match is public."""
     return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
 
 
@@ -124,7 +124,7 @@ class Searched(Struct, frozen=True, kw_only=True):
         return verifier and _address(self, verifier)
 
     def has(self, path: str) -> bool:
-        """Tell whether a file is public."""
+        """Return whether a file is public."""
         return find_public_file(self.folder, path, is_over=False) is not None
 
 

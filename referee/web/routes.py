@@ -109,7 +109,7 @@ def make_app(content: SiteContent, members: Members) -> Klein:
 
 
 def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
-    """Tell whether the replay of a match is public."""
+    """Return whether the replay of a match is public."""
     folder = folders.get(tournament)
     return folder is not None and has_replay(folder, match)
 

@@ -269,5 +269,5 @@ class Sessions:
         return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
 
     def is_own_form(self, cookie: str, form_token: str) -> bool:
-        """Tell whether a form was shown to the browser with this cookie."""
+        """Return whether a form was shown to the browser with this cookie."""
         return hmac.compare_digest(self.form_token(cookie).encode(), form_token.encode())

@@ -217,7 +217,7 @@ class _Request(Request):
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
 
     def _is_readable(self) -> bool:
-        """Tell whether the address is UTF-8, and the Host header a valid name, which HTTP 1.1 requires."""
+        """Return whether the address is UTF-8, and the Host header a valid name, which HTTP 1.1 requires."""
         hosts = self.requestHeaders.getRawHeaders(b"host", [])
         if len(hosts) > 1 or (not hosts and self.clientproto == b"HTTP/1.1"):
             return False
@@ -247,7 +247,7 @@ class _Request(Request):
 
 
 def _is_host(host: bytes) -> bool:
-    """Tell whether a text is the name or the address of a host."""
+    """Return whether a text is the name or the address of a host."""
     parts = _HOST.fullmatch(host) if len(host) <= _MOST_OF_HOST else None
     if parts is None or parts["v6"] is None:
         return parts is not None

@@ -160,7 +160,7 @@ class EntrantsReader:
         """Return a player as a spec has it, and what it calls itself; nothing, if it does not.
 
         Raises:
-            PlayerError: it is none, or does not play the game.
+            PlayerError: it is no player, or does not play the game.
         """
         if player == REMOTE:
             return REMOTE, ""
@@ -174,7 +174,7 @@ class EntrantsReader:
         """Return how a player is started; a command's name is empty.
 
         Raises:
-            PlayerError: it is none, can't be played with, or does not play the game.
+            PlayerError: it is no player, can't be played with, or does not play the game.
         """
         try:
             # Later it would be too late: such a path can't be written into the record, and the tournament would stop

@@ -37,7 +37,7 @@ from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
 
 
 def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
-    """Tell whether each option is one and has the right type and range by itself; None is what could not be read."""
+    """Return whether each option is one and has the right type and range by itself; None is what could not be read."""
     before = len(section.sheet.mistakes)
     fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
     section.known += [name for name in fields if name not in section.known]
@@ -110,7 +110,7 @@ def _idle_by_format(sheet: Sheet, form: PairingFormat[Any], spec: TournamentSpec
 
 
 def _is_set(sheet: Sheet, place: tuple[str, ...]) -> bool:
-    """Tell whether the file sets a key."""
+    """Return whether the file sets a key."""
     values: Any = sheet.values
     for key in place[:-1]:
         values = values.get(key, {})
@@ -301,7 +301,7 @@ class _File:
         return form, options, form.extent(parsed, field)
 
     def _is_field(self, form: PairingFormat[Any], seats: int, entrants: Entrants) -> bool:
-        """Tell whether a match can be filled, whatever the options; what is in the way is noted."""
+        """Return whether a match can be filled, whatever the options; what is in the way is noted."""
         if seats not in form.seats:
             key = "seats" if "seats" in self._top else "format"
             self._top.refuse(key, f"{form.name} is for matches of {seats_text(form.seats)}, not of {seats}")
@@ -453,7 +453,7 @@ def _teams(game: Game[Any, Any, Any] | None, options: Mapping[str, Any], seats: 
 
 
 def _stay_together(teams: Teams) -> bool:
-    """Tell whether partners stay partners when everybody moves up by a seat."""
+    """Return whether partners stay partners when everybody moves up by a seat."""
     seats = sum(map(len, teams))
     return {frozenset((seat + 1) % seats for seat in team) for team in teams} == set(map(frozenset, teams))
 

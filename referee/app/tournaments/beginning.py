@@ -260,7 +260,7 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether a referee runs the tournament of a folder; nothing is changed there."""
+    """Return whether a referee runs the tournament of a folder; nothing is changed there."""
     try:
         with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -339,7 +339,7 @@ def _run(make: Callable[[Any], TournamentRunner], monitoring: Monitoring) -> boo
 
 @contextmanager
 def _word_record_errors() -> Iterator[None]:
-    """Say what to do about records that do not hold."""
+    """Turn an error of a record into one that tells the organiser what to do."""
     try:
         yield
     except RecordError as error:

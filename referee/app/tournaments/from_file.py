@@ -154,7 +154,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
 
 
 def absent_pairing_program(plan: TournamentPlan) -> Iterator[str]:
-    """Yield a line that says why the pairing program can't pair the rounds: it is missing, or a line names no entrant."""
+    """Yield a line that says why the pairing program can't pair the rounds: it is missing, or a line is wrong."""
     program = plan.run_settings.pairing_program
     if program is not None:
         numbers = {entrant.name: number for number, entrant in enumerate(plan.spec.entrants, start=1)}

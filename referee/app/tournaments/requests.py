@@ -45,7 +45,7 @@ class TournamentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class BadRequestFile(BadRequest):
-    """A file among the requests that is none; the text says what to do."""
+    """A file in the folder of requests that is no request; the text says what to do."""
 
 
 def new_id() -> str:
@@ -86,7 +86,7 @@ def read_request(path: Path) -> TournamentRequest:
     """Read a request.
 
     Raises:
-        BadRequestFile: it is none, or can't be read.
+        BadRequestFile: the file is no request, or can't be read.
     """
     try:
         with path.open("rb") as file:

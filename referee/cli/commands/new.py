@@ -90,7 +90,7 @@ def make_player(language: str, folder: Path) -> list[str]:
         The files that it has.
 
     Raises:
-        BadRequest: there is no sample in the language, the name is none, or there is something of that name.
+        BadRequest: there is no sample in the language, the name is not valid, or something of that name exists.
         OSError: it can't be written.
     """
     if language not in TEMPLATES:

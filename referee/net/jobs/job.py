@@ -199,7 +199,7 @@ class Executor(Protocol):
         """Number of matches that may be open at a time now; None: as many as the tournament has tables."""
 
     def takes(self, job: MatchJob) -> bool:
-        """Tell whether the executor can play a match at all."""
+        """Return whether the executor can play a match at all."""
 
     async def play(self, job: MatchJob) -> SealedMatch:
         """Have a match played to its end, and seal its record.

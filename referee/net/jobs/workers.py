@@ -211,7 +211,7 @@ class Workers:
         self._looking.start(LOOK_S, now=False)
 
     def takes(self, _job: MatchJob) -> bool:
-        """Tell whether a match can be played by a worker; if all players are programs, it can."""
+        """Return whether a match can be played by a worker; if all players are programs, it can."""
         return True
 
     async def play(self, job: MatchJob) -> SealedMatch:

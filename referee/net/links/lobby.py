@@ -54,7 +54,7 @@ class Wait:
         self._begin()
 
     def cancel(self) -> None:
-        """Stop to wait, if the limit still runs."""
+        """Stop waiting, if the limit still runs."""
         if self._timer.active():
             self._timer.cancel()
 
@@ -103,7 +103,7 @@ class Patience:
         return Wait(self, limit_s, origin, lambda: on_end(*args))
 
     def has_stalled(self, since: float, origin: str) -> bool:
-        """Tell whether the loop has stalled for longer than the margin.
+        """Return whether the loop has stalled for longer than the margin.
 
         Args:
             since: monotonic seconds.
@@ -384,7 +384,7 @@ class MatchLobby(Lobby):
             self._on_change([other.name for other in self._links])
 
     def close(self) -> None:
-        """Stop to wait for players, too."""
+        """Stop waiting for players, too."""
         self._period.cancel()
         super().close()
 

@@ -296,7 +296,7 @@ class PlayerLink(Protocol):
             self._unread_bytes = 0
 
     def resumeProducing(self) -> None:
-        """Stop to count; called by Twisted when the player has caught up."""
+        """Stop counting; called by Twisted when the player has caught up."""
         self._unread_bytes = None
 
     def stopProducing(self) -> None:

@@ -127,7 +127,7 @@ class ReservedSeats(Lobby):
         self._check_full()
 
     def close(self) -> None:
-        """Stop to wait for players, too."""
+        """Stop waiting for players, too."""
         self._limit.cancel()
         super().close()
 
@@ -203,7 +203,7 @@ class RemotePool(Lobby):
         self._waiting: dict[str, PlayerLink] = {}
 
     def is_here(self, name: str) -> bool:
-        """Tell whether an entrant waits for a match."""
+        """Return whether an entrant waits for a match."""
         return name in self._waiting
 
     def acquire(self, name: str) -> PlayerLink:

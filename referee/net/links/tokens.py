@@ -118,7 +118,7 @@ def remove_token(path: Path, name: str) -> None:
         name: whose token.
 
     Raises:
-        BadTokens: the file is none, or nobody there is called so.
+        BadTokens: the file is not valid, or has no such name.
         OSError: the file can't be written.
     """
     with _lock_folder(path.parent):

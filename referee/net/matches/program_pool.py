@@ -239,7 +239,7 @@ class ProgramPool:
 
 
 def is_memory_short() -> bool:
-    """Tell whether less of the machine's memory is available than FREE."""
+    """Return whether less of the machine's memory is available than FREE."""
     try:
         sizes = dict(line.split()[:2] for line in MEMINFO.read_text().splitlines())
         return int(sizes["MemAvailable:"]) < FREE * int(sizes["MemTotal:"])

@@ -262,7 +262,7 @@ class MatchRunner(Owner):
             self._departures[seat] = _Departure(at_ms, detail, wait)
 
     def _has_left_before(self, seat: int) -> bool:
-        """Tell whether a program that has played before has not answered in this match: it may end between two."""
+        """Return whether a program that has played before has not answered in this match: it may end between two."""
         request = self.match.open_requests.get(seat)
         return seat in self._players.reused and request is not None and request.answer is e.ReadyReceived
 
@@ -307,7 +307,7 @@ class MatchRunner(Owner):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
 
     def _stop_waiting(self, seat: int) -> _Departure | None:
-        """Stop to await a program's exit or a player's return; return the departure, if there was one."""
+        """Stop awaiting a program's exit or a player's return; return the departure, if there was one."""
         departure = self._departures.pop(seat, None)
         if departure is not None:
             departure.wait.cancel()

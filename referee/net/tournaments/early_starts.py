@@ -158,7 +158,7 @@ class EarlyStarts:
 
 
 def _is_same(job: MatchJob, early: MatchJob) -> bool:
-    """Tell whether programs that were started for one job can play another: they know nothing that differs."""
+    """Return whether programs that were started for one job can play another: they know nothing that differs."""
     return early == replace(
         job, context=early.context, is_last_of_deal=early.is_last_of_deal, locked_seed=early.locked_seed
     )

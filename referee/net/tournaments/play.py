@@ -271,7 +271,7 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
             self.digests[participant.name] = digest
 
     def has_remote(self, fixture: Fixture) -> bool:
-        """Tell whether a remote player takes part: then this process has to play the match."""
+        """Return whether a remote player takes part: then this process has to play the match."""
         return any(self.launches[entrant] is None for entrant in fixture.entrants)
 
     def find_occupants(

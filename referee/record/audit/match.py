@@ -304,11 +304,11 @@ class _Steps:
         """Fold the events, write the lines once more, and compare.
 
         Args:
-            match: before its first event.
+            match: the match before its first event.
 
         Raises:
             BadLine: a line is not what this fold writes.
-            Exception: a line is none, or its event can't happen.
+            Exception: a line is not valid, or its event can't happen.
         """
         transitions, salts = zip(*(_open_line(*parts) for parts in self._parts), strict=True)
         followed = [match.handle(transition.event) for transition in transitions]

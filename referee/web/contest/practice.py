@@ -188,7 +188,7 @@ def find_record(folder: Path) -> Record | None:
 
 
 def is_over(record: Record | None) -> TypeGuard[Record]:
-    """Tell whether a match is over: its record has a seal."""
+    """Return whether a match is over: its record has a seal."""
     return record is not None and record.seal is not None
 
 
@@ -403,7 +403,7 @@ class Practice:
         return self._seats.find(challenge).away_s if challenge.is_in_person else 0.0
 
     def _plays(self, author: str) -> bool:
-        """Tell whether an author is playing a match in person."""
+        """Return whether an author is playing a match in person."""
         return any(playing.is_in_person and playing.author == author for playing in self._playing.values())
 
     def _lacks_core(self, others: int) -> bool:

@@ -152,7 +152,7 @@ def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
 
 
 def _is_left_out(entry: ArchiveEntry) -> bool:
-    """Tell whether an entry belongs to no program: a cache, the history, or a file that macOS has added."""
+    """Return whether an entry belongs to no program: a cache, the history, or a file that macOS has added."""
     names = entry.path.split("/")
     is_metadata = names[-1].startswith(_APPLE_PREFIX) and entry.data.startswith(_APPLE_MAGIC)
     return is_metadata or names[0] == _APPLE_FOLDER or not LEFT_OUT.isdisjoint(names)
@@ -274,7 +274,7 @@ def _start(archive_format: ArchiveFormat) -> Any:
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether data may be source code."""
+    """Return whether data may be source code."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

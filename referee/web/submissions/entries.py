@@ -59,7 +59,7 @@ class ArchiveEntry(Struct, frozen=True, kw_only=True):
 
 
 def is_program(data: bytes) -> bool:
-    """Tell whether a file is executable by its first bytes, as archives from Windows and browsers carry no modes."""
+    """Return whether a file is executable by its first bytes, as archives from Windows and browsers carry no modes."""
     return data.startswith((b"#!", b"\x7fELF"))
 
 

@@ -41,7 +41,7 @@ _MAX_EXTENSION_BYTES = 4 * MIB
 
 
 def is_tar(data: bytes) -> bool:
-    """Tell whether data begins with the header of a tar, by its checksum."""
+    """Return whether data begins with the header of a tar, by its checksum."""
     try:
         _read_header(data[:BLOCK], 0)
     except BadArchive:
