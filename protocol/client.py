@@ -73,7 +73,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     verdict: DealVerdict | None
     """The verdict on the referee's commitment; None if it never revealed its seed to this player."""
     heads: tuple[str, ...]
-    """The heads of the match's record, as they came: hashes of lines, in hex, all of which the record must have."""
+    """The heads of the match's record in order of arrival: hashes of lines, in hex, which the record must all have."""
 
     @property
     def line(self) -> str:
@@ -305,7 +305,7 @@ def run(
 
 
 def _check_choice(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
-    """Return the function that makes the `choose` of a match, from the two arguments of which one must be given."""
+    """Return the function that makes the `choose` of a match; exactly one of the two arguments must be given."""
     check_function("choose", choose, "from a view to a move")
     check_function("make", make, "from an offer to what chooses the moves")
     if isinstance(choose, type):
@@ -333,7 +333,7 @@ class _Session(Struct):
     broken_off: Ended | None = None
     """The end of the open match, which holds unless the referee takes this player back into it."""
     is_taken_in: bool = False
-    """True if the last connection came as far as a match."""
+    """True if the last connection reached a match."""
     resume: str | None = None
     """Token to come back with into the match that is open; None if none is."""
     nonce: str | None = None

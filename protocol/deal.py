@@ -147,13 +147,13 @@ def check_reveal(
 def _judge_own_nonce(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
     """Return the verdict on the nonce at the player's own seat."""
     is_unknown = nonce is None and isinstance(offer, Resumed)
-    own, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
-    if own is None:
+    revealed, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
+    if revealed is None:
         left_out = DealVerdict(DealFinding.NONCE_LEFT_OUT, given, "null")
         return left_out if end.void is None else DealVerdict(DealFinding.NOT_USED)
     if is_unknown:
         return DealVerdict(DealFinding.NOT_KNOWN)
-    return DealVerdict(DealFinding.KEPT) if own == nonce else DealVerdict(DealFinding.WRONG_NONCE, given, own)
+    return DealVerdict(DealFinding.KEPT) if revealed == nonce else DealVerdict(DealFinding.WRONG_NONCE, given, revealed)
 
 
 def _find_wrong_opening(
@@ -190,7 +190,7 @@ class Witness:
         self.commitments: list[str | None] | None = None
         """The commitments by seat, as in the first `reveal`."""
         self.heads: list[str] = []
-        """The heads of the record, as they came: hashes of lines, in hex, all of which the record must have.
+        """The heads of the record in order of arrival: hashes of lines, in hex, which the record must all have.
 
         The last one alone would not show that lines before it were written again during the match.
         """

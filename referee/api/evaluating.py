@@ -69,8 +69,8 @@ class Evaluation(Matches):
         return f"<referee.Evaluation of {self.players[0]} against {self.players[1]}: {self.score.value:.3f}>"
 
     def __str__(self) -> str:
-        own, other = self.players
-        lines = [compare_pairs(other, own, self.counts, self.test).sentence]
+        evaluated, other = self.players
+        lines = [compare_pairs(other, evaluated, self.counts, self.test).sentence]
         if self.test is not None:
             test = self.test
             bounds = f"log-likelihood ratio {test.llr:.2f} within {test.lower:.2f} and {test.upper:.2f}"
@@ -201,10 +201,10 @@ def evaluate(
     both = read_list("players", players, "a list of two, the player to evaluate and another one")
     if len(both) != 2:
         raise BadRequest(f"evaluate takes two players, the one to evaluate and another one, not {len(both)}")
-    own, other = seat_players(rules, both, names)
-    setup = _setup(game, (other, own), read_options(options), per_move_s)
+    evaluated, other = seat_players(rules, both, names)
+    setup = _setup(game, (other, evaluated), read_options(options), per_move_s)
     tally = _Tally(sprt)
-    work = _Work((other, own), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
+    work = _Work((other, evaluated), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
     return _play_pairs(work, pairs, jobs, tally, is_shown=progress)
 
 
@@ -302,8 +302,8 @@ def _play_pairs(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: 
                     break
     finally:
         _work.pop()
-    other, own = (player.name for player in work.players)
-    return Evaluation((own, other), tally.counts, tally.entries, tally.test, work.records)
+    other, evaluated = (player.name for player in work.players)
+    return Evaluation((evaluated, other), tally.counts, tally.entries, tally.test, work.records)
 
 
 def _play_pair(deal: int) -> _Pair:

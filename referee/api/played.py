@@ -108,8 +108,8 @@ class FunctionSeat:
         )
 
     def _end(self, seat: int, error: BaseException, at_ms: float) -> e.ProgramExited:
-        own = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing
-        self.traceback = "".join(traceback.format_exception(type(error), error, own))
+        player_frames = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing
+        self.traceback = "".join(traceback.format_exception(type(error), error, player_frames))
         printed = Tail()
         printed.add(self.traceback.encode(errors="replace"))
         return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"exit status 1: {printed.last_words}")

@@ -72,9 +72,9 @@ def _seat(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
     if isinstance(player, type):
         raise BadPlayer(_refuse_class(player))
     if callable(player):
-        own = getattr(player, "__name__", type(player).__name__)
-        shown = own if re.match(NAME_PATTERN, own) else name
-        return SeatedPlayer(shown, f"python:{own}", lambda _options, _seed: player)
+        function_name = getattr(player, "__name__", type(player).__name__)
+        shown = function_name if re.match(NAME_PATTERN, function_name) else name
+        return SeatedPlayer(shown, f"python:{function_name}", lambda _options, _seed: player)
     if not isinstance(player, str):
         raise BadPlayer(f"a player is a function from a view to a move, or 'house:NAME', not {describe(player)}")
     try:

@@ -142,16 +142,16 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     Raises:
         OSError: a file for diagnostics or heads can't be written.
     """
-    numbers, own = _counting(options.metrics)
+    numbers, added = _counting(options.metrics)
     if options.diagnostics is not None:
         from ..observers.diagnostics import DiagnosticLog  # noqa: PLC0415  # as the monitor
 
         # A disk may stand still for seconds. In a thread, the log does not hold up the loop that takes the times of
         # answers.
-        own.append(InThread(DiagnosticLog(options.diagnostics)))
+        added.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
-        own.append(InThread(HeadLog(options.heads)))
-    with Observers(*options.observers, *own) as observers:
+        added.append(InThread(HeadLog(options.heads)))
+    with Observers(*options.observers, *added) as observers:
         for make in installed().observers:
             observers.add(make)
         yield Monitoring(observers, options.metrics, numbers)
@@ -164,8 +164,8 @@ def counting(address: str | None) -> Iterator[Monitoring]:
     Args:
         address: Twisted endpoint string; None: there is none.
     """
-    numbers, own = _counting(address)
-    with Observers(*own) as observers:
+    numbers, counters = _counting(address)
+    with Observers(*counters) as observers:
         yield Monitoring(observers, address, numbers)
 
 
@@ -207,12 +207,12 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
     files = (options.diagnostics, options.heads)
     # A program that could read the key could sign records. One that could read the logs would see the answers of its
     # opponents, and could learn their moves by heart.
-    own = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))
+    secret_files = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))
     try:
         return confining.find_confinement(
             options.sandbox,
             ProgramLimits(memory_mib=options.memory_mib),
-            hidden=own,
+            hidden=secret_files,
             private_names=record_names,
             warn=options.say,
         )

@@ -179,7 +179,7 @@ def ending_remedy(ending: Ending, last_words: str, printed: str | None = None) -
 
 
 def module_remedy(last_words: str) -> str | None:
-    """Return the advice about a missing Python module; None if that is not what the program printed last."""
+    """Return the advice about a missing Python module; None if the program's last output is no such error."""
     match = _NO_MODULE.search(last_words)
     if match is None:
         return None

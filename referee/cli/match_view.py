@@ -253,8 +253,8 @@ class MatchView:
 
     def observe(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
         """Return the options of a referee that notifies this view, and others."""
-        own = (self._moves, self._progress)
-        return replace(running, observers=(*running.observers, *others, *own))
+        views = (self._moves, self._progress)
+        return replace(running, observers=(*running.observers, *others, *views))
 
     def conclude(self, played: MatchReport) -> NoReturn:
         """Show the end of the match: board, ranking, record; or one JSON object on stdout.

@@ -331,7 +331,7 @@ class LiveView(Observer):
         self._begun_s = self._clock()
 
     def on_match_recalled(self, entry: MatchEntry) -> None:
-        """Note who won, who was expelled, and a fault of the referee, as far as nothing newer has happened."""
+        """Note who won, who was expelled, and a fault of the referee, unless something newer has happened."""
         self._note_result(entry)
         self._recalled.extend(_trouble_lines(entry))
 

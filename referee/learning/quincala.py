@@ -91,7 +91,7 @@ class QuincalaEncoding(Encoding):
         return [*hands, *(state.phase == phase for phase in _PHASES), seat, min(state.turns / state.max_turns, 1)]
 
     def numbers(self, state: State, steps: Sequence[Any]) -> Iterable[int]:
-        """Return the numbers of steps, each of which is worked out once."""
+        """Return the numbers of steps; each number is computed once."""
         numbers = self._numbers[state.seat]
         return [numbers.get(step) or numbers.setdefault(step, self._number(state.seat, step)) for step in steps]
 

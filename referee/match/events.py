@@ -169,7 +169,7 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
     evidence: str = ""
     """Bytes that arrived in place of a hello, in hex."""
     ending: Ending | None = None
-    """Reason as far as its program or its hello shows one; None if nothing arrived."""
+    """Reason that its program or its hello shows; None if nothing arrived."""
 
 
 class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):

@@ -147,7 +147,7 @@ class Lag:
         self._zero_s = 0.0
         """Instant of the clock from which beats are counted, in seconds."""
         self._users = 0
-        """Number of those who need the beat."""
+        """Number of callers that need the beat."""
 
     def start(self) -> None:
         """Begin to beat, unless the loop beats already."""

@@ -109,7 +109,7 @@ class GroupCommit:
         self._overdue = self._reactor.callLater(_LOOK_S, self._stand_still, is_through)
 
     def _finish(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
-        """Begin the next batch, and notify those who waited for this one."""
+        """Begin the next batch, and notify the callers that waited for this one."""
         if self._overdue is not None:
             self._overdue.cancel()
             self._overdue = None

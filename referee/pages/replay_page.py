@@ -50,11 +50,11 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         notes: notes of its tournament.
     """
     match, result, record = folded.match, folded.match.result, folded.record
-    own = {"name": record.path.name, "address": None, "head": record.chain.head}
+    own_record = {"name": record.path.name, "address": None, "head": record.chain.head}
     data = _data(folded)
     return page(
         "replay",
-        {**data, "record": own},
+        {**data, "record": own_record},
         drawn=[(frame, _draw(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
         library="" if verifier else verifying_script(),
         names=match.setup.names,

@@ -189,7 +189,7 @@ def _subtitle(summary: Summary, titles: Titles) -> str:
 
 
 def _when(summary: Summary) -> str:
-    """Return when the tournament began and ended, as far as it has."""
+    """Return when the tournament began, and when it ended if it has ended."""
     if not summary.runs:
         return ""
     end = summary.runs[-1][1]

@@ -154,14 +154,14 @@ def time_split(frame: ReplayFrame) -> str:
     limit = f"of the {duration(request.limit_ms)} that were left for this answer"
     if not isinstance(event, Answer | DeadlinePassed):
         return f"{duration(event.at_ms - request.asked_ms)} after it was asked, {limit}"
-    whole, own = (
+    whole, lag_text = (
         event.at_ms - event.sent_ms,
         f"{duration(event.lag_ms)} of it the referee's own lag, which is not charged",
     )
     if isinstance(event, DeadlinePassed):
-        return f"not complete after {duration(whole)}, {own}; {duration(whole - event.lag_ms)} used {limit}"
+        return f"not complete after {duration(whole)}, {lag_text}; {duration(whole - event.lag_ms)} used {limit}"
     first = f"its first byte after {duration(event.first_byte_ms - event.sent_ms)}"
-    return f"complete after {duration(whole)}, {first}, {own}; {duration(used_ms(event))} used {limit}"
+    return f"complete after {duration(whole)}, {first}, {lag_text}; {duration(used_ms(event))} used {limit}"
 
 
 class Ranked(NamedTuple):

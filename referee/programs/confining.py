@@ -1,4 +1,4 @@
-"""The bounds of launched programs: those that an organiser wants, as far as this machine has them."""
+"""The bounds of launched programs: those that an organiser wants and this machine can enforce."""
 
 # `Confinement` holds all settings of programs. It travels as one value from the command line to each start of a
 # program, and through it each wall is asked for: the sandbox, the control groups, the limits of a process, the copy of

@@ -324,21 +324,21 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
 
 def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
     where = launch.where
-    own = [] if launch.is_house else _own_files(launch, argv)
+    visible = [] if launch.is_house else _own_files(launch, argv)
     secret = {path.resolve(): path for path in access.hidden}
-    inmost = where.resolve() if where in own else None
+    inmost = where.resolve() if where in visible else None
     for real, path in secret.items():
         if inmost is not None and is_within(inmost, (real,)):
             detail = f"{launch.name} runs in {launch.place}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
     # Two players may share a folder, and a program may lie in another player's: what it runs from stays visible.
-    theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in own)]
+    theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in visible)]
     covered = {*secret, *theirs}
-    places = [path.resolve() for path in own] if access.own_copy is None else []  # a copy has nothing private
+    places = [path.resolve() for path in visible] if access.own_copy is None else []  # a copy has nothing private
     private = {folder for path in places for folder in private_folders(path, covered, access.private_names)}
     away, sifted = _split_private(private, places)
     sifted |= {folder for folder in _future_folders(covered) if is_within(folder, places) and folder not in away}
-    shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
+    shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *visible}
     return FileView(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(real_place(path), covered))),
@@ -438,9 +438,9 @@ def _sift(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -
 def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
     """Return the working directory, unless it is shared with other things, and the files of the command line."""
     where = launch.where
-    own = [] if is_shared(where) else [where]
+    own_folders = [] if is_shared(where) else [where]
     if launch.folder is None:
-        return [*own, *find_named_files(argv[1:], where)]
-    if not own:
+        return [*own_folders, *find_named_files(argv[1:], where)]
+    if not own_folders:
         raise PlayerError(f"{launch.name}: {launch.place} is no folder of the player's own; put its files into one")
-    return own
+    return own_folders

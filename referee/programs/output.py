@@ -1,4 +1,4 @@
-"""The output of a program: read as fast as it comes, and of which only the end is stored, in memory and in a file.
+"""The output of a program. It is read as fast as it comes; only its end is stored, in memory and in a file.
 
 However much a program prints, it never has to wait for the referee, and uses no more than a few pages of the referee's
 memory and disk.
@@ -121,8 +121,8 @@ def find_crash(text: str) -> Crash | None:
         return None
     begin = next((index for index in range(last, -1, -1) if lines[index].startswith("Traceback ")), last)
     places = [match for index, match in frames if index >= begin]
-    own = [match for match in places if not _LIBRARY.search(match[1])] or places
-    file, number, function = own[-1].groups()
+    own_places = [match for match in places if not _LIBRARY.search(match[1])] or places
+    file, number, function = own_places[-1].groups()
     where = "" if function in (None, "<module>") else f", in {function}"
     place = _to_line(f"({PurePath(file).name}:{number}{where})")[:_PLACE_CHARS]
     summary = f"{_to_line(lines[first])[: LAST_WORDS_CHARS - _PLACE_CHARS - 1]} {place}"

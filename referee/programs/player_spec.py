@@ -329,15 +329,15 @@ def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     """
     first, *rest = argv or launch.argv
     # absolute(), not resolve(): the interpreter of a virtual environment is a link, and knows its environment by it.
-    own = (launch.where / first).absolute()
+    inside = (launch.where / first).absolute()
     with starting(launch):  # the words come from the player: a name may be too long, or contain a zero byte
-        is_own = own.is_file() and (launch.folder is not None or os.sep in first)
-        if is_own and os.access(own, os.X_OK):
-            if why := find_obstacle(own):
+        is_own = inside.is_file() and (launch.folder is not None or os.sep in first)
+        if is_own and os.access(inside, os.X_OK):
+            if why := find_obstacle(inside):
                 raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}")
-            return [str(own), *rest]
+            return [str(inside), *rest]
         program = shutil.which(first) if os.sep not in first else None
-        is_folder = own.is_dir()
+        is_folder = inside.is_dir()
     if program is None:
         why = "No such file: it is a folder" if is_folder else "No such file or directory"
         if is_own:

@@ -323,7 +323,7 @@ def read_entry(record: Record) -> MatchEntry:
     """Read the entry of a match, for the record of its tournament.
 
     Raises:
-        RecordError: its match belongs to no tournament, or not one of so many, or the record is not sealed.
+        RecordError: its match belongs to no tournament or has another number of seats, or the record is not sealed.
     """
     context, line = record.header.context, record.result
     if context is None:

@@ -249,9 +249,9 @@ class Crosstable:
         if self._scale is None:
             points, draw = [sums.points for sums in self._sums], self._first_place * HALF
             unit = lcm(draw.denominator, *(worth.denominator for worth in points))
-            own, draw_worth = [int(worth * unit) for worth in points], int(draw * unit)
-            adjusted = [worth + self._missed_at_last(entrant) * draw_worth for entrant, worth in enumerate(own)]
-            self._scale = Scale(unit, own, adjusted, draw_worth)
+            scaled, draw_worth = [int(worth * unit) for worth in points], int(draw * unit)
+            adjusted = [worth + self._missed_at_last(entrant) * draw_worth for entrant, worth in enumerate(scaled)]
+            self._scale = Scale(unit, scaled, adjusted, draw_worth)
         return self._scale
 
     def bye_share(self, *, is_late: bool = False) -> Fraction:

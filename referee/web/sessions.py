@@ -216,8 +216,9 @@ class Sessions:
         if person is None:
             self._wrong.count(address)
             return None
-        own = [key for key, each in self._sessions.items() if (each.role, each.name) == (person.role, person.name)]
-        for key in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
+        owner = (person.role, person.name)
+        keys = [key for key, each in self._sessions.items() if (each.role, each.name) == owner]
+        for key in keys[: max(len(keys) - SESSIONS_OF_PERSON + 1, 0)]:
             del self._sessions[key]
         cookie, now = new_cookie(), self._now()
         self._sessions[_hash(cookie)] = Session(

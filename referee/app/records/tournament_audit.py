@@ -61,7 +61,7 @@ class Examined(Struct, frozen=True):
     presences: tuple[Presence, ...] = ()
     """When which process ran it, with the standstills that it tells of."""
     digest: str = ""
-    """SHA-256 of its file, if that holds a whole record which holds."""
+    """SHA-256 of its file, if the file has a whole record that holds."""
 
 
 class ExaminedTournament(Struct, frozen=True):

@@ -197,7 +197,7 @@ class EntrantsReader:
             return {}
 
     def _remote(self, section: Section, name: str | None, token: str | None, rating: float | None) -> Candidate | None:
-        """Return an entrant that comes by itself; None if nobody could tell it by a token, which is noted."""
+        """Return a remote entrant; None if no token identifies it, which is noted."""
         if name is None:
             if "name" not in section:
                 section.refuse("player", 'a remote entrant needs a name: name = "..."')

@@ -311,7 +311,7 @@ class _File:
         return seats in form.seats and entrants.count >= seats
 
     def _terms(self) -> dict[str, Any]:
-        """Return those parts of the spec that are the same whatever is played, and by whom."""
+        """Return the parts of the spec that depend on neither the game nor the entrants."""
         top = self._top
         time, lag_margin_ms = self._time()
         programs, keep_for = self._programs()

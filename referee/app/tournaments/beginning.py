@@ -98,7 +98,7 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
     left: dict[str, MatchContext] = {}
     """Those that are open -> what they were opened for."""
     begun_pairings: dict[int, str] = {}
-    """Number of a pairing of which not all legs are over -> a match of it that is."""
+    """Number of a pairing that has begun and is not over -> one of its matches that is over."""
     hosts: dict[str, str] = {}
     """Name of a process in records -> the host of a cluster on which it ran."""
 

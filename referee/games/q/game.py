@@ -70,8 +70,8 @@ class QGame(Game[State, View, Move]):
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the pile and the other hands; a new round begins."""
         map_ = [BY_NAME[name] for _, _, name in view.map]
-        own = tuple(BY_NAME[name] for name in view.hand)
-        unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
+        hand = tuple(BY_NAME[name] for name in view.hand)
+        unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *hand])).elements()))
         # A position that an organiser gives may have more tiles of a kind than the game.
         if len(unseen) < view.tiles_left:
             unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
@@ -81,7 +81,7 @@ class QGame(Game[State, View, Move]):
         hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
         for index, seat in enumerate(others):
             hands[seat] = tuple(rest[index * size : (index + 1) * size])
-        hands[view.seat] = own
+        hands[view.seat] = hand
         board = {(row, column): BY_NAME[name] for row, column, name in view.map}
         pile, scores, order = bytes(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
         return State(options, board, Openings(), view.map, pile, tuple(hands), scores, order, len(order))

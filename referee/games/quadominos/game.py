@@ -62,20 +62,20 @@ class QuadOminos(Game[State, View, Move]):
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the other hands and the well; another seat to move can do so."""
-        table, own = read_table(view.board), read_tiles(view.hand)
-        visible_tiles = set(_all_tiles(table, own))
+        table, own_hand = read_table(view.board), read_tiles(view.hand)
+        visible_tiles = set(_all_tiles(table, own_hand))
         unseen = shuffle([tile for tile in range(len(TILES)) if tile not in visible_tiles])
         others = [seat for seat in view.order if seat != view.seat]
         if view.order[0] != view.seat:
             needed = _find_tiles_for(view.step, table, unseen)
             unseen = [*needed, *(tile for tile in unseen if tile not in needed)]
         elif view.step == "open":  # nobody else holds a higher quad: what is left over goes to the well
-            highest = rounds.opening_quads(own)[0]
+            highest = rounds.opening_quads(own_hand)[0]
             unseen.sort(key=lambda tile: IS_QUAD[tile] and tile > highest)
         hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
         for seat in others:
             hands[seat], unseen = tuple(unseen[: view.hand_sizes[seat]]), unseen[view.hand_sizes[seat] :]
-        hands[view.seat] = own
+        hands[view.seat] = own_hand
         return State(
             options,
             shuffle,

@@ -153,7 +153,7 @@ def touches(table: LaidTiles, cell: Cell) -> bool:
 
 
 def fits(table: LaidTiles, cell: Cell, face: Face) -> bool:
-    """Return whether a face may be laid on a free cell of which a side touches a tile."""
+    """Return whether a face may be laid on a free cell next to a tile."""
     return bool(FITTING[table.around[cell]] >> face & 1)
 
 

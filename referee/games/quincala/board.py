@@ -97,7 +97,9 @@ class PreparedMap:
         """Flags by dot, true for those of the playing area."""
         self.places = tuple((row + 1, column + 1) for row in range(self.height) for column in range(self.width))
         """(row, column) by dot."""
-        self.areas = tuple(tuple(dot for dot, sign in enumerate(signs) if sign in own) for own in ("wx", "bx"))
+        self.areas = tuple(
+            tuple(dot for dot, sign in enumerate(signs) if sign in area_signs) for area_signs in ("wx", "bx")
+        )
         """Dots of the placing areas, by seat."""
         self.rays = tuple(tuple(self._rays(dot)) for dot in range(len(signs)))
         """Rays by dot: the dots along each direction that stays on the board, nearest first, as far as legs reach."""
@@ -191,8 +193,8 @@ def lifted_first(tower: int, seat: int) -> int:
 
 def lifted_further(tower: int, seat: int) -> int:
     """Return the pieces that a further leg lifts: the mover's pieces except the largest."""
-    own = tower & OWN[seat]
-    return own ^ (1 << own.bit_length() >> 1)
+    own_pieces = tower & OWN[seat]
+    return own_pieces ^ (1 << own_pieces.bit_length() >> 1)
 
 
 def ends(field: PreparedMap, board: Board, immune: Marks, dot: int, moving: int) -> Iterator[int]:
@@ -235,7 +237,7 @@ def find_mixed(board: Board) -> int:
 
 
 def count_mixed(board: Board) -> tuple[int, int]:
-    """Return, by seat, the number of sizes of which a piece of its colour stands in a mixed tower."""
+    """Return the number of sizes, by seat, that its colour has in mixed towers."""
     in_mixed = find_mixed(board)
     return (in_mixed & OWN[0]).bit_count(), (in_mixed & OWN[1]).bit_count()
 

@@ -106,7 +106,7 @@ class View(Struct, frozen=True, kw_only=True):
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]]
     """Pieces by seat that it has yet to place, of both colours."""
     scores: tuple[int, int]
-    """Number of sizes by seat, from 0, of which a piece of its own colour stands in a mixed tower. All sizes win."""
+    """Number of sizes, by seat, that its colour has in mixed towers. All sizes win."""
     order: tuple[Seat, ...]
     """The seats still in the game, the one to move first."""
     phase: Phase

@@ -83,7 +83,9 @@ def _write_row(first: int, second: int) -> str:
 def read_rows(rows: Sequence[str]) -> Pair:
     """Return the stones of a board that is given as nine strings."""
     signs = "".join(rows)
-    first, second = (sum(bit for bit, sign in zip(BITS.values(), signs, strict=True) if sign == own) for own in STONES)
+    first, second = (
+        sum(bit for bit, sign in zip(BITS.values(), signs, strict=True) if sign == stone) for stone in STONES
+    )
     return first, second
 
 

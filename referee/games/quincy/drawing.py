@@ -71,7 +71,7 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
 
 
 def _cell(state: State, square: Square, *, is_marked: bool) -> str:
-    team = next((team for team, own in enumerate(state.stones) if BITS[square] & own), None)
+    team = next((team for team, squares in enumerate(state.stones) if BITS[square] & squares), None)
     left, right = (">", "<") if is_marked else ("(", ")")
     if team is None:
         sign = f"[dim]{_empty_sign(square)}[/]"
@@ -144,8 +144,8 @@ def _corner(square: Square) -> tuple[int, int]:
 def _bars(state: State) -> list[str]:
     """Return a bar below each line, from its first stone to its last."""
     bars = []
-    for own in state.stones:
-        for line in lines(own):
+    for squares in state.stones:
+        for line in lines(squares):
             (x, y), (to_x, to_y) = _corner(line[0]), _corner(line[-1])
             half = _SIDE // 2
             bars.append(
@@ -158,11 +158,11 @@ def _bars(state: State) -> list[str]:
 def _stones(state: State) -> list[str]:
     """Return every stone, those of lines with a thick edge."""
     stones = []
-    for stone, own, fixed in zip(STONES, state.stones, state.unbreakable, strict=True):
+    for stone, squares, fixed in zip(STONES, state.stones, state.unbreakable, strict=True):
         stones += [
             _SYMBOLS.use(f"{stone}-line" if BITS[square] & fixed else stone, *_corner(square))
             for square in SQUARES
-            if BITS[square] & own
+            if BITS[square] & squares
         ]
     return stones
 

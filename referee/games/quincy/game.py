@@ -69,11 +69,11 @@ class QuincyGame(Game[State, View, Move]):
         """Deal what the view does not show: to the other hands, the seat to move first, to the pile, and face down."""
         stones = b.read_rows(view.board)
         unbreakable = b.survey(stones[0])[0], b.survey(stones[1])[0]
-        own, face_up = _numbers(view.hand), _numbers(view.face_up)
-        unseen = shuffle([domino for domino in b.ALL_DOMINOES if domino not in own and domino not in face_up])
+        own_hand, face_up = _numbers(view.hand), _numbers(view.face_up)
+        unseen = shuffle([domino for domino in b.ALL_DOMINOES if domino not in own_hand and domino not in face_up])
         hands: list[tuple[int, ...]] = [()] * len(view.hand_sizes)
         drew = hands.copy()
-        hands[view.seat], drew[view.seat] = own, _numbers(view.drew)
+        hands[view.seat], drew[view.seat] = own_hand, _numbers(view.drew)
         others = [seat for seat in view.order if seat != view.seat]
         # With nothing left to draw, a seat that was not skipped holds a domino that can be played: it gets one first.
         if not view.pile and view.order[0] in others:
@@ -115,7 +115,9 @@ class QuincyGame(Game[State, View, Move]):
     def view(self, state: State, seat: int) -> View:
         """Return the seat's own hand and what is public."""
         lines = [
-            StoneLine(stone, line) for stone, own in zip(b.STONES, state.stones, strict=True) for line in b.lines(own)
+            StoneLine(stone, line)
+            for stone, squares in zip(b.STONES, state.stones, strict=True)
+            for line in b.lines(squares)
         ]
         moves = ("add", "remove", "discard")
         last = max((i for i, event in enumerate(state.log) if event.seat == seat and event.action in moves), default=-1)
@@ -221,7 +223,7 @@ class QuincyGame(Game[State, View, Move]):
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert not state.stones[0] & state.stones[1]
         assert not (state.stones[0] | state.stones[1]) & ~sum(b.BITS.values())
-        surveys = [b.survey(own) for own in state.stones]
+        surveys = [b.survey(occupied) for occupied in state.stones]
         assert [squares for squares, _ in surveys] == list(state.unbreakable)
         assert [count >= b.LINES_TO_WIN for _, count in surveys] == [
             state.end == "quincy.end.lines" and state.winner == team for team in (0, 1)

@@ -168,7 +168,7 @@ class Absence(Struct, frozen=True, kw_only=True):
 
 
 class Lobby(Owner):
-    """Greets connections; a subclass decides whom to seat.
+    """Greets connections; a subclass decides which players to seat.
 
     Args:
         clock: the reactor, or a test's clock.

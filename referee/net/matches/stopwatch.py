@@ -69,7 +69,7 @@ class Stopwatch:
         self._timers: dict[int, Timer] = {}
 
     def ms(self, instant: float) -> float:
-        """Return an instant of the clock as one of the match, rounded to a microsecond."""
+        """Convert an instant of the clock into one of the match, rounded to a microsecond."""
         return round((instant - self._opened) * 1000, 3)
 
     def at_ms(self) -> float:
@@ -101,7 +101,7 @@ class Stopwatch:
         return stalls if begin is None else [*stalls, (self._limit_begin(begin), at_ms)]
 
     def _limit_begin(self, begin: float) -> float:
-        """Return the begin of a stall, or the match's own if that is later, in milliseconds."""
+        """Return the beginning of a stall, or that of the match if it is later, in milliseconds."""
         return max(self.ms(begin), self._begin_ms)
 
     def close(self) -> None:

@@ -16,10 +16,10 @@ from ..summary import Summary
 
 
 class BracketSide(Struct, frozen=True):
-    """An entrant of a match, or those of whom one will be it."""
+    """An entrant of a match, or the entrants that may still become it."""
 
     entrants: Sequence[int]
-    """The entrant, or those of whom one will come; empty while that is open, and where nobody comes."""
+    """The entrant, or the candidates for its place; empty while these are unknown, and where nobody comes."""
     scores: Sequence[int | None]
     """Score in each match that was played for this place; None if the entrant fouled."""
     is_winner: bool

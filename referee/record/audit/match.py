@@ -409,7 +409,7 @@ def _wrong(record: Record, expected: str, found: str) -> RecordError:
 
 
 def check_ranking(record: Record) -> None:
-    """Check that every seat has one rank, those who fouled the last one together, and that the best are the winners.
+    """Check that every seat has one rank, that seats which fouled share the last one, and that the best win.
 
     Raises:
         RecordError: the result contradicts itself.

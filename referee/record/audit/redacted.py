@@ -44,7 +44,7 @@ _ANSWER_CAUSES = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cau
 
 
 def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
-    """Check a redacted record as far as it says anything.
+    """Check everything that a redacted record shows.
 
     Args:
         record: record with stand-ins for hidden fields; see record_as_shown.
@@ -87,7 +87,7 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
 
 
 def _check_scores(record: Record) -> None:
-    """Check that those who were not expelled are ranked by their scores."""
+    """Check that seats which were not expelled are ranked by their scores."""
     if record.result is None or record.result.result.void is not None:
         return
     result = record.result.result
@@ -282,7 +282,7 @@ def _check_shown_bytes(record: Record, number: int, transition: Transition) -> N
 
 
 def _list_expulsions(transition: Transition) -> list[Foul]:
-    """Return the fouls of a transition, with nothing in place of what is hidden."""
+    """Return the fouls of a transition without their hidden fields."""
     expulsions = [command for command in transition.commands if command["command"] == "expel-seat"]
     return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in expulsions]
 
@@ -318,7 +318,7 @@ _BY_OUTCOME = ("winners", "ranking", "scores", "reason")
 
 
 class _Replay:
-    """A game as far as the lines have shown it.
+    """The part of a game that the lines have shown so far.
 
     Args:
         record: the redacted record, of a match that was dealt from its seed.

@@ -212,8 +212,8 @@ class TeamResults:
 
 def _shares(encounter: _Encounter) -> Sequence[tuple[int, float]]:
     """Return by program how the lead of the first team changes with its strength."""
-    own = [(index, 1 / len(encounter.team)) for index in encounter.team]
-    return [*own, *((index, -1 / len(encounter.opponents)) for index in encounter.opponents)]
+    team_shares = [(index, 1 / len(encounter.team)) for index in encounter.team]
+    return [*team_shares, *((index, -1 / len(encounter.opponents)) for index in encounter.opponents)]
 
 
 def _lead(encounter: _Encounter, strengths: Vector) -> float:

@@ -172,9 +172,9 @@ def _players(challenge: Challenge, store: Store) -> Sequence[str]:
     def _version(number: int) -> str:
         return str(store.player_folder(challenge.author, number))
 
-    own, other = challenge.version, challenge.opponent
+    version, other = challenge.version, challenge.opponent
     return (
-        f"{PERSON}{challenge.author}" if own is None else _version(own),
+        f"{PERSON}{challenge.author}" if version is None else _version(version),
         other if other.startswith("house:") else _version(int(other)),
     )
 

@@ -71,8 +71,8 @@ def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
     """
     if person.role is SiteRole.ORGANISER:
         return list(lines[:MOST_LINES])
-    own = [line for line in lines if line.author == person.name]
-    return [*own, *(line for line in lines if line.author is None)]
+    own_lines = [line for line in lines if line.author == person.name]
+    return [*own_lines, *(line for line in lines if line.author is None)]
 
 
 class RecentQueue:

@@ -112,12 +112,13 @@ class AuthorsMatches:
         Raises:
             RecordError: the record does not hold.
         """
-        own = self._own_seat(author, name, seat)
-        if own is None:
+        match_and_seat = self._own_seat(author, name, seat)
+        if match_and_seat is None:
             return None
-        rules = self._find_game(own[0].header.setup.game).rules
-        lines = [read_line(line) for line in self._redact(name, own[1])]
-        return explain(lines, own[1], rules, self._find_output(own[0], own[1]))
+        match, own_seat = match_and_seat
+        rules = self._find_game(match.header.setup.game).rules
+        lines = [read_line(line) for line in self._redact(name, own_seat)]
+        return explain(lines, own_seat, rules, self._find_output(match, own_seat))
 
     def _find_output(self, match: AuthoredMatch, seat: int) -> Printed | None:
         """Return the end of what an author's program printed, without the path of the file on this machine."""
@@ -130,13 +131,18 @@ class AuthorsMatches:
         Raises:
             RecordError: the record does not hold.
         """
-        own = self._own_seat(author, name, seat)
-        return None if own is None else b"".join(line + b"\n" for line in self._redact(name, own[1]))
+        match_and_seat = self._own_seat(author, name, seat)
+        if match_and_seat is None:
+            return None
+        return b"".join(line + b"\n" for line in self._redact(name, match_and_seat[1]))
 
     def read_output(self, author: str, name: str, seat: int | None) -> str | None:
         """Return everything that is kept of what an author's program printed in a match; None if nothing is."""
-        own = self._own_seat(author, name, seat)
-        return None if own is None else read_output(self._path(name), own[1], own[0].header.setup.names[own[1]])
+        match_and_seat = self._own_seat(author, name, seat)
+        if match_and_seat is None:
+            return None
+        match, own_seat = match_and_seat
+        return read_output(self._path(name), own_seat, match.header.setup.names[own_seat])
 
     def _redact(self, name: str, seat: int) -> list[bytes]:
         return redact(self._path(name), self._find_game, seat, find_wire=installed().wire)
@@ -147,7 +153,7 @@ class AuthorsMatches:
     def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
         """Return a match and the seat of an author. Only names from the list become paths, so none leads elsewhere."""
         for match in self._all():
-            seats = [own.seat for own in match.seats if own.author == author and seat in (None, own.seat)]
+            seats = [each.seat for each in match.seats if each.author == author and seat in (None, each.seat)]
             if match.name == name and seats:
                 return match, seats[0]
         return None
@@ -191,8 +197,9 @@ class AuthorsMatches:
         for seat, program in enumerate(header.programs or ()):
             if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
                 seats.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
-            elif own := self._author(header.folder or "/", program):
-                seats.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))
+            elif author_and_version := self._author(header.folder or "/", program):
+                author, version = author_and_version
+                seats.append(AuthorsSeat(seat=seat, author=author, version=version))
         return tuple(seats)
 
     def _author(self, where: str, program: str) -> tuple[str, int | None] | None:
