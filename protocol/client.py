@@ -175,7 +175,7 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
 
     Args:
         address: `tcp:HOST:PORT`, `tls:HOST:PORT` or `unix:PATH`.
-        wait_s: how long to try again while nobody listens, in seconds.
+        wait_s: seconds during which to try again while nobody listens.
 
     Raises:
         ClientError: the address is not of that form, nobody listens there, or it can't prove its name (`tls`).

@@ -42,7 +42,7 @@ def play(
         game: the game.
         players: players by seat, as the user gave them.
         settings: settings of the match.
-        options: how the referee runs.
+        options: options of the referee.
         interface: interface for the persons that play.
 
     Raises:
@@ -66,7 +66,7 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
 
     Args:
         path: path of the record.
-        options: how the referee runs.
+        options: options of the referee.
         interface: interface for the persons that play.
 
     Raises:

@@ -41,8 +41,8 @@ class CheckContext:
     """One program under check.
 
     Args:
-        request: how it is checked.
-        player: its folder, or how else it is started.
+        request: settings of the check.
+        player: folder of the player, or another way to start it.
         games: name -> game, for all games there are.
         confinement: the bounds of the program.
         folder: folder for sockets and outputs.

@@ -67,7 +67,7 @@ class Session:
 
     Args:
         launch: the program.
-        times: its limits.
+        times: time limits of the program.
         loop: the loop that waits.
         confinement: the bounds of the program.
         folder: folder for its socket and its output, of this session only.

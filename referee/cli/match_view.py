@@ -101,7 +101,7 @@ def show_expulsions(result: Result, record: Path) -> None:
 
     Args:
         result: result of the match.
-        record: its record.
+        record: record of the match.
 
     Raises:
         RecordError: the record has been changed since.

@@ -314,7 +314,7 @@ def pack_player(player: Path, say: Say) -> bytes:
     """Return the archive of a player.
 
     Args:
-        player: its folder, or an archive of it.
+        player: folder of the player, or an archive of it.
         say: prints what was packed and what was left out.
 
     Raises:

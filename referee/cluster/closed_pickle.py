@@ -28,7 +28,7 @@ def make_plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
     Args:
         address: the scheduler's address.
         keys: folder of the certificates; None: no encryption.
-        reply_s: how long the scheduler may take to answer, in seconds.
+        reply_s: seconds that the scheduler may take to answer.
     """
     close_pickle()
     return Client(  # type: ignore[no-untyped-call]

@@ -69,7 +69,7 @@ def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch
     Args:
         job: the job that was handed out.
         record: the record. Its chain of hashes holds; nothing else is known of it.
-        handout: how the job was handed out.
+        handout: terms on which the job was handed out.
 
     Raises:
         RecordError: it is not the record of that match. The error names the first wrong line, what was expected there,
@@ -222,7 +222,7 @@ class FollowedMatch:
         job: the job that was handed out.
         folder: folder of the records.
         observers: observers of the tournament.
-        handout: how the job was handed out.
+        handout: terms on which the job was handed out.
     """
 
     def __init__(self, job: MatchJob, folder: Path, observers: Observers, handout: Handout) -> None:

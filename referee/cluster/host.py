@@ -130,7 +130,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
 
     Args:
         tables: number of matches that are played at a time.
-        work_s: how long each table works, in seconds.
+        work_s: seconds that each table works.
 
     Raises:
         NotCalibrated: the machine can't run that many processes.

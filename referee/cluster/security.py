@@ -52,7 +52,7 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
 
     Args:
         folder: where the files go; made if it does not exist. No file in it is replaced.
-        days: how long the certificates are valid.
+        days: number of days for which the certificates are valid.
         hosts: names or addresses to write into the certificates, for people to read: Dask does not compare them.
         now: the time of day.
 

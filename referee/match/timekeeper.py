@@ -111,7 +111,7 @@ class Timekeeper:
         """Open the request of a move.
 
         Args:
-            seat: whose turn it is.
+            seat: seat to move.
             turn: number of the request.
             at_ms: now.
             goes_on: whether the turn of the seat's last move goes on, and its time with it.
@@ -174,7 +174,7 @@ class Timekeeper:
         """Ask an open request again after the referee crashed, with the time that was surely left.
 
         Args:
-            seat: whose request, if it has one.
+            seat: seat whose request it is, if it has one.
             last_ms: instant after which nothing is known.
             at_ms: now.
         """

@@ -126,7 +126,7 @@ class RatedEncounters:
         """Return what its results said of an entrant after some of them, from none on to all.
 
         Args:
-            entrant: whose history it is.
+            entrant: entrant of the history.
             ratings: present ratings of all entrants.
         """
         met = self._of.get(entrant, [])

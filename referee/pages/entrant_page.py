@@ -59,7 +59,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
 
     Args:
         summary: the tournament so far.
-        entrant: whose page it is.
+        entrant: entrant of the page.
         links: addresses of records, replays and other pages.
     """
     entries = summary.entries_by_entrant[entrant]

@@ -58,7 +58,7 @@ def list_messages(conversation: Sequence[Mapping[str, Any]], turn: int) -> Itera
 
     Args:
         conversation: conversation of an explanation, in plain data.
-        turn: its number.
+        turn: number of the turn.
     """
     for part in conversation:
         content = part["content"]

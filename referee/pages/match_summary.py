@@ -165,8 +165,8 @@ def match_text(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], 
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
-        entry: its result.
-        game: its name.
+        entry: result of the match.
+        game: name of the game.
         opened: wall-clock time at which it began; empty if that is not known.
         moves: moves in short notation.
         void: why it does not count; empty if it does.

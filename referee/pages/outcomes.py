@@ -126,7 +126,7 @@ def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] |
     """Return how a match of a tournament ended, in words.
 
     Args:
-        entry: its result.
+        entry: result of the match.
         scoring: scoring of the tournament, which says who are partners.
         names: other names for the players, by seat; None: their own.
     """

@@ -44,7 +44,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
     """Return a match as one HTML document.
 
     Args:
-        folded: its record.
+        folded: folded record of the match.
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
         report: link to the page of its tournament; empty: there is none.
         notes: notes of its tournament.
@@ -79,7 +79,7 @@ def with_record(replay: str, record: bytes) -> str:
 
     Args:
         replay: the page.
-        record: its bytes; of a last line that is torn, what is no text does not verify as such, either.
+        record: bytes of the record; bytes of a torn last line that are no text can't be verified there.
     """
     before, data, behind = replay.partition(_DATA)
     text = htmlsafe_json_dumps(record.decode(errors="replace"))
@@ -110,7 +110,7 @@ def at_turn(replay: str, turn: int) -> str:
 
     Args:
         replay: the page.
-        turn: its number; the last turn is shown for a greater one.
+        turn: number of the turn; a number beyond the last turn shows the last.
     """
     head, rest = split_page(replay.encode())
     return head_at_turn(head, rest, turn) + bytes(rest).decode()

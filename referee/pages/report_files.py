@@ -88,9 +88,9 @@ def write_report(
     Args:
         folder: folder of the records.
         history: the tournament so far.
-        match_summaries: match -> what its record tells besides.
+        match_summaries: match -> summary of its record.
         titles: titles of its game and its format.
-        targets: where everything goes.
+        targets: destinations of the files.
         make_replays: makes pages of records in a folder, each with its notes; `make_replay` makes one.
 
     Raises:
@@ -166,7 +166,7 @@ def report_address(folder: Path, targets: Targets) -> str:
 
     Args:
         folder: folder of the records.
-        targets: where everything goes.
+        targets: destinations of the files.
     """
     page = targets.html or folder / "report.html"
     return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)

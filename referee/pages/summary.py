@@ -267,7 +267,7 @@ class Summary:
         """Return in words how a match ended.
 
         Args:
-            entry: its result.
+            entry: result of the match.
             names: other names for the players, by seat; None: their own.
         """
         return outcome_of_entry(entry, self.spec.scoring, names)

@@ -41,7 +41,7 @@ from .environment import HOME
 from .file_view import FileView, Workspace, find_private, own_runtime, runtimes
 from .limits import BUILD_LIMITS
 from .output import Tail
-from .player_spec import Launch, PlayerError, refuse_escapes, resolve_command, starting, telling_whose
+from .player_spec import Launch, PlayerError, blame_player, refuse_escapes, resolve_command, starting
 from .processes import ChildProcess, ProcessCommand, start
 
 BUILDS = ".builds"
@@ -165,7 +165,7 @@ class _Starter(Struct, frozen=True):
         return Job(process=process, folder=self._open(work), owner=None, gate=gate, group=self.group)
 
     def _open(self, path: Path | str) -> int:
-        with telling_whose(self.launch.place):
+        with blame_player(self.launch.place):
             return self.held.enter_context(open_folder(path))
 
     def _start_at_gate(
@@ -278,7 +278,7 @@ def content_hash(folder: Path) -> str:
         PlayerError: it is too deep or too large, or something in it can't be read.
     """
     digest = hashlib.sha256()
-    with telling_whose(folder):
+    with blame_player(folder):
         for node in walk(folder):
             if not _NOT_CONTENT & set(node.path.split("/")):
                 path = os.fsencode(node.path)
@@ -346,7 +346,7 @@ class Builds:
         is_boxed = self._confinement.sandbox is not None
         left_out = find_private(launch.where, self._confinement.hidden, self._confinement.private_names)
         with build_job(launch, self._confinement, private.absolute()) as job:
-            with telling_whose(launch.place, "copied", is_disk=not is_boxed):
+            with blame_player(launch.place, "copied", is_disk=not is_boxed):
                 copy_tree(launch.place, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)
             status = self._run_to_end(job, tail)
@@ -357,7 +357,7 @@ class Builds:
                 raise PlayerError(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}{output}")
             # A build may have made links, and what it made is as little trusted as what it was made from.
             refuse_escapes(launch.place, job.folder)
-            with telling_whose(launch.place, "given what its build made"):
+            with blame_player(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)
 
     def _run_to_end(self, job: Job, tail: Tail) -> str | None:

@@ -19,7 +19,7 @@ from .file_view import FileAccess, FileView, PrivateNames, find_private, is_shar
 from .folder_copy import FolderImages, copy_folder
 from .fork_server import ForkServer
 from .limits import ProgramLimits, limit_process
-from .player_spec import Launch, PlayerError, telling_whose
+from .player_spec import Launch, PlayerError, blame_player
 from .processes import ProcessCommand, if_alive
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
 
@@ -124,7 +124,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         left_out = find_private(launch.where, hidden, self.private_names)
         with copy_folder(launch.place, left_out) as folder:
             if self.images is not None:
-                with telling_whose(launch.place, "copied"):
+                with blame_player(launch.place, "copied"):
                     self.images.hold(key, launch.place, left_out)
             yield folder
 

@@ -50,7 +50,7 @@ def build_environment(added: Mapping[str, str], *, memory_mib: int, is_boxed: bo
 
     Args:
         added: variables that this program alone gets.
-        memory_mib: its limit of memory, which some runtimes have to be told.
+        memory_mib: memory limit, which some runtimes need to know.
         is_boxed: whether it runs in a sandbox.
     """
     variables = {key: value for key in _PASSED_ON if (value := os.environ.get(key)) is not None}

@@ -18,7 +18,7 @@ from msgspec import Struct
 from ..files.copies import LeftOut, copy_tree
 from ..files.scratch import find_memory, scratch
 from ..files.tree import open_folder, walk
-from .player_spec import telling_whose
+from .player_spec import blame_player
 
 MOST_ENTRIES, MOST_BYTES = 64, 1 << 20
 """Limits of a folder that is held in memory."""
@@ -116,13 +116,13 @@ def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
         PlayerError: something in the folder can't be copied.
         OSError: the disk can't take the copy.
     """
-    with telling_whose(place, "copied"):
+    with blame_player(place, "copied"):
         size_bytes = sum(node.status.st_size + _PAGE_BYTES for node in walk(place, left_out=left_out))
     with scratch("player", find_memory(size_bytes)) as above:
         folder = above / "copy"
         try:
             folder.mkdir()
-            with open_folder(folder) as target, telling_whose(place, "copied"):
+            with open_folder(folder) as target, blame_player(place, "copied"):
                 copy_tree(place, target, left_out=left_out, is_new=True)
         except OSError as error:
             detail = f"{error.strerror}: {place} is copied into {above} for a match"

@@ -239,7 +239,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
         PlayerError: it is too deep or too large, something in it can't be read, or a link points outside of it; the
             text names the entry.
     """
-    with telling_whose(folder):
+    with blame_player(folder):
         targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
     try:
         path = SymbolicLinks(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
@@ -252,7 +252,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
 
 
 @contextmanager
-def telling_whose(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
+def blame_player(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
     """Turn errors about a folder's content into errors of its player.
 
     Args:

@@ -42,7 +42,7 @@ class Program:
 
     Args:
         launch: the program to start.
-        invitation: its way to the referee.
+        invitation: address and token with which it reaches the referee.
         output: file that takes the end of its stdout and stderr.
         reactor: Twisted's reactor.
         confinement: the bounds of all programs.
@@ -168,7 +168,7 @@ class Program:
         """Wait for the program to end by itself; then send its process group SIGTERM, and SIGKILL after GRACE_S.
 
         Args:
-            patience_s: how long it may take to end by itself, in seconds.
+            patience_s: seconds that it may take to end by itself.
 
         Returns:
             `gone`.

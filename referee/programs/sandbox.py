@@ -92,7 +92,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         Args:
             argv: the program.
             view: the files that it is shown.
-            limits: how much it may put into its home and /tmp.
+            limits: limits of its home and /tmp.
         """
         options: list[str] = []
         descriptors = []

@@ -80,7 +80,7 @@ class IsRedacted(RecordError):
 
     Args:
         path: the file.
-        line: its first line that hides something.
+        line: first line that hides something.
     """
 
     def __init__(self, path: Path, line: int) -> None:

@@ -148,7 +148,7 @@ def parse_visible(chain: Chain, header: Header) -> Record:
     """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
 
     Args:
-        chain: its lines; the last one is a seal that was checked.
+        chain: lines of the record; the last one is a seal that was checked.
         header: the first one.
 
     Raises:

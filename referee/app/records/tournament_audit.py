@@ -92,7 +92,7 @@ def audit_tournaments(
 
     Args:
         paths: the records.
-        folders: that were looked through.
+        folders: folders that were searched.
         examined: all records of matches that were found.
         demands: what is demanded of every record.
         jobs: number of rounds that are paired again at the same time.

@@ -66,8 +66,8 @@ class EntrantsReader:
 
     Args:
         top: the whole file.
-        remote: its table [remote].
-        game: that is played; None: it is not known.
+        remote: the file's table [remote].
+        game: game that is played; None if it is not known.
         registry: the plugins.
         made_later: a folder of entrants that may be missing as yet; None: none may.
     """

@@ -221,7 +221,7 @@ def _open_executor(
     """Return what opens the executor of matches in other processes; None: this process plays all of them.
 
     Args:
-        run_settings: how the tournament is run.
+        run_settings: settings of this run.
         recorder: recorder of the tournament.
         processes: names of the processes that may play, for records.
         where: pairing -> host that played its first leg, as Cluster takes it.

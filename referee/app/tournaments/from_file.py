@@ -79,7 +79,7 @@ def read_plan(
         workers: number of processes that play them; 0: this process plays them.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
         keys: folder of the certificates for it.
-        name: that it has, whatever the file says; empty: as it says.
+        name: name of the tournament, which overrides the file; empty: as in the file.
 
     Raises:
         NoCluster: there can't be one.
@@ -171,7 +171,7 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
 
     Args:
         plan: what its file says.
-        options: how the referee runs; sandbox and memory are those of the file.
+        options: options of the referee; sandbox and memory come from the file.
         observer: observer of the tournament.
 
     Returns:

@@ -145,7 +145,7 @@ def play_comparison(
         players: A and B, as the user gave them.
         test: the hypotheses, and the most pairs.
         settings: settings of each match; the comparison gets a folder below their folder.
-        options: how the referee runs.
+        options: options of the referee.
         observer: hears what happens.
 
     Raises:

@@ -47,7 +47,7 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
     Args:
         server: the server's configuration.
         interface: address to listen on.
-        options: how the referee runs.
+        options: options of the referee.
 
     Raises:
         BadRequest: no port was given.

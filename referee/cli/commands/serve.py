@@ -63,7 +63,7 @@ def play_sign_ups(
         game: the game.
         sign_ups: who may sign up, and how.
         settings: settings of the match.
-        options: how the referee runs.
+        options: options of the referee.
 
     Raises:
         BadRequest: the options make no sense.

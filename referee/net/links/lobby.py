@@ -82,7 +82,7 @@ class Patience:
 
     Args:
         clock: the reactor, or a test's clock.
-        loop: its stalls excuse a player.
+        loop: event loop whose stalls excuse a player.
         margin_ms: longest stall that excuses nobody, in milliseconds.
     """
 
@@ -329,7 +329,7 @@ class MatchLobby(Lobby):
 
     Args:
         clock: the reactor, or a test's clock.
-        policy: when sign-up ends.
+        policy: rule for the end of sign-up.
         hashes: name -> SHA-256 of its token, in the order of the seats; None: everybody is seated.
         on_change: called with the names seated so far whenever they change.
         hello_s: seconds that a connection may take to say hello.

@@ -115,7 +115,7 @@ def remove_token(path: Path, name: str) -> None:
 
     Args:
         path: the file.
-        name: whose token.
+        name: name of the token's player.
 
     Raises:
         BadTokens: the file is not valid, or has no such name.

@@ -55,7 +55,7 @@ class KeptProgram(Owner):
     """One running program; it owns its connection between its matches.
 
     Args:
-        launch: how it was started.
+        launch: launch of its player.
         program: the process.
         number: number of its start, unique in this referee's process.
         folders: removes its files when the program is gone.
@@ -168,7 +168,7 @@ class ProgramPool:
         """Register a program that was started for a match.
 
         Args:
-            launch: how it was started.
+            launch: launch of its player.
             program: the process.
             folders: removes its files when the program is gone.
             stamp: stamp of its folder, before it was started.

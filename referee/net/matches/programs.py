@@ -285,7 +285,7 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
 
     Args:
         confinement: without a sandbox there are no sockets.
-        seats: whose programs are started.
+        seats: seats whose programs are started.
     """
     if confinement.sandbox is None or not seats:
         yield {}

@@ -284,7 +284,7 @@ class MatchSession:
 
         Args:
             address: Twisted endpoint string to listen on.
-            policy: when sign-up ends.
+            policy: rule for the end of sign-up.
 
         Returns:
             The match; None if too few players signed up.

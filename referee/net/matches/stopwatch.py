@@ -155,7 +155,7 @@ class Stopwatch:
         """Return which part of the time since a seat was asked was the referee's; a fact that is 0 is left out.
 
         Args:
-            seat: whose request.
+            seat: seat whose request it is.
             at_ms: instant of the event that reports it.
             waited_since_ms: since when the request waited for the disk before it was sent; None: it did not.
         """

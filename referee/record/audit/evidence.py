@@ -333,7 +333,7 @@ def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None
     """Check the bytes of every answer and breach that led to an expulsion, and what came before each deadline.
 
     Args:
-        record: one whose commands are known to be the fold's.
+        record: record whose commands were verified by the fold.
         find_wire: reads the bytes of players that speak a dialect.
         shown: the only seat whose bytes stand in it, if it is a redacted one; None: all.
 

@@ -110,7 +110,7 @@ def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire 
     """Check that everything in a record follows from its header, its events and its seed.
 
     Args:
-        record: one whose lines hold together.
+        record: record whose lines hold together.
         find_game: a game's name -> its rules.
         find_wire: a dialect's name -> the wire that reads the bytes of its players.
 

@@ -186,7 +186,7 @@ class AuditedTournament:
 
         Args:
             path: the record, whose name is that of an opened match.
-            header: its first line.
+            header: first line of the record.
             head: hash of its last line but the seal.
 
         Raises:
