@@ -47,7 +47,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
     yield Column(
         "ladder_rating",
         "ladder rating",
-        "In a ladder alone: what decides the place, on Elo's scale. It follows from the matches one by one.",
+        "In a ladder only: the rating that decides the place, on Elo's scale. It follows from the matches one by one.",
         lambda summary, line: None if summary.placing_ratings is None else summary.placing_ratings[line.entrant],
         ".1f",
         is_brief=True,

@@ -32,7 +32,7 @@ class PlayedVersion(Struct, kw_only=True):
     number: int
     """Number among the programs of this entrant, from 1."""
     at: str
-    """Time of day from which on it was the entrant's."""
+    """Time of day from which the entrant played with it."""
     digest: str | None
     """SHA-256 of its folder; None: it has none that the referee can read."""
     matches: list[str]
