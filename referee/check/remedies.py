@@ -18,8 +18,8 @@ SPEC = "protocol/SPEC.md"
 CODE_REMEDIES: dict[str, str] = {
     Code.OVERSIZE: f"Write the body's length as 4 bytes, the most significant first, before the body ({SPEC}, Bytes).",
     Code.EMPTY: "Send no frame of length 0.",
-    Code.TRUNCATED: "Send the whole frame before the connection is closed, and flush what is buffered.",
-    Code.NOT_MSGPACK: f"Encode the body with msgpack, one map and nothing behind it ({SPEC}, Bytes); JSON is not it.",
+    Code.TRUNCATED: "Send the whole frame before the connection is closed, and flush the output buffer.",
+    Code.NOT_MSGPACK: f"Encode the body with msgpack, one map and nothing after it ({SPEC}, Bytes); not as JSON.",
     Code.NOT_A_MAP: "Send a map with the key `type`.",
     Code.KEY_NOT_STRING: "Use strings as keys of maps.",
     Code.DUPLICATE_KEY: "Write each key of a map once.",
@@ -27,29 +27,29 @@ CODE_REMEDIES: dict[str, str] = {
     Code.NOT_FINITE: "Send no NaN and no infinity.",
     Code.TOO_DEEP: "Nest arrays and maps less deeply.",
     Code.TOO_LONG: "Send shorter strings, arrays and maps.",
-    Code.UNKNOWN_TYPE: f"A player sends hello, ready, nonce, move and ack, spelt so ({SPEC}, Messages of the player).",
+    Code.UNKNOWN_TYPE: f"Use type hello, ready, nonce, move or ack, in lower case ({SPEC}, Messages of the player).",
     Code.MISSING_KEY: f"Add the key; {SPEC} lists the keys of every message.",
     Code.EXTRA_KEY: f"Leave the key out; {SPEC} lists the keys of every message.",
     Code.WRONG_TYPE: f"Give the key a value of the type and range that {SPEC} says.",
-    Code.WRONG_MATCH: "Copy `match` from the message that is answered.",
-    Code.FLOOD: "Send only what was asked for.",
-    Code.NOT_READING: "Read from the connection all the time, also while it is not your turn.",
-    Code.OUT_OF_TURN: "Speak when asked, and then once: one ready per offer, one nonce per reveal, one move per turn, "
-    "one ack per number.",
-    "nonce": "Keep the nonce that `commitment` of the ready was made from, and send that one; the commitment is the "
+    Code.WRONG_MATCH: "Copy `match` from the message that you answer.",
+    Code.FLOOD: "Send only the messages that the referee asked for.",
+    Code.NOT_READING: "Read from the connection all the time, even if it is not your turn.",
+    Code.OUT_OF_TURN: "Answer each request once, and send nothing else: one ready per offer, "
+    "one nonce per reveal, one move per turn, one ack per number.",
+    "nonce": "Send the nonce from which you computed the `commitment` of your `ready`. The commitment is the "
     f"SHA-256 of `nonce:MATCH:SEAT:NONCE` in ASCII, in hex ({SPEC}, Chance).",
-    "move": "`referee list GAME --schema` prints the form of a move; compare it with what was sent.",
+    "move": "`referee list GAME --schema` prints the form of a move; compare your move with it.",
 }
 """Code of a breach of the wire -> advice."""
 
 CAUSE_REMEDIES: dict[str, str] = {
-    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn tells how much time there is. Flush what is buffered.",
+    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn says how much time is left. Flush the output buffer.",
     Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
-    Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that is answered, and answer each of them once.",
+    Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that you answer, and answer each message once.",
     Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
-    Cause.CRASHED: "See what it printed last, and let the program go on until the referee closes the connection.",
+    Cause.CRASHED: "See what the program printed last, and let it run until the referee closes the connection.",
     Cause.REFUSED_TO_START: "Connect to the address in REFEREE_ADDRESS, say hello, and answer `offer` with `ready`, "
-    "within the start-up limit. The prefix of a frame is the length of its body; flush what is buffered.",
+    "within the start-up limit. The prefix of a frame is the length of its body; flush the output buffer.",
 }
 """Cause of a foul without a code -> advice."""
 
@@ -156,7 +156,7 @@ def prefix_remedy(first: bytes) -> str:
 
 _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
-    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered.",
+    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush the output.",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
 }
@@ -204,14 +204,14 @@ def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:
     if is_busy and not has_answered:
         return (
             f"The program used {used_s:.1f} s of CPU since it was started and is still thinking: look for a loop that "
-            "does not end, or think less; `left_ms` of the turn tells how much time there is."
+            "does not end, or think less; `left_ms` of the turn says how much time is left."
         )
     if is_busy:
         return (
-            f"The program used {used_s:.1f} s of CPU since it was started: think less; `left_ms` of the turn tells how "
-            "much time there is. Write the whole frame, and flush what is buffered."
+            f"The program used {used_s:.1f} s of CPU since it was started: think less; `left_ms` of the turn says how "
+            "much time is left. Write the whole frame, and flush the output buffer."
         )
     waits = f"The program used {used_s:.1f} s of CPU since it was started, and waits for something. "
     if has_answered:
-        return f"{waits}Answer sooner, write the whole frame, and flush what is buffered."
+        return f"{waits}Answer sooner, write the whole frame, and flush the output buffer."
     return f"{waits}Check that it reads and understands the message, writes the answer, and flushes it."

@@ -41,19 +41,21 @@ class QEncoding(WindowEncoding):
         planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), then this move's tiles"
         yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
         yield Part(
-            "hand", (KINDS,), "own tiles of each kind, divided by 6, without those of this move; by shape, then colour"
+            "hand", (KINDS,), "own tiles of each kind, without this move's tiles, divided by 6; by shape, then colour"
         )
-        yield Part("tile", (KINDS,), "the tile that was chosen and has no square yet")
+        yield Part("tile", (KINDS,), "1 for the chosen tile, as long as it has no square")
         yield Part(
             "scores", (self.seats,), "points of each seat, divided by 100; own seat first, then in the order of turns"
         )
-        yield Part("tiles_left", (1,), "tiles left to hand out, divided by 1080")
+        yield Part("tiles_left", (1,), "tiles left to draw, divided by 1080")
 
     def _kinds(self) -> Iterable[Part]:
         yield Part("word", (len(_WORDS),), "pass, exchange, end the placement")
         yield Part("tile", (KINDS,), "choose a tile: by shape, then colour")
-        yield Part("square", (CELLS,), f"lay it: on each square of the window, row by row; {WINDOW} of {WINDOW}")
-        yield Part("elsewhere", (1,), "lay it on the first square beyond the window where it fits")
+        yield Part(
+            "square", (CELLS,), f"lay the chosen tile on a square of the window: row by row, {WINDOW} by {WINDOW}"
+        )
+        yield Part("elsewhere", (1,), "lay the chosen tile on the first square outside the window where it fits")
 
     def _board(self, state: State) -> Mapping[Cell, int]:
         return state.board

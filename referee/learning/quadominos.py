@@ -43,23 +43,25 @@ class QuadOminosEncoding(WindowEncoding):
             (5, WINDOW, WINDOW),
             f"places with a tile; the number at each of its corners, divided by 5, {clockwise}",
         )
-        yield Part("hand", (len(TILES),), "own tiles, by their numbers ascending: 0000, 0001 ... 5555, without 0245")
-        yield Part("tile", (5,), f"1 if a tile was chosen and has no place yet; its numbers divided by 5, {clockwise}")
-        yield Part("task", (len(_TASKS),), f"what the seat to move is asked for: {', '.join(_TASKS)}")
+        yield Part("hand", (len(TILES),), "own tiles, in ascending order: 0000, 0001 ... 5555, without 0245")
+        yield Part("tile", (5,), f"1 if a chosen tile has no place yet; its numbers divided by 5, {clockwise}")
+        yield Part("task", (len(_TASKS),), f"what the seat to move must do: {', '.join(_TASKS)}")
         yield Part("additional", (1,), "additional tiles that the seat to move may still lay, divided by 2")
         yield Part(
             "scores", (self.seats,), "points of each seat, divided by 100; own seat first, then in the order of turns"
         )
         yield Part("hand_sizes", (self.seats,), "tiles of each seat, divided by 30, in the same order")
         yield Part("well", (1,), "tiles left to draw, divided by 125")
-        yield Part("round", (1,), "the number of the round divided by 100, at most 10")
+        yield Part("round", (1,), "the number of the round, divided by 100, at most 10")
 
     def _kinds(self) -> Iterable[Part]:
-        order = "0000; 0001, 0010, 0100, 1000; 0002 ... 5555: by tile, then turned"
-        yield Part("word", (len(_WORDS),), "take 25 points, lay no more additional tiles")
-        yield Part("tile", (len(FACES),), f"choose a tile as it is to lie, clockwise from the top left: {order}")
-        yield Part("square", (CELLS,), f"lay it: on each place of the window, row by row; {WINDOW} of {WINDOW}")
-        yield Part("elsewhere", (1,), "lay it on the first place beyond the window where it fits")
+        order = "0000; 0001, 0010, 0100, 1000; 0002 ... 5555: by tile, then rotation"
+        yield Part("word", (len(_WORDS),), "take 25 points, stop laying additional tiles")
+        yield Part("tile", (len(FACES),), f"choose a tile and its rotation, clockwise from the top left: {order}")
+        yield Part(
+            "square", (CELLS,), f"lay the chosen tile on a place of the window: row by row, {WINDOW} by {WINDOW}"
+        )
+        yield Part("elsewhere", (1,), "lay the chosen tile on the first place outside the window where it fits")
 
     def _board(self, state: State) -> Mapping[Cell, int]:
         return state.table.board

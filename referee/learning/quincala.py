@@ -50,13 +50,13 @@ class QuincalaEncoding(Encoding):
         yield Part("immune", towers, "the same, but only pieces that may not be knocked in this turn")
         yield Part("fresh", towers, "the same, but only pieces that will be immune in the next turn")
         yield Part("areas", (2, *towers[1:]), "dots of the seat's own placing areas, then of the opponent's")
-        yield Part("here", towers[1:], "where a further leg starts")
+        yield Part("here", towers[1:], "the dot where a further leg starts")
         yield Part(
             "hands", (2, _PIECES), "pieces in hand of each kind, divided by 5: its own hand, then the opponent's"
         )
-        yield Part("phase", (len(_PHASES),), f"what is to be done: {', '.join(_PHASES)}")
+        yield Part("phase", (len(_PHASES),), f"what the player must do now: {', '.join(_PHASES)}")
         yield Part("black", (1,), "1 for the seat of Black")
-        yield Part("turns", (1,), "turns that are over, as a share of those after which the game is a draw")
+        yield Part("turns", (1,), "turns that are over, divided by the number of turns after which the game is a draw")
 
     def _kinds(self) -> Iterable[Part]:
         dots = self._dots

@@ -37,7 +37,7 @@ class QuincyEncoding(Encoding):
     game = "quincy"
 
     def _parts(self) -> Iterable[Part]:
-        board = "squares with own stones, with the opponents', with own stones in lines, with theirs; rows from the top"
+        board = "squares with own stones, opponents' stones, own lines, opponents' lines; rows from the top"
         yield Part("board", (4, b.SIZE, b.SIZE), board)
         yield Part("hand", (len(b.DOMINOES),), "own dominoes: 0-0, 0-1 ... 0-9, 1-1 ... 9-9")
         yield Part("face_up", (len(b.DOMINOES),), "dominoes that were played or discarded")
@@ -50,7 +50,7 @@ class QuincyEncoding(Encoding):
         yield Part("same_turn", (1,), "1 if the seat to move has discarded in this turn")
 
     def _kinds(self) -> Iterable[Part]:
-        order = "by domino 0-0, 0-1 ... 9-9, then by square row by row, of those that the domino names"
+        order = "by domino 0-0, 0-1 ... 9-9, then row by row, only squares that the domino names"
         yield Part("add", (len(_ADDS),), f"play a domino and add a stone: {order}")
         yield Part("remove", (len(_REMOVES),), f"play a blank and remove a stone: {order}")
         yield Part("discard", (len(_DISCARDS),), "discard a domino: 0-0, 0-1 ... 9-9")

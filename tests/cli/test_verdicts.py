@@ -77,7 +77,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
             "It printed nothing. Run the command yourself to see why",
         ),
         (Cause.CRASHED, Ending.OUT_OF_MEMORY, "signal SIGKILL", "Use less memory, or ask the"),
-        (Cause.CRASHED, Ending.ENDED, "exit status 0: bye", "See what it printed last, and let the program go on"),
+        (Cause.CRASHED, Ending.ENDED, "exit status 0: bye", "See what the program printed last, and let it run until"),
         (Cause.CRASHED, Ending.STRANGER, "exit status 0", "Put the content of REFEREE_TOKEN into the hello as"),
         (
             Cause.REFUSED_TO_START,
