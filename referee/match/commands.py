@@ -117,7 +117,7 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: str | None
     """Id of the rule that ended the game; None if the match is void."""
     void: str | None
-    """The referee's own fault, if the match is void; null otherwise."""
+    """The referee's own fault, if the match is void; None otherwise."""
     turns: int
     used_ms: tuple[float, ...]
     """Time that each seat's answers took, in milliseconds, without the referee's lag."""
