@@ -38,7 +38,7 @@ class QEncoding(WindowEncoding):
     choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
-        planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), then this move's tiles"
+        planes = f"tiles by shape ({', '.join(SHAPES)}), then by colour ({', '.join(COLORS)}), then this move's tiles"
         yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
         yield Part(
             "hand", (KINDS,), "own tiles of each kind, without this move's tiles, divided by 6; by shape, then colour"

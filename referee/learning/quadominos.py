@@ -41,7 +41,7 @@ class QuadOminosEncoding(WindowEncoding):
         yield Part(
             "table",
             (5, WINDOW, WINDOW),
-            f"places with a tile; the number at each of its corners, divided by 5, {clockwise}",
+            f"1 for each place with a tile; then the number at each corner, divided by 5, {clockwise}",
         )
         yield Part("hand", (len(TILES),), "own tiles, in ascending order: 0000, 0001 ... 5555, without 0245")
         yield Part("tile", (5,), f"1 if a chosen tile has no place yet; its numbers divided by 5, {clockwise}")

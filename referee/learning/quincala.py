@@ -61,11 +61,10 @@ class QuincalaEncoding(Encoding):
     def _kinds(self) -> Iterable[Part]:
         dots = self._dots
         yield Part("stop", (1,), "end the move")
-        yield Part(
-            "place", (_PIECES, dots), "place a piece: own sizes 1 to 5, then the opponent's; on each dot by rows"
-        )
+        pieces = "own sizes 1 to 5, then the opponent's"
+        yield Part("place", (_PIECES, dots), f"place a piece on a dot: by piece ({pieces}), then dot, row by row")
         directions = ", ".join(f"({down},{right})" for down, right in boards.DIRECTIONS)
-        legs = f"leg from each dot by rows; by (rows,columns) {directions}; of 1 to 5 steps"
+        legs = f"leg: by start, row by row, then (rows,columns) {directions}, then 1-5 steps"
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
     def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
