@@ -100,7 +100,7 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
         with pytest.raises(HTTPError, match="409"):
             ann.send(place, f"{place}/rule", kind="withdraw", subject="nobody", reason="late")
         ruling = {"kind": "withdraw", "subject": "random", "reason": "it left"}
-        assert "takes in next: 1" in ann.send(place, f"{place}/rule", **ruling)
+        assert "that wait for its referee: 1" in ann.send(place, f"{place}/rule", **ruling)
         ann.send("organiser", f"{place}/start")
         last = shown_until(site, lambda cup: cup["state"] == "is over")
         assert played <= last["played"] < MATCHES
