@@ -199,4 +199,4 @@ def test_a_crash_is_told_with_its_reason(tmp_path: Path) -> None:
     (foul,) = found["result"]["fouls"]
     assert foul["cause"] == "crashed"
     assert foul["detail"].startswith("exit status 1: ")
-    assert foul["detail"].endswith("ZeroDivisionError: integer division or modulo by zero")
+    assert foul["detail"].endswith("ZeroDivisionError: integer division or modulo by zero (bad.py:2, in <lambda>)")

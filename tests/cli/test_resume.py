@@ -105,7 +105,7 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> Non
     assert "the one at hand; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
     assert "leave them out" in _told(tmp_path, "q", "--resume", name, status=2)
     assert "there is no record nowhere.jsonl" in _told(tmp_path, "--resume", "nowhere.jsonl", status=2)
-    assert "say which GAME" in _told(tmp_path, status=2)
+    assert "GAME or PLAYERS are missing" in _told(tmp_path, status=2)
     referee("play", "--resume", name, cwd=tmp_path)
     assert "found one that is sealed" in _told(tmp_path, "--resume", name, status=1)
 
