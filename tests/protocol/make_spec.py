@@ -86,8 +86,8 @@ LIMITS = (
         "items",
         "the longest array has 1080 tiles; decoders allocate what a header announces",
     ),
-    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a table has room for a dozen of them"),
-    ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex, twice"),
+    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a dozen of them fit into the heading of a table"),
+    ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex need 64; the rest is spare"),
     (
         "offending bytes that an expulsion shows",
         limits.MAX_EVIDENCE_BYTES,
