@@ -1,7 +1,8 @@
 """Evaluates a player: plays many matches against another one, in other processes, each deal from both seats.
 
-The calculation and the sentence are those of `referee compare` (app/comparison.py). The matches differ: here they are
-played between functions, in processes forked from this one, because a function can't be sent to another process.
+The calculation, and the sentence that states the result, are those of `referee compare` (app/comparison.py). The
+matches differ: here they are played between functions, in processes forked from this one, because a function can't be
+sent to another process.
 """
 
 import gc
@@ -36,7 +37,7 @@ from ..tournament.sprt import PLAIN, Hypotheses
 from ..tournament.sprt import outcome as outcome_of_pair
 from .match import Match, Matches
 from .paths import read_path, writing
-from .played import play_to_end, sealer, whole
+from .played import play_to_end, read_seed, sealer
 from .players import Player, SeatedPlayer, seat_players
 from .playing import tell, time_control
 
@@ -173,9 +174,9 @@ def evaluate(
     Args:
         game: name of the game.
         players: the evaluated player and the other one, each given as for `play`.
-        pairs: most deals; each is played in two matches.
+        pairs: largest number of deals; each is played in two matches.
         sprt: two differences in points of Elo, such as (0, 20). The matches end as soon as a sequential probability
-            ratio test can tell whether the player is better by the second or by the first; it errs in 5 % of cases.
+            ratio test can tell which of the two differences fits the results better; it errs in 5 % of cases.
         seed: fixes the deals; None: they are different every time.
         options: options of the game, by name.
         names: names of the two players; None: those that they have themselves.
@@ -204,7 +205,7 @@ def evaluate(
     evaluated, other = seat_players(rules, both, names)
     setup = _setup(game, (other, evaluated), read_options(options), per_move_s)
     tally = _Tally(sprt)
-    work = _Work((other, evaluated), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
+    work = _Work((other, evaluated), setup, secrets.randbits(48) if seed is None else read_seed(seed), _folder(records))
     return _play_pairs(work, pairs, jobs, tally, is_shown=progress)
 
 
@@ -308,7 +309,7 @@ def _play_pairs(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: 
 
 def _play_pair(deal: int) -> _Pair:
     """Play a deal from both seats."""
-    gc.enable()  # unlike records, what functions leave may be cycles
+    gc.enable()  # the pool pauses the collector for records, but functions may leave cycles
     work = _work[-1]
     legs, tracebacks = [], dict[str, str]()
     for leg in range(2):

@@ -1,4 +1,4 @@
-"""A match in this process, without sockets: players that are functions answer, and their events make the record.
+"""Plays a match in this process, without sockets: players are functions, and what they answer is recorded as events.
 
 An answer is encoded and decoded again before the match sees it. Otherwise a move could hold an object that the wire
 cannot carry, and a player that wins here would be expelled in a tournament.
@@ -51,8 +51,8 @@ class FunctionSeat:
     """
 
     # The clock of such a match runs only while a function thinks. If the machine is so busy that this process waits
-    # between two answers, that would look in the record as if a request had been sent too late, and no loop with its
-    # beats is there to show that it was a standstill.
+    # between two answers, that would look in the record as if a request had been sent too late, and there is no
+    # event loop here whose heartbeats would show that the machine stood still.
 
     def __init__(self, match: str, choose: Choose) -> None:
         self._match = match
@@ -262,11 +262,11 @@ def _result(match: Match) -> c.Result:
 
 def make_seed(number: int | None) -> bytes:
     """Return the seed that a number fixes; None: a random seed."""
-    return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(whole(number))
+    return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(read_seed(number))
 
 
-def whole(seed: int) -> int:
-    """Return a seed, given as any kind of whole number.
+def read_seed(seed: int) -> int:
+    """Return a seed as an int, checked; it may be any kind of whole number.
 
     Raises:
         BadRequest: it is no whole number from 0 to `chance.MAX_SEED`.

@@ -1,6 +1,6 @@
 """Does the same work for many files or rounds, in other processes where that is faster.
 
-These processes end with this one, however it ends, and hold nothing that others wait for.
+These processes end with this one, however it ends, and keep no terminal, pipe or port open after that.
 """
 
 import ctypes
@@ -77,8 +77,9 @@ def _pool(jobs: int) -> Iterator[Executor]:
     except BaseException as error:
         for worker in {*multiprocessing.active_children()} - others:
             worker.kill()
-        # They are dead, and what looks after them is to be gone before Python ends. It ends the work that waits, too:
-        # nothing is cancelled here, or it would print that it can't end that.
+        # The workers are dead. Wait here for the executor's own thread, so that it has ended before Python exits.
+        # That thread also fails the pending futures. Don't cancel them: it would print an error when it fails a
+        # cancelled one.
         pool.shutdown()
         if isinstance(error, BrokenProcessPool):
             raise RefereeError("a process at work was killed; was there too little memory? try --jobs 1") from None
@@ -93,7 +94,7 @@ def _begin(parent: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended before it could be said that this one is to
+    if os.getppid() != parent:  # the parent ended before prctl took effect
         os._exit(1)
     # A player's function may print. Its lines must not get into the command's own output, which may be JSON.
     nowhere = os.open(os.devnull, os.O_RDWR)

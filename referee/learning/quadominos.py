@@ -1,7 +1,7 @@
-"""Quad-Ominos as arrays: a tile as it is to lie, then its square.
+"""Quad-Ominos as arrays. A tile is laid in two steps: first the tile with its rotation, then its square.
 
-The table has no edges: an observation shows a window around its middle. Squares beyond it have one action together,
-which takes the first of them.
+The table has no edges: an observation shows a window around its middle. All squares outside the window share one
+action, which stands for the first of them where the tile fits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ _TASKS = ("open", "lay", "bonus", "second", "extra")
 _ASKED = {task: [float(task == other) for other in _TASKS] for task in _TASKS}
 _NO_TILE = (0.0,) * 5
 _SHOWN = [(1.0, *(int(number) / 5 for number in name)) for name in FACES]
-"""Numbers of each face: that it is one, and its corners."""
+"""Numbers of each face: 1 for 'there is a tile', then its corners, divided by 5."""
 
 
 class QuadOminosEncoding(WindowEncoding):
@@ -77,7 +77,10 @@ class QuadOminosEncoding(WindowEncoding):
         return [*(_SHOWN[FACE_BY_NAME[chosen[0]]] if chosen else _NO_TILE), *rest]
 
     def _of_both_steps(self, state: State, seat: int) -> tuple[NDArray[np.intp], list[float]]:
-        """Return the places of the seat's tiles, and the last numbers behind the chosen tile: made once for a move."""
+        """Return the indices of the seat's tiles, and the numbers after the chosen tile.
+
+        Both steps of a move use them; they are computed once.
+        """
         if state is not self._known or seat != self._knower:
             self._known, self._knower = state, seat
             first = self._at["hand"]

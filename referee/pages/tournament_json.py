@@ -2,13 +2,13 @@
 
 These structs are its only description. They write the file, read it back for the site, make the schema in the site's
 OpenAPI, and make the table in docs/reference/exports.md. Anybody may see the object while the tournament is played: it
-has no seed, no program's place and no evidence of a foul, which could show a hand. Those are in the records.
+has no seed, no path of a program and no evidence of a foul, which could show a hand. Those are in the records.
 """
 
 # The file is an interface, so its structs are written out here although many fields repeat what other structs have. A
 # field that is added to `MatchEntry` must not reach every visitor of a site by accident: some of what the referee knows
-# would show a hand, or a path of the organiser's machine. What is safe to repeat derives from the struct that has it
-# already (`ReportedStanding`, `ReportedRating`), so that the two can't drift apart.
+# would show a hand, or a path of the organiser's machine. Where all fields are safe to publish, the struct inherits
+# from the one that has them (`ReportedStanding`, `ReportedRating`), so that the two can't drift apart.
 #
 # A site reads the file back, as its tournaments are played by other processes. It is the only reader; a process that
 # has the tournament uses `Summary`.
@@ -219,7 +219,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     spec: ReportedSpec
     """Settings from before the tournament, with the entrants that joined late."""
     head: str
-    """Hash of the last line of the tournament's record that the object was made from, except its seal."""
+    """Hash of the last line, not counting the seal, of the tournament's record when this object was made."""
     state: str
     """`over` or `running`."""
     begun_at: Sequence[str]

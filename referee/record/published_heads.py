@@ -19,7 +19,8 @@ MAX_FILE_BYTES = 1 << 30
 """Largest file of heads, some million lines: an auditor holds it in memory, and may have it from anywhere."""
 
 _MAX_LINE_BYTES = 4096
-"""Number of trailing bytes to search for a line that a crashed referee did not finish; names are short."""
+"""Number of trailing bytes to search for a line that a crashed referee did not finish; no line is longer, as names
+are short."""
 
 
 class BadHeads(BadRequest):

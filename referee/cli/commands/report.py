@@ -28,7 +28,7 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     "--replays",
     type=Word([*map(str, ReplayPages)]),
     default=str(ReplayPages.FOULS),
-    help="Matches that get a page: none, those with a foul and void ones, or all.",
+    help="Which matches get a page: none; fouls, for those with a foul and void ones; or all.",
 )
 @click.option("--home", metavar="ADDRESS", default="", help="Address of a page that all pages link back to.")
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")

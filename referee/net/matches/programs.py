@@ -1,6 +1,6 @@
 """The programs of one match: starts them with the address and the token of their seat, and ends them.
 
-If programs stay, one that waits plays in place of a new one, and waits for its next match afterwards.
+If programs are kept between matches, one that waits plays instead of a newly started one, and then waits again.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ class MatchPrograms:
     """The programs of one match.
 
     Args:
-        match: name of the match.
+        match: the match, new or resumed.
         occupants: occupants by seat.
         tokens: tokens by seat.
         records: folder of the records, which no program may read; the output of programs is kept there.
@@ -83,10 +83,10 @@ class MatchPrograms:
         """Seat -> its program, if that has played before."""
         self._copies: dict[int, Path | PlayerError | None] = {}
         """Seat -> copy that its program is shown in place of its folder, or the error of copying."""
-        self._folders: dict[int, contextlib.ExitStack] = {}
+        self._removers: dict[int, contextlib.ExitStack] = {}
         """Seat -> what removes that copy."""
         self._quick = contextlib.ExitStack()
-        """Removes the copies that are so small that no thread has to."""
+        """Removes the copies that are small enough to be removed without a thread."""
         self._stamps: dict[int, int] = {}
         """Seat -> stamp of its program's folder, if programs stay."""
         self._match = match
@@ -105,7 +105,10 @@ class MatchPrograms:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """Numbers of the programs' starts by seat, 0 for a seat without a program; empty unless programs stay."""
+        """By seat, the start number of its program, unique in this referee's process; 0 for a seat without a program.
+
+        Empty unless programs stay.
+        """
         if not self.staying:
             return ()
         seats = range(len(self._match.setup.names))
@@ -113,7 +116,7 @@ class MatchPrograms:
 
     @contextlib.asynccontextmanager
     async def own_folders(self) -> AsyncIterator[None]:
-        """Copy the folder of each program that is to be started, within a block: each run gets a copy of its own.
+        """For the duration of the block, give each program to be started in a sandbox its own copy of its folder.
 
         Copies are made and removed in a thread, unless they are known to be small, since other matches go on.
 
@@ -128,8 +131,8 @@ class MatchPrograms:
         finally:
             await self.dismiss()
             self._quick.close()
-            for folders in self._folders.values():
-                await outlast(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
+            for remover in self._removers.values():
+                await outlast(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), remover.close))
 
     async def _take_staying(self, seat: int, launch: Launch) -> bool:
         """Take a program that has played before, if one waits; return whether one did.
@@ -156,7 +159,7 @@ class MatchPrograms:
         if not self._confinement.copies(launch):
             return
         copying = self._confinement.copy_folder(launch, access)
-        enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
+        enter = self._removers.setdefault(seat, contextlib.ExitStack()).enter_context
         try:
             self._copies[seat] = await let_finish(deferToThreadPool(self._reactor, pool, enter, copying))
         except PlayerError as error:
@@ -191,7 +194,7 @@ class MatchPrograms:
                 continue
             self.programs[seat] = program
             if self._pool is not None:
-                folders, deal = self._folders.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
+                folders, deal = self._removers.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
                 self.staying[seat] = self._pool.register(launch, program, folders, self._stamps[seat], deal)
             program.exited.addCallback(self._vacate, lobby, seat, program)
 
@@ -203,15 +206,15 @@ class MatchPrograms:
         kept.program.begin_match(self._output(seat))
         self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
         lobby.take_back(seat, kept.link)
-        kept.link.owner = kept  # until the runner takes over, which looks whether it is still there
+        kept.link.owner = kept  # until the runner takes over; it checks whether the link is still connected
 
     def stop(self) -> None:
-        """Stop all programs."""
+        """Pause all programs."""
         for program in self.programs.values():
             program.stop()
 
     def resume(self) -> None:
-        """Let all stopped programs go on."""
+        """Let all paused programs go on."""
         for program in self.programs.values():
             program.resume()
 

@@ -1,4 +1,4 @@
-"""Knockout: the loser of a match is out. Draws the bracket of two seats, which bracket.py runs results through."""
+"""Knockout: the loser of a match is out. Makes the bracket for two seats; bracket.py then applies the results to it."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
@@ -40,7 +40,7 @@ class GroupsState(EliminationState, frozen=True, kw_only=True):
     counts: tuple[int, ...] = ()
     """Number of entrants that go on from each match of this round, byes included."""
     first: int = 0
-    """The place of the first match of this round."""
+    """Number of this round's first match, counted from 0 over the whole knockout."""
     round: int = 0
 
     def after(self, played: PlayedPairing) -> "GroupsState":
@@ -89,7 +89,7 @@ def start_groups(seeds: tuple[int, ...], seats: int, advance: int, replays: int)
 
 
 def groups_by_round(left: int, seats: int, advance: int) -> list[int]:
-    """Return the number of groups of each round, from a number of entrants on, if nobody withdraws."""
+    """Return the number of groups of each round, beginning with `left` entrants, if nobody withdraws."""
     counts = []
     while left >= seats:
         groups, extra = _cut(left, seats, advance)
@@ -109,7 +109,7 @@ def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
 
 
 def _without_match(state: GroupsState, entrant: int) -> GroupsState:
-    """Return the state with the group settled at which an entrant sits that has withdrawn, if there is one."""
+    """Return the state with the withdrawn entrant's group settled, if that is due; else the state unchanged."""
     broken = next((pairing for pairing in state.due if entrant in pairing.seats), None)
     if broken is None:
         return state
@@ -142,7 +142,7 @@ def _close_round(state: GroupsState) -> GroupsState:
 
 
 def _next_round(state: GroupsState, slots: tuple[int, ...]) -> GroupsState:
-    """Return the state with the groups of the next round, or with the last ones ranked if there is none."""
+    """Return the state with the groups of the next round, or with no match due if too few entrants are left for one."""
     left = tuple(entrant for entrant in slots if entrant not in state.withdrawn)
     gone = tuple(entrant for entrant in slots if entrant in state.withdrawn)
     out = (*state.out, gone) if gone else state.out
@@ -171,8 +171,8 @@ def _snake(entrants: Sequence[int], groups: int, index: int) -> list[int]:
 def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
     """Return the number of groups, and how many more than usual go on from the last of them.
 
-    The aim is the next smaller number from which every round is full: the seats of the final, times seats / advance as
-    often as it goes.
+    The aim is the largest number below `left` from which every later round is full: `seats`, multiplied by
+    seats / advance repeatedly.
     """
     # As in a knockout of two seats, only the first round is uneven. Few groups play, and all others have byes, so that
     # the number of entrants becomes one from which all later rounds are full. Byes in every round would be the
@@ -229,7 +229,8 @@ class Knockout(EliminationFormat[State]):
         self.check_field(field)
         advance = _advance(options, field)
         if advance == field.seats or field.seats % advance:
-            raise BadFormat(f"of {field.seats} seats, {advance} can't go on: it takes a part without a remainder")
+            why = "`advance` must divide the seats, and be smaller"
+            raise BadFormat(f"{advance} can't go on from a match of {field.seats} seats: {why}")
         if field.seats > 2 and options.third_place:
             raise BadFormat("a match for the third place is for two seats: larger finals rank all their seats")
         seeds = order_by_seed(field, shuffle)
@@ -240,12 +241,12 @@ class Knockout(EliminationFormat[State]):
         return bracket.start(nodes, seeds, options.replays)
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
-        """Yield a match for the third place that too small a field does not have."""
+        """Yield `third_place` if it is set and the field is too small for two semi-finals."""
         if raw.get("third_place") and len(field.entrants) < _SMALLEST_WITH_SEMI_FINALS:
             yield "third_place", f"{len(field.entrants)} entrants play no two semi-finals"
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: of two seats, everybody but the winner loses once."""
+        """Return the number of matches and rounds. With two seats, everybody but the winner loses once."""
         count = len(field.entrants)
         if field.seats == 2:
             matches = count - 1 + (options.third_place and count >= _SMALLEST_WITH_SEMI_FINALS)

@@ -133,8 +133,8 @@ def test_who_withdraws_before_its_first_match_gives_that_away(form: Knockout | D
 @pytest.mark.parametrize(
     ("seats", "options", "complaint"),
     [
-        (4, {"advance": 3}, "of 4 seats, 3 can't go on"),
-        (2, {"advance": 2}, "of 2 seats, 2 can't go on"),
+        (4, {"advance": 3}, "3 can't go on from a match of 4 seats"),
+        (2, {"advance": 2}, "2 can't go on from a match of 2 seats"),
         (3, {"third_place": True}, "is for two seats"),
     ],
 )
