@@ -86,7 +86,7 @@ LIMITS = (
         "items",
         "the longest array has 1080 tiles; decoders allocate what a header announces",
     ),
-    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a dozen of them fit into the heading of a table"),
+    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a dozen of them fit into the head of a table"),
     ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex need 64; the rest is spare"),
     (
         "offending bytes that an expulsion shows",
