@@ -174,11 +174,11 @@ class SpielGame(Game[Position, View, Move]):
 
     def restore(self, options: Any, position: Any) -> Position:
         """Return the state after a list of actions, chance included. What comes after it draws nothing."""
-        native = self._load(options, self.seats[0]).new_initial_state()
-        for action in self.parse_position(position):
-            if native.is_terminal() or action not in native.legal_actions():
-                raise BadSetup(f"not a position of {self.name}: the action {action} is not possible there")
-            native.apply_action(action)
+        actions, native = self.parse_position(position), self._load(options, self.seats[0]).new_initial_state()
+        try:
+            _replay(native, actions)
+        except ValueError as error:
+            raise BadSetup(f"not a position of {self.name}: {error}") from None
         if native.is_chance_node() or native.is_terminal():
             raise BadSetup(f"not a position of {self.name}: no seat is to move after these actions")
         return Position(native, None)
@@ -187,8 +187,7 @@ class SpielGame(Game[Position, View, Move]):
         """Return the position of a view: the whole position in an open game, otherwise one that knows only the view."""
         if view.history is None:
             return Position(None, shuffle, view=view)
-        seats = self.seats[0] if len(self.seats) == 1 else None
-        for count in self.seats if seats is None else (seats,):
+        for count in self.seats:
             native = self._load(options, count).new_initial_state()
             try:
                 drawn = _replay(native, view.history)
@@ -351,7 +350,7 @@ def _replay(native: Any, history: list[int]) -> int:
     drawn = 0
     for action in history:
         if native.is_terminal() or action not in native.legal_actions():
-            raise ValueError(f"{action} is not legal")
+            raise ValueError(f"the action {action} is not possible there")
         drawn += native.is_chance_node()
         native.apply_action(action)
     return drawn
