@@ -155,7 +155,7 @@ def referee_observers() -> "Iterable[Callable[[], Observer]]":  # type: ignore[e
     >>> class CountMoves(Observer):
     ...     def __init__(self):
     ...         self.moves = 0
-    ...     def on_match_stepped(self, step):
+    ...     def on_match_advanced(self, transition):
     ...         self.moves += 1
     >>> @hookimpl
     ... def referee_observers():

@@ -13,7 +13,7 @@ import pytest
 from referee import hookimpl, plugins
 from referee.app import services
 from referee.hookspecs import HousePlayer
-from referee.observers import MatchStep, Observer
+from referee.observers import MatchTransition, Observer
 
 from .net.in_memory import InMemoryMatch
 
@@ -91,7 +91,7 @@ class Watching:
     class Leaver(Observer):
         """Wants to end the process."""
 
-        def on_match_stepped(self, step: MatchStep) -> None:
+        def on_match_advanced(self, step: MatchTransition) -> None:
             """Try."""
             raise SystemExit(7)
 

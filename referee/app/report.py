@@ -15,7 +15,7 @@ from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.resume import has_line
 from ..record.tournament_record import TournamentRecord, find_record, read_tournament, refold
-from ..tournament.commands import TakenStep
+from ..tournament.commands import TakenTransition
 from ..tournament.history import History, new_tournament
 from ..tournament.pairing.base import BadFormat
 from ..tournament.spec import TournamentSpec
@@ -84,24 +84,24 @@ def read_summary(folder: Path) -> Summary:
         raise BadRequest(f"{path}: {error}") from None
 
 
-def _history(record: TournamentRecord, take: Callable[[TakenStep], object] = lambda _: None) -> History:
+def _history(record: TournamentRecord, take: Callable[[TakenTransition], object] = lambda _: None) -> History:
     """Return the history of a tournament.
 
     Args:
         record: record of the tournament.
-        take: called with each of its steps.
+        take: called with each of its transitions.
     """
     spec = record.header.spec
     tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
     history = History(tournament, head=record.head, programs=record.header.programs)
-    for step in refold(record, history.take):
-        take(step)
+    for transition in refold(record, history.take):
+        take(transition)
     return history
 
 
 def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
-    record, steps = read_tournament(path), list[TakenStep]()
-    history = _history(record, steps.append)
+    record, transitions = read_tournament(path), list[TakenTransition]()
+    history = _history(record, transitions.append)
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
@@ -120,7 +120,7 @@ def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> Repo
     database = (
         None
         if targets.is_public and targets.database is None
-        else _export(folder, record, steps, history.tournament.placing_ratings(), targets)
+        else _export(folder, record, transitions, history.tournament.placing_ratings(), targets)
     )
     return ReportedTournament(written=written, unfinished=len(history.tournament.playing), database=database)
 
@@ -128,7 +128,7 @@ def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> Repo
 def _export(
     folder: Path,
     record: TournamentRecord,
-    taken: Sequence[TakenStep],
+    taken: Sequence[TakenTransition],
     placing_ratings: Sequence[float] | None,
     targets: Targets,
 ) -> str:

@@ -21,7 +21,7 @@ from ..match import events as e
 from ..match.commands import Result
 from ..match.fouls import Cause, Foul
 from ..net.matches.session import MatchReport
-from ..observers import MatchStep, Observer
+from ..observers import MatchTransition, Observer
 from ..pages.outcomes import Teams, outcome_of_result
 from ..pages.words import ranking, why
 from ..record.explain import Explanation
@@ -169,10 +169,10 @@ class Moves(Observer):
     def __init__(self) -> None:
         self.so_far: list[LegalMove] = []
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Keep a move."""
-        event = step.event
-        if _is_legal_move(event, step.commands):
+        event = transition.event
+        if _is_legal_move(event, transition.commands):
             self.so_far.append(LegalMove(turn=event.turn, seat=event.seat, move=event.move))
 
 
@@ -203,17 +203,17 @@ class MatchProgress(Observer):
         if event == "reported":
             self._show(facts["text"])
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Show how far the match is, and every expulsion."""
-        event, names = step.event, step.setup.names
-        if _is_legal_move(event, step.commands) and not is_interactive():
-            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(step)}")
-        for command in step.commands:
+        event, names = transition.event, transition.setup.names
+        if _is_legal_move(event, transition.commands) and not is_interactive():
+            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(transition)}")
+        for command in transition.commands:
             if isinstance(command, c.ExpelSeat):
                 foul = command.foul
                 text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why(foul)}"
                 self._show(printable(text))
-        self._progress.update(self._task, description=f"turn {step.turn}  {_scores(step)}")
+        self._progress.update(self._task, description=f"turn {transition.turn}  {_scores(transition)}")
 
     def give_way(self) -> None:
         """Show nothing more: a person plays in this terminal, and sees all of it."""
@@ -229,9 +229,9 @@ def _is_legal_move(event: e.Event, commands: tuple[c.Command, ...]) -> TypeGuard
     return isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands)
 
 
-def _scores(step: MatchStep) -> str:
-    scores = getattr(step.position, "scores", ())
-    return "  ".join(f"{name} {score}" for name, score in zip(step.setup.names, scores, strict=False))
+def _scores(transition: MatchTransition) -> str:
+    scores = getattr(transition.position, "scores", ())
+    return "  ".join(f"{name} {score}" for name, score in zip(transition.setup.names, scores, strict=False))
 
 
 class MatchView:

@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ..app.services import monotonic
-from ..observers import MatchStep, Observer
+from ..observers import MatchTransition, Observer
 from ..pages.columns import standings_columns
 from ..pages.outcomes import outcome_of_entry
 from ..pages.summary import Summary
@@ -275,7 +275,7 @@ class _Seated:
     names: tuple[str, ...]
     round: int
     opened_s: float
-    step: MatchStep | None = None
+    transition: MatchTransition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +342,11 @@ class LiveView(Observer):
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Note where a match is; what is shown of it is looked up when it is drawn."""
-        name = step.setup.match
+        name = transition.setup.match
         if name in self._seated:
-            self._seated[name].step = step
+            self._seated[name].transition = transition
 
     def on_match_closed(self, entry: MatchEntry) -> None:
         """Note that a table is free, who won, and who was expelled."""
@@ -502,14 +502,14 @@ def _trouble_lines(entry: MatchEntry) -> list[Text]:
 
 def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
     """Return the line of a table: the player whose turn it is stands out, an expelled one is struck out."""
-    step = seated.step
-    asked, expelled = ((), ()) if step is None else (step.asked, step.expelled)
+    transition = seated.transition
+    asked, expelled = ((), ()) if transition is None else (transition.asked, transition.expelled)
     players_text = Text()
     for seat, name in enumerate(seated.names):
         players_text.append(name, "red strike" if seat in expelled else "bold cyan" if seat in asked else "")
         players_text.append("  ")
     players_text.truncate(players, overflow="ellipsis", pad=True)
-    turn = "start" if step is None or not step.turn else str(step.turn)
+    turn = "start" if transition is None or not transition.turn else str(transition.turn)
     since = spell(now_s - seated.opened_s)
     return Text.assemble(f"{seated.table:>5} {seated.round:>5}  ", players_text, f" {turn:>5} {since:>7}")
 

@@ -536,9 +536,9 @@ class Cluster:
             await self._in_thread(followed.void, void_reason(host.name, why), self._services.sealer)
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
         # If the lines that came on the way and the whole record differ, the observers have seen the former. They are
-        # shown the steps that they have not seen, so that live pages end with the result that counts.
-        for step in followed.remote.unreported:
-            self._services.observers.notify_step(step)
+        # shown the transitions that they have not seen, so that live pages end with the result that counts.
+        for transition in followed.remote.unreported:
+            self._services.observers.notify_transition(transition)
         return followed.remote.played
 
     def _find_excuse(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> str | None:

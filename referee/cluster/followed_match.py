@@ -20,7 +20,7 @@ from ..match import events as e
 from ..match.commands import Result
 from ..match.machine import Match
 from ..net.jobs.job import MatchJob
-from ..net.jobs.messages import Stepped
+from ..net.jobs.messages import Advanced
 from ..net.jobs.remote_match import RemoteMatch
 from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
@@ -102,16 +102,18 @@ def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
         result=record.result.result,
         end=record.chain.end,
         over_ms=presence.clock_ms + presence.end_ms,
-        moved=frozenset(step.event.seat for step in record.transitions if isinstance(step.event, e.MoveReceived)),
+        moved=frozenset(
+            transition.event.seat for transition in record.transitions if isinstance(transition.event, e.MoveReceived)
+        ),
         unusual=tuple(_find_unusual(record)),
     )
 
 
 def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for step in record.transitions:
-        plain = [command for command in step.commands if command["command"] in _UNUSUAL]
+    for transition in record.transitions:
+        plain = [command for command in transition.commands if command["command"] in _UNUSUAL]
         commands = [msgspec.convert(command, _UNUSUAL[command["command"]]) for command in plain]
-        yield from unusual_events(step.event, commands, record.header.setup)
+        yield from unusual_events(transition.event, commands, record.header.setup)
 
 
 def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
@@ -170,7 +172,7 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
     path = record.path
     # A record of a match that was paused and resumed has several begins. Hosts do not resume: a match that was stopped
     # is played again from its start, so a second begin means that the record was put together from two matches.
-    began = [n for n, step in enumerate(record.transitions, 1) if isinstance(step.event, e.Began)]
+    began = [n for n, transition in enumerate(record.transitions, 1) if isinstance(transition.event, e.Began)]
     if began != [1]:
         raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
     presence = presences(record)[0]
@@ -197,8 +199,8 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
 def _check_vacancies(job: MatchJob, record: Record) -> None:
     """Check that nobody has played on a seat that is vacant in the job."""
     vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
-    for number, step in enumerate(record.transitions, 1):
-        event = step.event
+    for number, transition in enumerate(record.transitions, 1):
+        event = transition.event
         if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
             what = f"nobody on seat {event.seat}, as in the job"
             raise RecordError(record.path, number, what, type(event).__name__)
@@ -231,7 +233,7 @@ class FollowedMatch:
         self.job = job
         self.handout = handout
         """How the job was handed out."""
-        self.is_live = observers.has_listener(Observer.on_match_stepped)
+        self.is_live = observers.has_listener(Observer.on_match_advanced)
         """Whether somebody watches the match."""
         self.remote = self._new_match(observers)
         self.remote.path.unlink(missing_ok=True)  # what a referee that was killed has left
@@ -362,7 +364,7 @@ class FollowedMatch:
 
     def _new_match(self, observers: Observers) -> RemoteMatch:
         durability, away = self.handout.terms.durability, self._folder / AWAY
-        return RemoteMatch(self.job, self._folder, durability, observers.notify_step, away)
+        return RemoteMatch(self.job, self._folder, durability, observers.notify_transition, away)
 
     def _take(self, lines: bytes) -> None:
         """Feed lines to the match, if somebody watches; note if they are impossible."""
@@ -383,10 +385,10 @@ def _feed(remote: RemoteMatch, lines: bytes) -> None:
     """
     for line in lines.splitlines():
         plain = read_line(line)
-        step = parse_line(plain) if plain.fields.get("kind") == "step" else None
-        if isinstance(step, Transition):
+        transition = parse_line(plain) if plain.fields.get("kind") == "step" else None
+        if isinstance(transition, Transition):
             match, number = remote.job.match, plain.fields["n"]
-            remote.take(Stepped(match=match, line=number, hash=plain.hash, event=step.event))
+            remote.take(Advanced(match=match, line=number, hash=plain.hash, event=transition.event))
 
 
 def find_longest_lag_ms(record: bytes) -> float:

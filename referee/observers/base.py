@@ -10,18 +10,18 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
-from ..tournament.commands import SuspendEntrant, TakenStep
+from ..tournament.commands import SuspendEntrant, TakenTransition
 from ..tournament.machine import Tournament
 from ..tournament.match_context import Fixture, MatchEntry
 from ..tournament.spec import TournamentSpec
 
 
-class MatchStep(Struct, frozen=True, kw_only=True):
-    """One step of a match, and how the match stood after it. Nothing of it changes any more."""
+class MatchTransition(Struct, frozen=True, kw_only=True):
+    """One transition of a match, and how the match stood after it. Nothing of it changes any more."""
 
     setup: MatchSetup
     line: int
-    """Number of the step's line in the match's record, from 0."""
+    """Number of the transition's line in the match's record, from 0."""
     hash: str
     """Hash of that line."""
     event: e.Event
@@ -37,12 +37,12 @@ class MatchStep(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, event: e.Event, commands: tuple[c.Command, ...], match: Match, written: tuple[int, str]) -> Self:
-        """Return the step that a match has just taken.
+        """Return the transition that a match has just taken.
 
         Args:
-            event: event of the step.
+            event: event of the transition.
             commands: commands that followed from the event.
-            match: the match after the step.
+            match: the match after the transition.
             written: number and hash of the line in the match's record that has both.
         """
         line, line_hash = written
@@ -66,10 +66,10 @@ UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
 def unusual_events(
     event: e.Event, commands: Sequence[c.Command], setup: MatchSetup
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is unusual in a step of a match: names and facts for Observer.note.
+    """Yield what is unusual in a transition of a match: names and facts for Observer.note.
 
     Args:
-        event: event of the step.
+        event: event of the transition.
         commands: commands that followed from the event, or at least those of UNUSUAL_COMMANDS.
         setup: setup of the match.
     """
@@ -149,8 +149,8 @@ class Observer:
             facts: plain values.
         """
 
-    def on_match_stepped(self, step: MatchStep) -> None:
-        """Take a step of a match; called many times a second."""
+    def on_match_advanced(self, transition: MatchTransition) -> None:
+        """Take a transition of a match; called many times a second."""
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Take the beginning of a tournament, new or resumed.
@@ -174,7 +174,7 @@ class Observer:
         """
 
     def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Take the settings of a tournament, before any of its steps.
+        """Take the settings of a tournament, before any of its transitions.
 
         Args:
             spec: spec of the tournament as it began.
@@ -182,10 +182,10 @@ class Observer:
             key: the public key that seals its records, in hex.
         """
 
-    def on_tournament_stepped(self, step: TakenStep) -> None:
-        """Take a step of a tournament, once it is on record; the three methods below report results one by one.
+    def on_tournament_advanced(self, transition: TakenTransition) -> None:
+        """Take a transition of a tournament, once it is on record; the three methods below report results one by one.
 
-        When a tournament is resumed, the steps of its record come first.
+        When a tournament is resumed, the transitions of its record come first.
         """
 
     def on_match_closed(self, entry: MatchEntry) -> None:

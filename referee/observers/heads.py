@@ -7,9 +7,9 @@ import msgspec
 
 from ..clock import wall_clock
 from ..record.published_heads import PublishedHead, append_heads
-from ..tournament.commands import TakenStep
+from ..tournament.commands import TakenTransition
 from ..tournament.spec import TournamentSpec
-from .base import MatchStep, Observer
+from .base import MatchTransition, Observer
 
 
 class HeadLog(Observer):
@@ -30,26 +30,26 @@ class HeadLog(Observer):
         with contextlib.suppress(OSError):
             self._file.close()
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Write a line.
 
         Raises:
             OSError: it can't be written.
         """
-        self._publish(step.setup.match, step.line, step.hash)
+        self._publish(transition.setup.match, transition.line, transition.hash)
 
     def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Keep whose steps follow."""
+        """Keep whose transitions follow."""
         self._tournament = spec.name
 
-    def on_tournament_stepped(self, step: TakenStep) -> None:
-        """Write a line, unless that was done when the step was taken.
+    def on_tournament_advanced(self, transition: TakenTransition) -> None:
+        """Write a line, unless that was done when the transition was taken.
 
         Raises:
             OSError: it can't be written.
         """
-        if not step.is_recalled:
-            self._publish(self._tournament, step.line, step.hash)
+        if not transition.is_recalled:
+            self._publish(self._tournament, transition.line, transition.hash)
 
     def _publish(self, record: str, line: int, head: str) -> None:
         published = PublishedHead(at=wall_clock(), record=record, line=line, head=head)

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self
 
 from ..errors import RefereeError
 from ..tournament.machine import Tournament
-from .base import MatchStep, Observer, unusual_events
+from .base import MatchTransition, Observer, unusual_events
 
 # Three things could go wrong with an observer:
 #
@@ -104,14 +104,14 @@ class Observers:
         """Notify every observer of what happened at the edges; see Observer.note."""
         self.notify(Observer.note, event, **facts)
 
-    def notify_step(self, step: MatchStep) -> None:
-        """Notify observers of a step of a match, and note what is unusual in it."""
-        self.notify(Observer.on_match_stepped, step)
-        self.note_unusual(step)
+    def notify_transition(self, transition: MatchTransition) -> None:
+        """Notify observers of a transition of a match, and note what is unusual in it."""
+        self.notify(Observer.on_match_advanced, transition)
+        self.note_unusual(transition)
 
-    def note_unusual(self, step: MatchStep) -> None:
-        """Note what is unusual in a step, see Observer.note; the record has all the rest."""
-        for event, facts in unusual_events(step.event, step.commands, step.setup):
+    def note_unusual(self, transition: MatchTransition) -> None:
+        """Note what is unusual in a transition, see Observer.note; the record has all the rest."""
+        for event, facts in unusual_events(transition.event, transition.commands, transition.setup):
             self.note(event, **facts)
 
     def _find_listeners(self, method: Listener) -> tuple[tuple[Observer, Listener], ...]:

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ..match import commands as c
 from ..match import events as e
-from .base import MatchStep, Observer
+from .base import MatchTransition, Observer
 
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
@@ -65,19 +65,19 @@ class Metrics(Observer):
         elif event == "match-paused":
             self._playing.discard(facts["match"])
 
-    def on_match_stepped(self, step: MatchStep) -> None:
-        """Count what a step means."""
-        game, event = step.setup.game, step.event
+    def on_match_advanced(self, transition: MatchTransition) -> None:
+        """Count what a transition means."""
+        game, event = transition.setup.game, transition.event
         if isinstance(event, e.MatchOpened | e.MatchResumed):
-            self._playing.add(step.setup.match)
+            self._playing.add(transition.setup.match)
         elif isinstance(event, e.Answer):
             self._answers.labels(game).observe(max(e.used_ms(event), 0.0) / 1000)
             self._lag.observe(event.lag_ms / 1000)
-        for command in step.commands:
+        for command in transition.commands:
             if isinstance(command, c.ExpelSeat):
                 self._fouls.labels(game, str(command.foul.cause)).inc()
             elif isinstance(command, c.ExtendLimit):
                 self._voided.inc()
             elif isinstance(command, c.CloseMatch):
-                self._playing.discard(step.setup.match)
+                self._playing.discard(transition.setup.match)
                 self._matches.labels(game, "void" if command.result.void else "played").inc()

@@ -16,7 +16,7 @@ from ..match import commands as c
 from ..match import events as e
 from ..tournament.machine import Tournament
 from ..tournament.match_context import Fixture, MatchEntry
-from .base import MatchStep, Observer
+from .base import MatchTransition, Observer
 
 LATEST = 8
 """Latest moves and expulsions that every change repeats."""
@@ -67,7 +67,7 @@ class _Table:
     """State of one match."""
 
     def __init__(self) -> None:
-        self.step: MatchStep | None = None
+        self.transition: MatchTransition | None = None
         self.seats: list[_Seat] = []
         self.told: deque[ToldNews] = deque(maxlen=LATEST)
         self.expelled: list[int] = []
@@ -75,29 +75,29 @@ class _Table:
         self.limit_ms: float | None = None
         self.has_changed = False
         self._is_whole = True
-        """True if its first step was seen."""
+        """True if its first transition was seen."""
 
-    def take(self, step: MatchStep, now: float) -> None:
-        """Take a step."""
-        self.step, self.has_changed = step, True
+    def take(self, transition: MatchTransition, now: float) -> None:
+        """Take a transition."""
+        self.transition, self.has_changed = transition, True
         if not self.seats:
-            self.seats = [_Seat() for _ in step.setup.names]
-            self._is_whole = isinstance(step.event, e.MatchOpened)
-        if isinstance(step.event, e.MoveReceived):
-            self.seats[step.event.seat].used_ms += max(e.used_ms(step.event), 0.0)
-        first = next((command for command in step.commands if isinstance(command, c.TellSeat)), None)
+            self.seats = [_Seat() for _ in transition.setup.names]
+            self._is_whole = isinstance(transition.event, e.MatchOpened)
+        if isinstance(transition.event, e.MoveReceived):
+            self.seats[transition.event.seat].used_ms += max(e.used_ms(transition.event), 0.0)
+        first = next((command for command in transition.commands if isinstance(command, c.TellSeat)), None)
         if first is not None:
-            self._add_news(step, first)
-        for command in step.commands:
+            self._add_news(transition, first)
+        for command in transition.commands:
             if isinstance(command, c.AskMove):
                 self.asked_at, self.limit_ms = now, command.limit_ms
                 self.seats[command.seat].bank_ms = command.bank_ms
             elif isinstance(command, c.ExtendLimit):
                 self.asked_at, self.limit_ms = now, command.limit_ms
 
-    def _add_news(self, step: MatchStep, first: c.TellSeat) -> None:
+    def _add_news(self, transition: MatchTransition, first: c.TellSeat) -> None:
         """Add what one of the seats is sent: the others are sent the same, except what one of them draws."""
-        for command in step.commands:
+        for command in transition.commands:
             # One seat's messages are enough, and `draws` is never read: only its own seat may know what it drew.
             if isinstance(command, c.TellSeat) and command.seat == first.seat:
                 self.told.append(ToldNews(turn=command.turn, what=command.what))
@@ -105,24 +105,24 @@ class _Table:
                     self.expelled.append(command.what["seat"])
 
     def make_view(self, find_game: Callable[[str], Game[Any, Any, Any]]) -> SeenTable | None:
-        """Return the state for spectators; None before the first step."""
-        step = self.step
-        if step is None:
+        """Return the state for spectators; None before the first transition."""
+        transition = self.transition
+        if transition is None:
             return None
-        game = find_game(step.setup.game)
+        game = find_game(transition.setup.game)
         return SeenTable(
-            match=step.setup.match,
-            line=step.line,
-            head=step.hash,
-            turn=step.turn,
+            match=transition.setup.match,
+            line=transition.line,
+            head=transition.hash,
+            turn=transition.turn,
             expelled=list(self.expelled),
-            asked=step.asked,
-            asked_at=self.asked_at if step.asked else None,
-            limit_ms=self.limit_ms if step.asked else None,
+            asked=transition.asked,
+            asked_at=self.asked_at if transition.asked else None,
+            limit_ms=self.limit_ms if transition.asked else None,
             bank_ms=[seat.bank_ms for seat in self.seats],
             used_ms=[round(seat.used_ms, 3) for seat in self.seats] if self._is_whole else None,
             told=list(self.told),
-            board=None if step.position is None else game.draw_svg(step.position, ()),
+            board=None if transition.position is None else game.draw_svg(transition.position, ()),
         )
 
 
@@ -159,11 +159,11 @@ class SpectatedTables(Observer):
         if self._is_shown:
             self._tables[name] = _Table()
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Keep what has changed."""
-        table = self._tables.get(step.setup.match)
+        table = self._tables.get(transition.setup.match)
         if table is not None:
-            table.take(step, self._now())
+            table.take(transition, self._now())
 
     def refresh(self) -> None:
         """Write what has changed."""

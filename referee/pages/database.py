@@ -37,7 +37,7 @@ from ..errors import RefereeError
 from ..record.tournament_record import TournamentHeader
 from ..tournament import commands as c
 from ..tournament import events as e
-from ..tournament.commands import TakenStep
+from ..tournament.commands import TakenTransition
 from ..tournament.match_context import MatchEntry
 from ..tournament.standings import Standing
 
@@ -179,15 +179,18 @@ ladder_ratings = _table("ladder_ratings", _key("entrant"), _measure("rating"))
 
 
 def write_database(
-    address: str, header: TournamentHeader, taken: Iterable[TakenStep], placing_ratings: Sequence[float] | None = None
+    address: str,
+    header: TournamentHeader,
+    taken: Iterable[TakenTransition],
+    placing_ratings: Sequence[float] | None = None,
 ) -> str:
     """Write a tournament into a database, replacing all rows that the database had of it.
 
     Args:
         address: file of an SQLite database, or the URL of any database as SQLAlchemy takes it.
         header: header of the tournament's record.
-        taken: the steps of the tournament, in their order.
-        placing_ratings: rating of each entrant that decides its place after all these steps; None if no rating does.
+        taken: the transitions of the tournament, in their order.
+        placing_ratings: rating of each entrant that decides its place in the end; None if no rating does.
 
     Returns:
         The address without its password, so that it may be shown.
@@ -212,14 +215,14 @@ def write_database(
 
 
 def make_rows(
-    header: TournamentHeader, taken: Iterable[TakenStep], placing_ratings: Sequence[float] | None = None
+    header: TournamentHeader, taken: Iterable[TakenTransition], placing_ratings: Sequence[float] | None = None
 ) -> Rows:
     """Return all rows of a tournament, by table.
 
     Args:
         header: header of the tournament's record.
-        taken: the steps of the tournament, in their order.
-        placing_ratings: rating of each entrant that decides its place after all these steps; None if no rating does.
+        taken: the transitions of the tournament, in their order.
+        placing_ratings: rating of each entrant that decides its place in the end; None if no rating does.
     """
     rows: Rows = {table: [] for table in metadata.sorted_tables}
     spec = header.spec
@@ -227,11 +230,11 @@ def make_rows(
     for participant in spec.entrants:
         _add_entrant(rows, participant.name, participant.player, None)
     counting: set[str] = set()
-    for step in taken:
-        for table, added in _step_rows(step, counting):
-            rows[table] += [{**row, "line": step.line} for row in added]
-        if isinstance(step.event, e.EntrantJoined):
-            _add_entrant(rows, step.event.participant.name, step.event.participant.player, step.line)
+    for transition in taken:
+        for table, added in _transition_rows(transition, counting):
+            rows[table] += [{**row, "line": transition.line} for row in added]
+        if isinstance(transition.event, e.EntrantJoined):
+            _add_entrant(rows, transition.event.participant.name, transition.event.participant.player, transition.line)
     rated = enumerate(placing_ratings or ())
     rows[ladder_ratings] += [{"entrant": entrant, "rating": rating} for entrant, rating in rated]
     return rows
@@ -274,24 +277,26 @@ def _add_entrant(rows: Rows, name: str, player: str, line: int | None) -> None:
     rows[entrants].append({"entrant": len(rows[entrants]), "name": name, "player": player, "line": line})
 
 
-def _step_rows(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Sequence[dict[str, Any]]]]:
-    """Yield the rows of a step, without the number of its line.
+def _transition_rows(
+    transition: TakenTransition, counting: set[str]
+) -> Iterator[tuple[Table, Sequence[dict[str, Any]]]]:
+    """Yield the rows of a transition, without the number of its line.
 
     Args:
-        step: step of the tournament.
+        transition: transition of the tournament.
         counting: matches with a result that counts so far; it is kept up to date.
     """
-    event = step.event
-    yield steps, [{"hash": step.hash, "event": event.__struct_config__.tag, "at": event.at}]
+    event = transition.event
+    yield steps, [{"hash": transition.hash, "event": event.__struct_config__.tag, "at": event.at}]
     match event:
         case e.MatchOpened(fixture=fixture):
-            yield openings, [{**_with_stage(fixture), "entrants": _json(fixture.entrants), "head": step.hash}]
+            yield openings, [{**_with_stage(fixture), "entrants": _json(fixture.entrants), "head": transition.hash}]
         case e.MatchClosed(entry=entry):
             yield from _result_rows(entry, counting)
         case e.Ruled(ruling=ruling):
             plain = msgspec.structs.asdict(ruling)
             yield rulings, [{"name": plain.pop("entrant"), "ruled_by": plain.pop("by"), **plain}]
-    for command in step.commands:
+    for command in transition.commands:
         match command:
             case c.SuspendEntrant():
                 yield suspensions, [msgspec.structs.asdict(command)]

@@ -245,7 +245,7 @@ def _is_sound(entry: MatchEntry) -> bool:
 
 def refold(
     record: TournamentRecord, take: Callable[[e.TournamentEvent], Sequence[c.TournamentCommand]]
-) -> Iterator[c.TakenStep]:
+) -> Iterator[c.TakenTransition]:
     """Fold a tournament's events again, and yield each transition once it is applied.
 
     Args:
@@ -269,7 +269,7 @@ def refold(
                 record.path, transition.n, f"commands {expected.decode():.300}", f"{recorded.decode():.300}"
             )
         line = record.chain.lines[transition.n]
-        yield c.TakenStep(
+        yield c.TakenTransition(
             line=transition.n, hash=line.hash, event=transition.event, commands=commands, is_recalled=True
         )
 
@@ -307,7 +307,7 @@ class TournamentWriter(ChainWriter):
         )
         self.sync()
 
-    def write_transition(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
+    def write_transition(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenTransition:
         """Write an event with its commands, and return the transition; nothing may follow from it until it is synced.
 
         Raises:
@@ -316,7 +316,7 @@ class TournamentWriter(ChainWriter):
         line = self.count
         plain = [msgspec.to_builtins(command) for command in commands]
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
-        return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
+        return c.TakenTransition(line=line, hash=self.head, event=event, commands=tuple(commands))
 
 
 def read_entry(record: Record) -> MatchEntry:

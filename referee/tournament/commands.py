@@ -61,7 +61,7 @@ class EndTournament(TournamentCommand, frozen=True, kw_only=True, tag="end-tourn
     standings: tuple[Standing, ...]
 
 
-class TakenStep(Struct, frozen=True, kw_only=True):
+class TakenTransition(Struct, frozen=True, kw_only=True):
     """An event that a tournament has handled, and the commands that followed."""
 
     line: int
@@ -71,4 +71,4 @@ class TakenStep(Struct, frozen=True, kw_only=True):
     event: TournamentEvent
     commands: tuple[TournamentCommand, ...]
     is_recalled: bool = False
-    """True if the step was taken before and is reported again because the tournament resumed."""
+    """True if the transition was taken before and is reported again because the tournament resumed."""

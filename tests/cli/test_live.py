@@ -23,7 +23,7 @@ from referee.cli.tournament_view import (
 )
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.observers import MatchStep, Observer
+from referee.observers import MatchTransition, Observer
 from referee.pages.words import short_cause
 from referee.tournament import events as te
 from referee.tournament.commands import SuspendEntrant
@@ -64,7 +64,7 @@ def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], Non
             known = set(tournament.suspended)
             watch.on_match_opened(fixture.match, 1, fixture)
             entry, match = stage.play_one(fixture)
-            watch.on_match_stepped(step_of(match))
+            watch.on_match_advanced(step_of(match))
             (watch.on_match_closed if entry.void is None else watch.on_match_voided)(entry)
             for entrant in sorted(tournament.suspended.keys() - known):
                 watch.on_entrant_suspended(tournament.suspended[entrant])
@@ -226,7 +226,7 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
         shown_to(told, live, clock, matches=5)
         fixture = next(told.tournament.fixtures())
         live.on_match_opened("cup-00009", 7, fixture)
-        live.on_match_stepped(step_of(half_played(told), "cup-00009"))
+        live.on_match_advanced(step_of(half_played(told), "cup-00009"))
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
@@ -252,9 +252,9 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
         (live.on_match_closed if entry.void is None else live.on_match_voided)(entry)
 
 
-def step_of(match: Match, name: str | None = None) -> MatchStep:
+def step_of(match: Match, name: str | None = None) -> MatchTransition:
     """Return the step by which a match came to where it is; it may be given another name."""
-    step = MatchStep.of(e.MatchOpened(at_ms=0.0), (), match, (1, "0" * 64))
+    step = MatchTransition.of(e.MatchOpened(at_ms=0.0), (), match, (1, "0" * 64))
     return step if name is None else replace(step, setup=replace(step.setup, match=name))
 
 
@@ -416,7 +416,7 @@ def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
         live.on_tournament_begun(told.tournament, None)
         before = screen(live, console)
         live.on_match_closed(entry)
-        live.on_match_stepped(step_of(half_played(told), entry.match))
+        live.on_match_advanced(step_of(half_played(told), entry.match))
         after = screen(live, console)
     assert not [row for row in after if row.startswith("    1")]  # it takes no table
     assert after[: len(before)] == before

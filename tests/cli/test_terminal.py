@@ -21,7 +21,7 @@ from referee.cli.match_view import MatchProgress, Moves, TurnedAway, show_end
 from referee.cli.tournament_view import JsonLines, LiveView, PlainLines
 from referee.hookspecs import Joined
 from referee.net.matches.session import MatchReport
-from referee.observers import MatchStep, Observer
+from referee.observers import MatchTransition, Observer
 from referee.observers.diagnostics import DiagnosticLog
 from referee.text import printable, printable_json, printable_lines
 from referee.web.contest.intake import ACTION_LOG, ActionLog
@@ -79,9 +79,9 @@ def seen(folder: Path) -> None:
     moves, progress = Moves(), MatchProgress(is_quiet=False)
     progress.note("reported", text=NASTY)
     for event, commands in story.steps:
-        step = MatchStep.of(event, commands, story.match, (1, "0" * 64))
-        moves.on_match_stepped(step)
-        progress.on_match_stepped(step)
+        step = MatchTransition.of(event, commands, story.match, (1, "0" * 64))
+        moves.on_match_advanced(step)
+        progress.on_match_advanced(step)
     result = story.match.result
     assert result is not None
     played = MatchReport(

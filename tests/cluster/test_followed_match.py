@@ -9,7 +9,7 @@ import pytest
 from referee.cluster.cluster_host import Attempt, patience_s
 from referee.cluster.followed_match import FollowedMatch, Handout, find_longest_lag_ms
 from referee.cluster.messages import HOSTS_REPORT_S, ShippedJob
-from referee.observers import MatchStep, Observer, Observers
+from referee.observers import MatchTransition, Observer, Observers
 from referee.record.reader import read_record
 
 from ..net.jobs.making import SEALER
@@ -28,7 +28,7 @@ class Watching(Observer):
     def __init__(self) -> None:
         self.lines: list[int] = []
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Keep one."""
         self.lines.append(step.line)
 

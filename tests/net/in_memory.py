@@ -112,7 +112,7 @@ class InMemoryMatch:
             Journal(writer, commits, durability),
             self.clock,
             self.event_loop,
-            on_step=lambda step: told.notify(Observer.on_match_stepped, step),
+            on_transition=lambda step: told.notify(Observer.on_match_advanced, step),
         )
         lobby.returns = self.runner
         self.result = fired(self.runner.start())

@@ -52,7 +52,7 @@ def test_a_tournament_is_published_once(tmp_path: Path) -> None:
         tournament.writer.close()
         record = read_tournament(tournament.path)
         for step in refold(record, tournament_of(spec_of(4)).handle):
-            tournament.observers.notify(Observer.on_tournament_stepped, step)
+            tournament.observers.notify(Observer.on_tournament_advanced, step)
     steps = [("cup", number, line.hash) for number, line in enumerate(record.chain.lines) if number]
     assert published(path) == steps
 

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, select
 from referee.pages.database import DatabaseError, metadata, write_database
 from referee.tournament import commands as c
 from referee.tournament import events as e
-from referee.tournament.commands import TakenStep
+from referee.tournament.commands import TakenTransition
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry, MatchEntry
 from referee.tournament.rulings import Ruling
@@ -38,7 +38,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def written(
     address: str,
-    taken: Sequence[TakenStep],
+    taken: Sequence[TakenTransition],
     spec: TournamentSpec = SPEC,
     placing_ratings: Sequence[float] | None = None,
 ) -> str:
@@ -57,23 +57,23 @@ def rows(address: str, table: str, name: str = "cup") -> list[tuple[Any, ...]]:
     return [tuple(row)[1:] for row in found if row[0] == name]
 
 
-def begin(spec: TournamentSpec = SPEC) -> tuple[Tournament, list[TakenStep]]:
+def begin(spec: TournamentSpec = SPEC) -> tuple[Tournament, list[TakenTransition]]:
     """Return a tournament that has begun, and its steps."""
     tournament = tournament_of(spec)
-    steps: list[TakenStep] = []
+    steps: list[TakenTransition] = []
     step(tournament, steps, e.Begun(at=AT))
     assert tournament.to_pair is not None
     step(tournament, steps, paired(tournament.to_pair))
     return tournament, steps
 
 
-def step(tournament: Tournament, steps: list[TakenStep], event: e.TournamentEvent) -> None:
+def step(tournament: Tournament, steps: list[TakenTransition], event: e.TournamentEvent) -> None:
     """Let a tournament take an event, and add what it gave to its steps; a hash is made up."""
     line = len(steps) + 1
-    steps.append(TakenStep(line=line, hash=f"{line:064x}", event=event, commands=tournament.handle(event)))
+    steps.append(TakenTransition(line=line, hash=f"{line:064x}", event=event, commands=tournament.handle(event)))
 
 
-def played(tournament: Tournament, steps: list[TakenStep], **changes: Any) -> MatchEntry:
+def played(tournament: Tournament, steps: list[TakenTransition], **changes: Any) -> MatchEntry:
     """Play the next match, and return what came of it."""
     fixture = next(each for each in tournament.fixtures() if each.match not in tournament.playing)
     step(tournament, steps, e.MatchOpened(at=AT, fixture=fixture))
@@ -90,7 +90,7 @@ def ruling(kind: Any, **about: str) -> e.Ruled:
     )
 
 
-def whole(spec: TournamentSpec = SPEC) -> list[TakenStep]:
+def whole(spec: TournamentSpec = SPEC) -> list[TakenTransition]:
     """Return the steps of a tournament in which everything happens that there is a table for."""
     tournament, steps = begin(spec)
     played(tournament, steps, void="the disk is full", ranking=())
@@ -112,7 +112,7 @@ def test_a_ladder_has_the_ratings_that_decide_its_places(address: str) -> None:
     """By entrant; the next export replaces them."""
     spec = spec_of(4, "ladder", format_options={"matches": 12})
     tournament = tournament_of(spec)
-    steps: list[TakenStep] = []
+    steps: list[TakenTransition] = []
     step(tournament, steps, e.Begun(at=AT))
     for _ in range(2):
         played(tournament, steps)

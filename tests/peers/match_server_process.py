@@ -25,7 +25,7 @@ from referee.net.event_loop import collect_garbage_rarely
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
-from referee.observers import MatchStep, Observer, Observers
+from referee.observers import MatchTransition, Observer, Observers
 from referee.record.key import default_path, load_or_make
 
 from ..counting import CountingGame
@@ -52,7 +52,7 @@ class Watch(Observer):
             now = time.monotonic()
             self.stalls.append((now - facts["stalled_s"], now))
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Keep the instant of the first step."""
         self.opened_s = self.opened_s or time.monotonic() - step.event.at_ms / 1000
 

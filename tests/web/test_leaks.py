@@ -25,7 +25,7 @@ from twisted.internet.task import Clock
 from referee.app.report import report_tournament
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens
-from referee.observers import MatchStep
+from referee.observers import MatchTransition
 from referee.pages.report_files import ReplayPages, Targets
 from referee.plugins import installed, load
 from referee.record.published_heads import PublishedHead
@@ -74,7 +74,7 @@ HASH = re.compile(rb"[0-9a-f]{12,}")
 """Or the beginning that a page shows of one, or a salt, or a signature: by chance."""
 
 
-def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Match, list[MatchStep]]:
+def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Match, list[MatchTransition]]:
     """Play a match for some turns, until a seat is expelled; return its steps, too, as observers have them."""
     game, source = installed().game(game_name), Random(fixture.match)
     setup = replace(setup_of(2, game=game_name, names=tuple(names), nonces=False), match=fixture.match)
@@ -82,7 +82,7 @@ def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Matc
     play = random_chooser(game, source, match)
     seats = [ScriptedSeat(lambda view: play(view) if match.turn < MOST_TURNS else EXPELLED) for _ in names]
     steps = enumerate(drive(match, seats), 1)
-    return match, [MatchStep.of(*step, match, (line, f"{line:064x}")) for line, step in steps]
+    return match, [MatchTransition.of(*step, match, (line, f"{line:064x}")) for line, step in steps]
 
 
 class World:

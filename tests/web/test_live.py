@@ -14,7 +14,7 @@ from referee.chance import SEED_BYTES, Dealer
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.observers import MatchStep
+from referee.observers import MatchTransition
 from referee.observers.spectating import SeenTable, SpectatedTables
 from referee.pages.contest_page import live_page
 from referee.plugins import installed
@@ -36,7 +36,7 @@ MOST_TURNS = 12
 EXPELLED = "nothing that is a move"
 
 
-def steps_of(name: str) -> list[MatchStep]:
+def steps_of(name: str) -> list[MatchTransition]:
     """Return the steps of a match that goes on for some turns, until a seat is expelled."""
     game, source = installed().game(name), Random(name)
     match = Match(game, setup_of(2, game=name, names=("a", "<b>"), nonces=True), SEED)
@@ -47,10 +47,10 @@ def steps_of(name: str) -> list[MatchStep]:
 
     seats = [ScriptedSeat(_choose, nonce=source.randbytes(16).hex()) for _ in match.setup.names]
     steps = enumerate(drive(match, seats), 1)
-    return [MatchStep.of(*step, match, (line, f"{line:064x}")) for line, step in steps]
+    return [MatchTransition.of(*step, match, (line, f"{line:064x}")) for line, step in steps]
 
 
-def retold(step: MatchStep, source: Random) -> MatchStep:
+def retold(step: MatchTransition, source: Random) -> MatchTransition:
     """Return a step that differs in whatever is not for everybody, and in nothing else."""
     game = installed().game(step.setup.game)
     position, setup = step.position, replace(step.setup, position=source.random())
@@ -75,20 +75,20 @@ def _other(command: c.Command, source: Random) -> c.Command:
     return command
 
 
-def seen_of(steps: Sequence[MatchStep]) -> Iterator[bytes]:
+def seen_of(steps: Sequence[MatchTransition]) -> Iterator[bytes]:
     """Yield what the tournament's process tells of each step."""
     told: list[Any] = []
     tables = SpectatedTables(told.append, installed().game, lambda: 5.0)
     tables.on_match_opened("m", 1, FIXTURE)
     for step in steps:
-        tables.on_match_stepped(step)
+        tables.on_match_advanced(step)
         tables.refresh()
     for line in told:
         assert line["event"] == "table-changed"
         yield msgspec.json.encode(line["table"])
 
 
-def outlets(steps: Sequence[MatchStep]) -> list[bytes]:
+def outlets(steps: Sequence[MatchTransition]) -> list[bytes]:
     """Return all that leaves a contest while these steps are taken: by its process, as events, as JSON, as a page."""
     clock, visitor, found = Clock(), Visitor(), list[bytes]()
     live = LiveTables(clock, "board only")
@@ -186,6 +186,6 @@ def test_nothing_is_told_of_duplicate_deals(*, is_duplicate: bool) -> None:
     tables.on_tournament_begun(begun(spec_of(2, duplicate=is_duplicate)), None)
     tables.on_match_opened("m", 1, FIXTURE)
     for step in steps_of("q"):
-        tables.on_match_stepped(step)
+        tables.on_match_advanced(step)
     tables.refresh()
     assert len(told) == (not is_duplicate)

@@ -3,15 +3,15 @@
 import os
 from pathlib import Path
 
-from referee.observers import MatchStep, Observer
+from referee.observers import MatchTransition, Observer
 
 
 class HeapLog(Observer):
-    """Adds a line for each step of a match of Nim; it can touch nothing that it is told of."""
+    """Adds a line for each transition of a match of Nim; it can touch nothing that it is told of."""
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Write a line, if a file is named and heaps are there."""
         where = os.environ.get("NIM_LOG")
-        if where and step.setup.game == "nim" and step.position is not None:
+        if where and transition.setup.game == "nim" and transition.position is not None:
             with Path(where).open("a", encoding="utf-8") as file:
-                file.write(f"{step.setup.match} turn {step.turn}: {sum(step.position.heaps)} left\n")
+                file.write(f"{transition.setup.match} turn {transition.turn}: {sum(transition.position.heaps)} left\n")

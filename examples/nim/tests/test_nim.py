@@ -10,7 +10,7 @@ from referee.games.base import IllegalMove
 from referee.match.events import MatchOpened, ReadyReceived
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.observers import MatchStep
+from referee.observers import MatchTransition
 from referee.testing import check_game
 from referee_nim.game import Move, NimGame, State
 from referee_nim.observer import HeapLog
@@ -64,8 +64,8 @@ def test_the_observer_writes_down_what_is_left(tmp_path: Path, monkeypatch: pyte
         GAME, MatchSetup(match="m", game="nim", names=("a", "b"), nonces=False, commitment=commitment(SEED)), SEED
     )
     opened = MatchOpened(at_ms=0.0)
-    HeapLog().on_match_stepped(MatchStep.of(opened, match.handle(opened), match, (1, "")))
+    HeapLog().on_match_advanced(MatchTransition.of(opened, match.handle(opened), match, (1, "")))
     for seat in (0, 1):
         ready = ReadyReceived(seat=seat, at_ms=1.0, sent_ms=0.0, first_byte_ms=1.0, lag_ms=0.0, commitment="")
-        HeapLog().on_match_stepped(MatchStep.of(ready, match.handle(ready), match, (seat + 2, "")))
+        HeapLog().on_match_advanced(MatchTransition.of(ready, match.handle(ready), match, (seat + 2, "")))
     assert (tmp_path / "heaps").read_text() == f"m turn 1: {sum(match.state.heaps)} left\n"

@@ -161,12 +161,12 @@ def _continue(
     observers.notify(Observer.on_tournament_founded, record.header.spec, begun.salt, record.header.key)
     tournament = new_tournament(record.header.spec, format_, begun.salt)
     begun_pairings: dict[int, str] = {}
-    for step in refold(record, tournament.handle):
-        observers.notify(Observer.on_tournament_stepped, step)
-        if isinstance(step.event, e.MatchClosed):
-            observers.notify(Observer.on_match_recalled, step.event.entry)
-            if step.event.entry.void is None:
-                begun_pairings[step.event.entry.fixture.number] = step.event.entry.match
+    for transition in refold(record, tournament.handle):
+        observers.notify(Observer.on_tournament_advanced, transition)
+        if isinstance(transition.event, e.MatchClosed):
+            observers.notify(Observer.on_match_recalled, transition.event.entry)
+            if transition.event.entry.void is None:
+                begun_pairings[transition.event.entry.fixture.number] = transition.event.entry.match
         for played in tournament.concluded:
             begun_pairings.pop(played.pairing.number, None)
     contexts = record.contexts
@@ -180,7 +180,9 @@ def _continue(
         left={match: contexts[match] for match in tournament.playing},
         begun_pairings=begun_pairings,
         hosts={
-            step.event.process: step.event.host for step in record.transitions if isinstance(step.event, e.HostCame)
+            transition.event.process: transition.event.host
+            for transition in record.transitions
+            if isinstance(transition.event, e.HostCame)
         },
     )
 

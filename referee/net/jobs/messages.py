@@ -82,7 +82,7 @@ class Play(Struct, frozen=True, kw_only=True, tag="play"):
 
     job: bytes
     is_followed: bool
-    """True if the worker has to report each step of the match."""
+    """True if the worker has to report each transition of the match."""
 
 
 class Pause(Struct, frozen=True, kw_only=True, tag="pause"):
@@ -95,7 +95,7 @@ class Close(Struct, frozen=True, kw_only=True, tag="close"):
     """End all programs that stayed, and then the worker: no more matches come."""
 
 
-class Stepped(Struct, frozen=True, kw_only=True, tag="stepped"):
+class Advanced(Struct, frozen=True, kw_only=True, tag="advanced"):
     """A match has taken an event, which is on record."""
 
     match: str
@@ -143,7 +143,7 @@ class Alive(Struct, frozen=True, kw_only=True, tag="alive"):
 
 
 Order = SharedSettings | Play | Pause | Close
-Report = Stepped | Noted | OrganiserNote | MatchEnded | MatchStopped | MatchFailed | Alive
+Report = Advanced | Noted | OrganiserNote | MatchEnded | MatchStopped | MatchFailed | Alive
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]
 

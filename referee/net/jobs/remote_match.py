@@ -9,7 +9,7 @@ from ...clock import wall_clock
 from ...match.commands import CloseMatch, Result
 from ...match.events import RefereeFailed
 from ...match.machine import Match
-from ...observers import MatchStep
+from ...observers import MatchTransition
 from ...plugins import find_game
 from ...record.key import Sealer
 from ...record.reader import ChainEnd, RecordError, read_end, read_record
@@ -18,7 +18,7 @@ from ...record.schema import FIRST_PREV, ResultLine
 from ...record.writer import RecordWriter
 from ..group_commit import Durability
 from .job import MatchJob, SealedMatch
-from .messages import Stepped
+from .messages import Advanced
 
 
 class RemoteMatch:
@@ -28,7 +28,7 @@ class RemoteMatch:
         job: the match.
         folder: folder for the records.
         durability: durability of its record.
-        notify: takes each step that was reported.
+        notify: takes each transition that was reported.
         coming: folder for the record until it is verified; None: it is in its place from the beginning.
     """
 
@@ -37,14 +37,14 @@ class RemoteMatch:
         job: MatchJob,
         folder: Path,
         durability: Durability,
-        notify: Callable[[MatchStep], None],
+        notify: Callable[[MatchTransition], None],
         coming: Path | None = None,
     ) -> None:
         self.job = job
         self._place = folder / f"{job.match}.jsonl"
         self.path = self._place if coming is None else coming / self._place.name
-        self.unreported: list[MatchStep] = []
-        """Steps that observers must still be notified of after `void`: those that were not reported, and the end."""
+        self.unreported: list[MatchTransition] = []
+        """Transitions that observers must still see after `void`: those that were not reported, and the end."""
         self.reported = 0, FIRST_PREV
         """Number of lines after the first that were reported, and the hash of the last of these."""
         self._durability = durability
@@ -57,18 +57,18 @@ class RemoteMatch:
         """The match, as far as it was reported."""
         return Match(find_game(self.job.terms.game), self.job.setup, self.job.seed)
 
-    def take(self, stepped: Stepped) -> None:
+    def take(self, advanced: Advanced) -> None:
         """Let the match take a reported event, and notify observers.
 
         Raises:
             RecordError: the report is not that of the next line.
         """
         lines = self.reported[0] + 1
-        if stepped.line != lines:
-            raise RecordError(self.path, stepped.line, f"line {lines} to be reported", "another one")
-        self.reported = lines, stepped.hash
-        commands = self.match.handle(stepped.event)
-        self._notify(MatchStep.of(stepped.event, commands, self.match, self.reported))
+        if advanced.line != lines:
+            raise RecordError(self.path, advanced.line, f"line {lines} to be reported", "another one")
+        self.reported = lines, advanced.hash
+        commands = self.match.handle(advanced.event)
+        self._notify(MatchTransition.of(advanced.event, commands, self.match, self.reported))
 
     @property
     def played(self) -> SealedMatch:
@@ -144,9 +144,9 @@ class RemoteMatch:
     def _take_recorded(self) -> None:
         """Let the match take the events that are on record but were not reported."""
         record = read_record(self.path)
-        for line, step in enumerate(record.transitions[self.reported[0] :], self.reported[0] + 1):
-            commands, line_hash = self.match.handle(step.event), record.chain.lines[line].hash
-            self.unreported.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
+        for line, transition in enumerate(record.transitions[self.reported[0] :], self.reported[0] + 1):
+            commands, line_hash = self.match.handle(transition.event), record.chain.lines[line].hash
+            self.unreported.append(MatchTransition.of(transition.event, commands, self.match, (line, line_hash)))
 
     def _put_in_place(self) -> None:
         if self.path != self._place and self.path.exists():
@@ -172,7 +172,7 @@ class RemoteMatch:
     def _void(self, writer: RecordWriter, event: RefereeFailed) -> Result:
         commands = self.match.handle(event)
         writer.write_transition(event, commands)
-        self.unreported.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
+        self.unreported.append(MatchTransition.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
         writer.end(self.match)
         writer.sync()

@@ -17,7 +17,7 @@ from twisted.internet.task import LoopingCall, deferLater
 
 from ... import __version__
 from ...match.events import AnyEvent
-from ...observers import MatchStep, Observer, Observers
+from ...observers import MatchTransition, Observer, Observers
 from ...record.writer import ChainWriter
 from ..event_loop import collect_garbage_rarely
 from ..group_commit import Durability, GroupCommit
@@ -27,6 +27,7 @@ from ..run_terms import RunTerms
 from .job import KeylessSealer, MatchJob, decode_job, rules_digest
 from .messages import (
     ORDERS,
+    Advanced,
     Alive,
     Close,
     Frames,
@@ -41,7 +42,6 @@ from .messages import (
     Report,
     SharedSettings,
     SocketEnd,
-    Stepped,
     pack_frame,
 )
 from .tables import LocalTables
@@ -72,12 +72,12 @@ class Reporter(Observer):
         """Report what an organiser should know."""
         self._report(OrganiserNote(text=text))
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Report a line of a watched match; the event is enough, as its commands follow from it."""
-        match = step.setup.match
+        match = transition.setup.match
         if match in self._followed:
-            event = cast("AnyEvent", step.event)
-            self._report(Stepped(match=match, line=step.line, hash=step.hash, event=event))
+            event = cast("AnyEvent", transition.event)
+            self._report(Advanced(match=match, line=transition.line, hash=transition.hash, event=event))
 
 
 class NoGroupCommit(GroupCommit):
@@ -120,7 +120,7 @@ class Worker:
         self._playing: dict[str, Deferred[None]] = {}
         """Match -> the Deferred that plays it."""
         self._followed: set[str] = set()
-        """The matches whose steps are reported."""
+        """The matches whose transitions are reported."""
         self._frames = Frames(ORDERS)
         self._alive = LoopingCall(self.report, Alive())
         self._alive.clock = reactor

@@ -12,7 +12,7 @@ from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
-from ...observers import MatchStep, Observer, Observers, PlayingProcess
+from ...observers import MatchTransition, Observer, Observers, PlayingProcess
 from ...programs.control_groups import clear_groups
 from ...record.reader import RecordError
 from ..matches.runner import MatchPaused
@@ -21,6 +21,7 @@ from ..waiting import fork, outlast
 from .job import MatchJob, SealedMatch, encode_job
 from .messages import (
     REPORTS,
+    Advanced,
     Close,
     Frames,
     HelperProcess,
@@ -34,7 +35,6 @@ from .messages import (
     Play,
     Report,
     SharedSettings,
-    Stepped,
     pack_frame,
 )
 from .remote_match import RemoteMatch
@@ -85,7 +85,7 @@ class WorkerProcess:
         """Hand out a match.
 
         Args:
-            match: to be played; the worker reports its steps if any observer listens to them.
+            match: to be played; the worker reports its transitions if any observer listens to them.
 
         Returns:
             Fires with the outcome; must not be cancelled.
@@ -96,7 +96,7 @@ class WorkerProcess:
             return outcome
         self.playing[match.job.match] = match, outcome
         self._order(
-            Play(job=encode_job(match.job), is_followed=self._observers.has_listener(Observer.on_match_stepped))
+            Play(job=encode_job(match.job), is_followed=self._observers.has_listener(Observer.on_match_advanced))
         )
         return outcome
 
@@ -136,7 +136,7 @@ class WorkerProcess:
 
     def _take(self, report: Report) -> None:
         match report:
-            case Stepped() if report.match in self.playing:
+            case Advanced() if report.match in self.playing:
                 self.playing[report.match][0].take(report)
             case Noted():
                 self._observers.note(report.event, **{**report.facts, "worker": self.number})
@@ -238,14 +238,14 @@ class Workers:
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
         await outlast(self._in_thread(match.void, outcome.why, self._sealer))
-        for step in match.unreported:
-            self._notify(step)
-        for step in match.unreported[-1:]:
-            self._observers.note_unusual(step)  # the worker has noted the earlier ones itself
+        for transition in match.unreported:
+            self._notify(transition)
+        for transition in match.unreported[-1:]:
+            self._observers.note_unusual(transition)  # the worker has noted the earlier ones itself
         return match.played
 
-    def _notify(self, step: MatchStep) -> None:
-        self._observers.notify(Observer.on_match_stepped, step)
+    def _notify(self, transition: MatchTransition) -> None:
+        self._observers.notify(Observer.on_match_advanced, transition)
 
     def _assign(self) -> WorkerProcess:
         """Assign one more match to the worker that has least to do, and return the worker.

@@ -16,16 +16,16 @@ from ...match.commands import Command
 from ...match.events import Event
 from ...match.machine import Match
 from ...match.timekeeper import Standstill
-from ...observers import MatchStep
+from ...observers import MatchTransition
 from ...record.writer import RecordWriter
 from ..group_commit import Durability, GroupCommit
 from ..links.player_protocol import PlayerLink
 
 
 class Due(Struct, frozen=True):
-    """A step that is on record and is to be carried out."""
+    """A transition that is on record and is to be carried out."""
 
-    step: MatchStep
+    transition: MatchTransition
     links: tuple[PlayerLink | None, ...]
     """Addressees by seat. A player that has come back on another connection since is sent everything again anyway."""
 
@@ -55,7 +55,7 @@ class Journal:
         if commits is not None and self.waits_for_disk:
             commits.is_waited_for = True
 
-    def write_step(
+    def write_transition(
         self,
         event: Event,
         commands: tuple[Command, ...],
@@ -63,13 +63,13 @@ class Journal:
         match: Match,
         links: tuple[PlayerLink | None, ...],
     ) -> None:
-        """Write a step that a match has just taken, and have it settled, now or later.
+        """Write a transition that a match has just taken, and have it settled, now or later.
 
         Args:
-            event: event of the step.
+            event: event of the transition.
             commands: commands that follow from the event.
             standstills: standstills of the referee that are not written yet.
-            match: the match after the step.
+            match: the match after the transition.
             links: links of the addressees, by seat.
 
         Raises:
@@ -77,7 +77,7 @@ class Journal:
         """
         self.writer.write_transition(event, commands, standstills)
         count = self.writer.count
-        self._due.append(Due(MatchStep.of(event, commands, match, (count - 1, self.writer.head)), links))
+        self._due.append(Due(MatchTransition.of(event, commands, match, (count - 1, self.writer.head)), links))
         if self.waits_for_disk:
             self.sync().addCallbacks(self._settle, self._refuse, (count,))
         else:
@@ -85,12 +85,12 @@ class Journal:
 
     @property
     def has_due(self) -> bool:
-        """Whether a step is settled and was not taken yet."""
-        return bool(self._due) and self._due[0].step.line < self._settled_lines
+        """Whether a transition is settled and was not taken yet."""
+        return bool(self._due) and self._due[0].transition.line < self._settled_lines
 
     def take_due(self) -> Due | None:
-        """Take the next settled step, in order; None if there is none."""
-        return self._due.popleft() if self._due and self._due[0].step.line < self._settled_lines else None
+        """Take the next settled transition, in order; None if there is none."""
+        return self._due.popleft() if self._due and self._due[0].transition.line < self._settled_lines else None
 
     def write_result(self, match: Match) -> "Deferred[None]":
         """Write a match's result and the seal.

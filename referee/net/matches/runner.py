@@ -17,7 +17,7 @@ from ...errors import RefereeError
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
-from ...observers import MatchStep
+from ...observers import MatchTransition
 from ...programs.program import Program
 from ...record.writer import NotWritten
 from ..event_loop import EventLoop
@@ -59,7 +59,7 @@ from .stopwatch import Stopwatch
 # A lost connection is not an event at once. A launched program that is gone may have crashed, and its exit status says
 # so a moment later (EXIT_S). A player from elsewhere may come back (come_back_s), while its clock goes on.
 
-OnStep = Callable[[MatchStep], None]
+OnTransition = Callable[[MatchTransition], None]
 
 EXIT_S = 0.5
 """Seconds that a program's exit is awaited after its connection broke, to tell a crash from a disconnection."""
@@ -110,7 +110,7 @@ class MatchRunner(Owner):
         clock: the reactor, or a test's clock.
         loop: runs the match.
         last_ms: instant of the match's last event; not 0 if the match is resumed.
-        on_step: called after every step; an exception voids the match.
+        on_transition: called after every transition; an exception voids the match.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class MatchRunner(Owner):
         loop: EventLoop,
         *,
         last_ms: float = 0.0,
-        on_step: OnStep = lambda step: None,
+        on_transition: OnTransition = lambda transition: None,
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
@@ -135,17 +135,17 @@ class MatchRunner(Owner):
             clock, loop.lag, last_ms=last_ms, count_bytes=self._count_bytes, on_deadline=self._on_deadline
         )
         self._agenda = loop.agenda
-        self.on_step = on_step
+        self.on_transition = on_transition
         self._events: deque[e.Event] = deque()
         self._stages = (self._judge, self._write, self._say, self._send)
-        self._is_stepping = False
+        self._is_advancing = False
         """True while an event is between the first stage and the last."""
         self._judged: tuple[e.Event, tuple[c.Command, ...]] | None = None
         """The event that was judged and what follows from it, until it is written."""
         self._due: Due | None = None
-        """The step whose messages are held, until they are sent."""
+        """The transition whose messages are held, until they are sent."""
         self._requests: list[tuple[int, float, PlayerLink]] = []
-        """Seat, limit in milliseconds, and link of each request of that step."""
+        """Seat, limit in milliseconds, and link of each request of that transition."""
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._players = players
         self._returns = Counter[int]()
@@ -341,18 +341,18 @@ class MatchRunner(Owner):
 
     def _schedule(self) -> None:
         """Put the match on the agenda, unless it is in the middle of an event."""
-        if not self._is_stepping:
+        if not self._is_advancing:
             self._agenda.add(self, self._stages)
 
     def catch_up(self) -> None:
         """Take all events that wait, at once: the caller has to know how the match stands now."""
-        while not self._is_stepping and self._has_more:
+        while not self._is_advancing and self._has_more:
             for stage in self._stages:
                 stage()
 
     @property
     def _has_more(self) -> bool:
-        """Whether there is an event to judge, or a step to carry out."""
+        """Whether there is an event to judge, or a transition to carry out."""
         if self._events or self._journal.has_due:
             return not self.done.called and (self._journal.has_due or self.match.phase is not Phase.OVER)
         return False
@@ -361,7 +361,7 @@ class MatchRunner(Owner):
 
     def _judge(self) -> None:
         """Stage 1: let the match take the next event that still matters."""
-        self._is_stepping = True
+        self._is_advancing = True
         while self._events and self.match.phase is not Phase.OVER and not self.done.called:
             event = self._events.popleft()
             if not isinstance(event, e.SeatEvent) or self._is_in(event.seat):
@@ -385,7 +385,7 @@ class MatchRunner(Owner):
         (event, commands), self._judged = self._judged, None
         try:
             standstills = self._stopwatch.take_standstills(event.at_ms)
-            self._journal.write_step(event, commands, standstills, self.match, tuple(self._links))
+            self._journal.write_transition(event, commands, standstills, self.match, tuple(self._links))
             if isinstance(event, e.DeadlinePassed):
                 self._extend(commands)
         except Exception as error:  # noqa: BLE001  # it voids the match
@@ -398,19 +398,19 @@ class MatchRunner(Owner):
                 self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
 
     def _say(self) -> None:
-        """Stage 3: put what follows from the next settled step into messages, which the links hold."""
+        """Stage 3: put what follows from the next settled transition into messages, which the links hold."""
         due = None if self.done.called else self._journal.take_due()
         if due is None:
             return
         try:
-            for command in due.step.commands:
+            for command in due.transition.commands:
                 if isinstance(command, c.CloseMatch):
                     self._finish(command.result)
                 elif isinstance(command, c.SeatCommand) and not isinstance(command, c.ExtendLimit):
                     link = self._links[command.seat]
                     if link is None or link is not due.links[command.seat]:
                         continue
-                    message = make_message(command, self.match, self._tokens, due.step.hash)
+                    message = make_message(command, self.match, self._tokens, due.transition.hash)
                     if isinstance(command, c.ExpelSeat):
                         self._forget(command.seat)
                         link.expel(message)
@@ -420,7 +420,7 @@ class MatchRunner(Owner):
                             self._requests.append((command.seat, limit_ms, link))
             self._due = due
         except Exception as error:  # noqa: BLE001  # it voids the match
-            self._fail(error, due.step.event)
+            self._fail(error, due.transition.event)
 
     def _send(self) -> None:
         """Stage 4: send the messages; the clock of a seat that is asked begins now."""
@@ -434,14 +434,14 @@ class MatchRunner(Owner):
                 for other in self._links:
                     if other is not None and other.held:
                         other.flush()
-                for command in due.step.commands:
+                for command in due.transition.commands:
                     if isinstance(command, c.ExpelSeat) and command.seat in self._programs:
                         self._programs[command.seat].end()  # it could only disturb the others from now on
-                self.on_step(due.step)
+                self.on_transition(due.transition)
         except Exception as error:  # noqa: BLE001  # it voids the match
             assert due is not None
-            self._fail(error, due.step.event)
-        self._is_stepping = False
+            self._fail(error, due.transition.event)
+        self._is_advancing = False
         if self._has_more:
             self._schedule()
 

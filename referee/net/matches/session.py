@@ -365,8 +365,8 @@ class MatchSession:
             self._services.terms.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
         )
         journal = Journal(writer, self._commits, durability)
-        notify = observers.notify_step
-        runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_step=notify)
+        notify = observers.notify_transition
+        runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_transition=notify)
         lobby.returns = runner
         if remote_pool is not None:
             remote_pool.playing[self.match_name] = runner

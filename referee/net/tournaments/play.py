@@ -131,7 +131,7 @@ class Recorder:
     Args:
         tournament: the tournament up to now.
         writer: writer of its record.
-        observers: observers that are notified of every step.
+        observers: observers that are notified of every transition.
         clock: returns the time of day, as wall_clock does.
     """
 
@@ -150,7 +150,7 @@ class Recorder:
         """Called if the disk has refused to sync a line."""
         self._writer = writer
         self._observers = observers
-        self._unsynced: deque[c.TakenStep] = deque()
+        self._unsynced: deque[c.TakenTransition] = deque()
         self._waiting: deque[tuple[int, Deferred[None]]] = deque()
         """Number of lines -> Deferred that fires once these are on the disk and observers were notified."""
 
@@ -204,19 +204,19 @@ class Recorder:
     def _notify(self, count: int) -> None:
         """Notify observers of the lines up to a number, and then the callers that wait for these lines."""
         while self._unsynced and self._unsynced[0].line < count:
-            self._notify_step(self._unsynced.popleft())
+            self._notify_transition(self._unsynced.popleft())
         while self._waiting and self._waiting[0][0] <= count:
             self._waiting.popleft()[1].callback(None)
 
-    def _notify_step(self, step: c.TakenStep) -> None:
-        notify, event = self._observers.notify, step.event
-        notify(Observer.on_tournament_stepped, step)
-        for command in step.commands:
+    def _notify_transition(self, transition: c.TakenTransition) -> None:
+        notify, event = self._observers.notify, transition.event
+        notify(Observer.on_tournament_advanced, transition)
+        for command in transition.commands:
             if isinstance(command, c.SuspendEntrant):
                 notify(Observer.on_entrant_suspended, command)
             elif isinstance(command, c.DisregardMatch):
                 notify(Observer.on_notice, f"{command.match} does not count: {command.why}")
-        is_disregarded = any(isinstance(command, c.DisregardMatch) for command in step.commands)
+        is_disregarded = any(isinstance(command, c.DisregardMatch) for command in transition.commands)
         if isinstance(event, e.MatchClosed) and not is_disregarded:
             notify(Observer.on_match_closed if event.entry.void is None else Observer.on_match_voided, event.entry)
 

@@ -39,7 +39,7 @@ from ...clock import Clock
 from ...games.base import Game, Step
 from ...match import commands as c
 from ...match import events as e
-from ...observers import MatchStep
+from ...observers import MatchTransition
 from ...pages.outcomes import outcome
 from ...pages.words import move_text, why, with_names
 from ...programs.environment import Invitation
@@ -350,11 +350,11 @@ class PersonSeat:
 
     # --- the match
 
-    def take_step(self, step: MatchStep) -> None:
+    def take_transition(self, transition: MatchTransition) -> None:
         """Show a transition of the match."""
-        self.position = step.position
-        self.said += _said(step)
-        expelled = (command.foul for command in step.commands if isinstance(command, c.ExpelSeat))
+        self.position = transition.position
+        self.said += _said(transition)
+        expelled = (command.foul for command in transition.commands if isinstance(command, c.ExpelSeat))
         self._faults.update((foul.seat, str(foul.cause)) for foul in expelled)
         self._change()
 
@@ -395,10 +395,10 @@ class PersonSeat:
         self._change()
 
 
-def _said(step: MatchStep) -> list[str]:
+def _said(transition: MatchTransition) -> list[str]:
     """Return the events of a transition in words: the move, or who was expelled and why."""
-    event, names = step.event, tuple(map(printable, step.setup.names))
-    fouls = [command.foul for command in step.commands if isinstance(command, c.ExpelSeat)]
+    event, names = transition.event, tuple(map(printable, transition.setup.names))
+    fouls = [command.foul for command in transition.commands if isinstance(command, c.ExpelSeat)]
     expelled = [f"{names[foul.seat]} is expelled: {foul.cause}: {printable(why(foul))}" for foul in fouls]
     if isinstance(event, e.MoveReceived) and not fouls:
         return [f"{names[event.seat]}: {move_text(event.move)}"]

@@ -17,7 +17,7 @@ from protocol.address import parse_address
 from ...errors import BadRequest
 from ...games.base import Game
 from ...net.matches.programs import InvitedPlayer, Occupant
-from ...observers import MatchStep, Observer
+from ...observers import MatchTransition, Observer
 from ...programs.environment import Invitation
 from ...programs.player_spec import Launch, PersonPlace
 from .seat import PersonSeat
@@ -106,10 +106,10 @@ class PersonTable(Observer):
                 if self._interface.open is not None:
                     self._interface.open(site.link(name))
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, transition: MatchTransition) -> None:
         """Show every person a transition."""
         for seat in self._seats.values():
-            seat.take_step(step)
+            seat.take_transition(transition)
 
     def _occupant(self, launch: Launch) -> Occupant:
         if launch.person is None:

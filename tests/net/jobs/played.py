@@ -11,7 +11,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.net.jobs.job import KeylessSealer, MatchJob
-from referee.net.jobs.messages import Stepped
+from referee.net.jobs.messages import Advanced
 from referee.plugins import find_game
 from referee.record.writer import RecordWriter
 from referee.testing.seats import Choose, ScriptedSeat
@@ -36,13 +36,13 @@ class Played:
     """
 
     def __init__(self, folder: Path, steps: int = ALL, *, header: dict[str, Any] | None = None) -> None:
-        self.told: list[Stepped] = []
+        self.told: list[Advanced] = []
         self.match = _new_match(JOB)
         self.writer = _begun(folder, JOB, header or {})
         self.path = self.writer.path
         for number, (event, commands) in enumerate(drive(self.match, _seats(self.match)), 1):
             self.writer.write_transition(event, commands)
-            self.told.append(Stepped(match=JOB.match, line=number, hash=self.writer.head, event=_any(event)))
+            self.told.append(Advanced(match=JOB.match, line=number, hash=self.writer.head, event=_any(event)))
             if number == steps:
                 break
 

@@ -8,9 +8,9 @@ from prometheus_client import CollectorRegistry
 
 from referee.match.commands import Result
 from referee.net.group_commit import Durability
-from referee.net.jobs.messages import Stepped
+from referee.net.jobs.messages import Advanced
 from referee.net.jobs.remote_match import RemoteMatch
-from referee.observers import MatchStep, Observer, Observers
+from referee.observers import MatchTransition, Observer, Observers
 from referee.observers.metrics import Metrics
 from referee.plugins import find_game
 from referee.record.audit.match import audit
@@ -27,19 +27,19 @@ class Watching(Observer):
     """Keeps the steps that it is told of."""
 
     def __init__(self) -> None:
-        self.steps: list[MatchStep] = []
+        self.steps: list[MatchTransition] = []
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Keep one."""
         self.steps.append(step)
 
 
 def followed(
-    folder: Path, told: list[Stepped], *others: Observer, durability: Durability = Durability.MATCH
+    folder: Path, told: list[Advanced], *others: Observer, durability: Durability = Durability.MATCH
 ) -> tuple[RemoteMatch, Watching]:
     """Return a match that was followed, and who was told of it besides others."""
     watching = Watching()
-    match = RemoteMatch(JOB, folder, durability, Observers(watching, *others).notify_step)
+    match = RemoteMatch(JOB, folder, durability, Observers(watching, *others).notify_transition)
     for stepped in told:
         match.take(stepped)
     return match, watching
@@ -108,7 +108,7 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
 )
 def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, told: int, lines: int, end: str) -> None:
     """Observers get every line of the record once; whoever counts has one match that is over, and none that runs."""
-    reports: list[Stepped] = []
+    reports: list[Advanced] = []
     if steps:
         played = Played(tmp_path, steps)
         played.writer.close()
@@ -118,8 +118,8 @@ def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, tol
     match, watching = followed(tmp_path, reports[:told], metrics)
     match.void(WHY, SEALER)
     for step in match.unreported:
-        watching.on_match_stepped(step)
-        metrics.on_match_stepped(step)
+        watching.on_match_advanced(step)
+        metrics.on_match_advanced(step)
     hashes = [line.hash for line in read_record(match.path).chain.lines[1:-2]]
     assert [(step.line, step.hash) for step in watching.steps] == list(enumerate(hashes, 1))
     assert len(hashes) == (lines or len(reports))

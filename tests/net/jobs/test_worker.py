@@ -27,7 +27,7 @@ from referee.net.jobs.messages import (
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
 from referee.net.run_terms import RunTerms
-from referee.observers import MatchStep
+from referee.observers import MatchTransition
 from referee.programs.confining import Confinement
 
 from .played import JOB, Played
@@ -38,7 +38,7 @@ def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> N
     played, reports, followed = Played(tmp_path, 1), list[Report](), set[str]()
     played.writer.close()
     (told,) = played.told
-    step = MatchStep(
+    step = MatchTransition(
         setup=JOB.setup,
         line=told.line,
         hash=told.hash,
@@ -50,9 +50,9 @@ def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> N
         expelled=(),
     )
     reporter = Reporter(reports.append, followed)
-    reporter.on_match_stepped(step)
+    reporter.on_match_advanced(step)
     followed.add(JOB.match)
-    reporter.on_match_stepped(step)
+    reporter.on_match_advanced(step)
     assert reports == [told]
 
 

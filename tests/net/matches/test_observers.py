@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.cli.tournament_view import JsonLines
-from referee.observers import InThread, MatchStep, Observer, Observers
+from referee.observers import InThread, MatchTransition, Observer, Observers
 from referee.observers.diagnostics import DiagnosticLog
 
 from ...pages.tournaments import new, spec
@@ -46,7 +46,7 @@ class Failing(Observer):
         if not self.is_deaf:
             self._fail()
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Raise."""
         self._fail()
 
@@ -66,7 +66,7 @@ class Noted(Observer):
         """Keep it."""
         self.notes.append((event, facts))
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Count it."""
         self.steps += 1
 
@@ -77,7 +77,7 @@ class Stuck(Observer):
     def __init__(self) -> None:
         self.is_told, self.may_go = ThreadEvent(), ThreadEvent()
 
-    def on_match_stepped(self, step: MatchStep) -> None:
+    def on_match_advanced(self, step: MatchTransition) -> None:
         """Block."""
         self.is_told.set()
         self.may_go.wait()
@@ -165,7 +165,7 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
             self.events: list[str] = []
             self.played = -1
 
-        def on_match_stepped(self, step: MatchStep) -> None:
+        def on_match_advanced(self, step: MatchTransition) -> None:
             """Keep it, once the test has gone ahead."""
             ahead.wait()
             self.events.append(type(step.event).__name__)
@@ -273,7 +273,7 @@ def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
     story, noted = tell(name), Noted()
     with Observers(noted) as observers:
         for line, (event, commands) in enumerate(story.steps, 1):
-            observers.notify_step(MatchStep.of(event, commands, story.match, (line, "")))
+            observers.notify_transition(MatchTransition.of(event, commands, story.match, (line, "")))
     assert noted.steps == len(story.steps)
     result = story.match.result
     assert result is not None
@@ -284,8 +284,8 @@ def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
 def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
     """In a thread of its own or not; diagnostics are told of what is unusual by notes alone."""
     noted, deaf = Noted(), Observer()
-    assert not Observers(deaf, InThread(deaf)).has_listener(Observer.on_match_stepped)
-    assert Observers(deaf, noted).has_listener(Observer.on_match_stepped)
-    assert Observers(InThread(noted)).has_listener(Observer.on_match_stepped)
+    assert not Observers(deaf, InThread(deaf)).has_listener(Observer.on_match_advanced)
+    assert Observers(deaf, noted).has_listener(Observer.on_match_advanced)
+    assert Observers(InThread(noted)).has_listener(Observer.on_match_advanced)
     with DiagnosticLog(Path("/dev/null")) as log:
-        assert not Observers(InThread(log)).has_listener(Observer.on_match_stepped)
+        assert not Observers(InThread(log)).has_listener(Observer.on_match_advanced)

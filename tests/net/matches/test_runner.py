@@ -311,7 +311,7 @@ def test_any_other_fault_of_the_referee_voids_the_match(
         if faults:
             raise faults.pop()
 
-    monkeypatch.setattr(running.runner, "on_step", fail)
+    monkeypatch.setattr(running.runner, "on_transition", fail)
     running.answer(0)
     (result,) = running.result
     assert (result.void, result.fouls) == (f"{type(error).__name__}: {error}", ())

@@ -112,7 +112,7 @@ def test_a_match_that_fails_voids_itself_alone(tables: Tables, monkeypatch: pyte
 
     whole = failing[0].match.handle
     monkeypatch.setattr(failing[0].match, "handle", _broken)
-    failing[1].runner.on_step = _broken
+    failing[1].runner.on_transition = _broken
     tables.together(*(lambda match=match: match.answer(0) for match in [*failing, sound]))
     assert [match.result[0].void for match in failing] == ["RuntimeError: broken"] * 2
     assert kinds(sound.peers[1].heard())[-1] == "Turn"
@@ -145,7 +145,7 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
     """Observers are told of one step after the other, though the second one follows from sending the first."""
     running = tables.ready("a", seats=3)
     told: list[int] = []
-    running.runner.on_step = lambda step: told.append(step.line)
+    running.runner.on_transition = lambda step: told.append(step.line)
     slow = running.peers[1]
     slow.wire.room, slow.link._unread_bytes = 0, MAX_UNREAD_BYTES
     tables.together(lambda: running.answer(0), after_others=True)

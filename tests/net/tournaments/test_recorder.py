@@ -60,11 +60,11 @@ CRASH = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"ranking": ((0,), (1,))}, ["on_tournament_stepped", "on_match_closed"]),
-        ({"void": "the disk is full", "ranking": ()}, ["on_tournament_stepped", "on_match_voided"]),
+        ({"ranking": ((0,), (1,))}, ["on_tournament_advanced", "on_match_closed"]),
+        ({"void": "the disk is full", "ranking": ()}, ["on_tournament_advanced", "on_match_voided"]),
         (
             {"ranking": ((1,), (0,)), "fouls": (CRASH,)},
-            ["on_tournament_stepped", "on_entrant_suspended", "on_match_closed"],
+            ["on_tournament_advanced", "on_entrant_suspended", "on_match_closed"],
         ),
     ],
     ids=["counted", "void", "suspended"],
@@ -82,7 +82,7 @@ def test_a_result_that_does_not_count_is_no_news(begun: InMemoryTournament) -> N
     name = f"e{begun.tournament.playing[match].entrants[0]}"
     ruling = Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
     begun.recorder.take(e.Ruled(at=AT, ruling=ruling))
-    assert told_of(begun, match) == ["on_tournament_stepped", "on_notice"]
+    assert told_of(begun, match) == ["on_tournament_advanced", "on_notice"]
     assert begun.told.texts()[-1] == f"{match} does not count: somebody withdrew before it was over"
 
 
@@ -128,7 +128,7 @@ def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, host
     tournament = slow(tmp_path)
     assert events_on_record(tournament.path) == ["begun", "match-opened", "match-opened"]
     assert hosts.opened == []
-    assert {method for method, _, _ in tournament.told.calls}.isdisjoint({"on_match_opened", "on_match_stepped"})
+    assert {method for method, _, _ in tournament.told.calls}.isdisjoint({"on_match_opened", "on_match_advanced"})
     tournament.loop.work.pop(0)()
     assert len(hosts.opened) == 1
     tournament.loop.work.pop(0)()

@@ -105,7 +105,7 @@ def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, fo
     hosts.at_opening = opened
     played_out(tournament, hosts)
     assert set(before) == {"match-opened"}
-    steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "on_tournament_stepped"]
+    steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "on_tournament_advanced"]
     assert [step.line + 1 for step, _ in steps] == [count for _, count in steps]
     lines = read_tournament(tournament.path).chain.lines
     assert all(lines[step.line].hash == step.hash for step, _ in steps)
@@ -362,7 +362,7 @@ def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
     assert failure.check(NotWritten)
     assert f"the record {path} can't be written" in str(failure.value)
     assert not hosts.playing
-    told = [args[0].line for method, args, _ in tournament.told.calls if method == "on_tournament_stepped"]
+    told = [args[0].line for method, args, _ in tournament.told.calls if method == "on_tournament_advanced"]
     assert max(told) < len(lines_of(path))
     size = path.stat().st_size
     with pytest.raises(NotWritten):
