@@ -11,6 +11,7 @@ def run() -> None:
     """Be this process's program; while all that it needs is imported, Ctrl-C ends it."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
         signal.signal(signal.SIGINT, _stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # bin/referee held it back until now
     gc.disable()  # to look through what is imported again and again would be a tenth of a start
     from .cli.main import main  # noqa: PLC0415  # as above
 

@@ -110,6 +110,16 @@ def test_one_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None
     assert done.stderr in ("stopped before anything was begun\n", "stopped\n")
 
 
+def test_one_that_comes_while_python_itself_starts_ends_it(tmp_path: Path) -> None:
+    """No line of the product has run by then; the signal waits until one has."""
+    (tmp_path / "sitecustomize.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    command = [str(Path(sys.executable).with_name("referee")), "list"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (128 + signal.SIGINT, "")
+    assert done.stderr == "stopped before anything was begun\n"
+
+
 @pytest.mark.parametrize("module", LOADED)
 def test_sigterm_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None:
     """It ends without a word; at first the system itself sees to it."""
