@@ -3,9 +3,10 @@
 # The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
 # imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -93,25 +94,29 @@ def load() -> Registry:
     """Load every plugin of this installation.
 
     Raises:
-        PluginError: a plugin can't be imported or has an unknown hook, or two add the same name.
+        PluginError: a plugin can't be imported, has an unknown hook or one that fails, or two add the same name.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     manager.register(builtin_games, "builtin games")
     manager.register(builtin_formats, "builtin formats")
-    for entry in entry_points(group=GROUP):
-        manager.register(_import_plugin(entry), entry.name)
+    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    for entry in entries.values():
+        plugin = _import_plugin(entry)
+        with _naming(entry):
+            manager.register(plugin, entry.name)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"plugin {error.plugin!r}: {error}") from None
-    hook = manager.hook
+        with _naming(entries.get(manager.get_name(error.plugin) or "")):
+            raise
+    collect, hook = partial(_collect, entries), manager.hook
     return Registry(
-        games=_by_name(hook.referee_games(), "game"),
-        players=_by_name(hook.referee_house_players(), "house player"),
-        formats=_by_name(hook.referee_formats(), "pairing format"),
-        dialects=_by_name(hook.referee_dialects(), "dialect"),
-        observers=tuple(make for added in hook.referee_observers() for make in added),
+        games=_by_name(collect(hook.referee_games, Game), "game"),
+        players=_by_name(collect(hook.referee_house_players, HousePlayer), "house player"),
+        formats=_by_name(collect(hook.referee_formats, PairingFormat), "pairing format"),
+        dialects=_by_name(collect(hook.referee_dialects, Dialect), "dialect"),
+        observers=tuple(collect(hook.referee_observers, Callable)),
     )
 
 
@@ -152,29 +157,65 @@ def _find(name: str, plugins: Mapping[str, T], kind: str, before: str = "") -> T
 
 
 def _import_plugin(entry: EntryPoint) -> object:
-    """Import a plugin.
+    with _naming(entry, f"can't be imported from {entry.value}: "):
+        return entry.load()
+
+
+@contextmanager
+def _naming(entry: EntryPoint | None, trouble: str = "") -> Iterator[None]:
+    """Turn any error into one that names the plugin and its package, and says what to do.
+
+    Args:
+        entry: where the plugin is installed; None for a built-in one, whose errors are left as they are.
+        trouble: what cannot be done, before the error's own text.
 
     Raises:
-        PluginError: it can't be imported; the text names it and its package.
+        PluginError: the block failed.
     """
     try:
-        return entry.load()
+        yield
     except Exception as error:
+        if entry is None:
+            raise
         package = f" of the package {entry.dist.name}" if entry.dist else ""
-        text = f"plugin {entry.name!r}{package} can't be imported from {entry.value}"
-        raise PluginError(f"{text}: {type(error).__name__}: {error}; fix it, or uninstall it") from error
+        cause = f"{type(error).__name__}: {error}"
+        if isinstance(error, pluggy.PluginValidationError):  # a sentence, and then the plugin's path on this machine
+            cause = str(error).partition(" in plugin ")[0]
+        text = f"plugin {entry.name!r}{package}: {trouble}{' '.join(cause.split())}"
+        raise PluginError(f"{text}; fix it, or uninstall it") from error
 
 
-def _by_name(plugins: Iterable[Iterable[Any]], kind: str) -> dict[str, Any]:
-    """Return everything that the plugins add, by name.
+def _collect(entries: Mapping[str, EntryPoint], hook: pluggy.HookCaller, kind: Any) -> Iterator[Any]:
+    """Yield everything that the plugins add by one hook, the built-in ones last.
+
+    pluggy would call them all at once, and an error would not say which of them failed.
+
+    Args:
+        entries: name of a plugin that is not built in -> where it is installed.
+        hook: the hook.
+        kind: class of which each value is.
+
+    Raises:
+        PluginError: a plugin's function fails, or returns something else.
+    """
+    for implementation in reversed(hook.get_hookimpls()):
+        add: Any = implementation.function
+        with _naming(entries.get(implementation.plugin_name), f"{hook.name} failed: "):
+            for value in (added := list(add())):
+                if not isinstance(value, kind):
+                    raise TypeError(f"it adds an object of the class {type(value).__name__}, not {kind.__name__}")
+        yield from added
+
+
+def _by_name(added: Iterator[Any], kind: str) -> dict[str, Any]:
+    """Return everything that the plugins add by one hook, by name.
 
     Raises:
         PluginError: two add the same name.
     """
     table: dict[str, Any] = {}
-    for added in plugins:
-        for value in added:
-            if value.name in table:
-                raise PluginError(f"two plugins add a {kind} named {value.name!r}")
-            table[value.name] = value
+    for value in added:
+        if value.name in table:
+            raise PluginError(f"two plugins add a {kind} named {value.name!r}; uninstall one of them")
+        table[value.name] = value
     return table

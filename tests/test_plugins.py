@@ -59,8 +59,10 @@ def load_from(monkeypatch: pytest.MonkeyPatch, value: str) -> plugins.Registry:
         return plugins.load()
 
 
-def test_the_built_in_ones_come_through_the_door() -> None:
+def test_the_built_in_ones_come_through_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games, house players and pairing formats of the product are there, by name."""
+    own = [entry for entry in entry_points(group=plugins.GROUP) if entry.dist and entry.dist.name == "bot-referee"]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: own)
     known = plugins.load()
     assert set(known.games) == {"q", "quincy", "quincala", "quadominos"}
     assert set(known.players) >= {"random", "dag", "ldasg", "greedy"}
@@ -74,6 +76,31 @@ def test_the_built_in_ones_come_through_the_door() -> None:
 def test_a_plugin_adds_a_player(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another package adds stands beside the built-in ones."""
     assert load_with(monkeypatch, Extra("mine")).player("mine").summary == "A test's."
+
+
+class Failing:
+    """A plugin whose hook does what it is told to.
+
+    Args:
+        act: what the hook calls and returns.
+    """
+
+    def __init__(self, act: Any) -> None:
+        self._act = act
+
+    @hookimpl
+    def referee_house_players(self) -> Any:
+        """Do it."""
+        return self._act()
+
+
+class Demanding:
+    """A plugin whose hook has an argument that hooks don't have."""
+
+    @hookimpl
+    def referee_house_players(self, wanted: int) -> list[HousePlayer]:
+        """Return nothing: it is never called."""
+        return []
 
 
 class Watching:
@@ -136,9 +163,22 @@ def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch
     ("extra", "complaint"),
     [
         (Extra("dag"), "two plugins add a house player named 'dag'"),
-        (Misspelt(), "referee_hose_players"),
+        (Misspelt(), r"plugin 'extra': unknown hook 'referee_hose_players'; fix it, or uninstall it$"),
+        (Demanding(), r"plugin 'extra': .*referee_house_players.*; fix it, or uninstall it$"),
+        (Failing(lambda: 1 / 0), r"plugin 'extra': referee_house_players failed: ZeroDivisionError: division by zero;"),
+        (Failing(lambda: None), r"plugin 'extra': referee_house_players failed: TypeError"),
+        (Failing(lambda: (1 / 0 for _ in "a")), r"plugin 'extra': referee_house_players failed: ZeroDivisionError"),
+        (Failing(lambda: ["me"]), r"plugin 'extra': .*an object of the class str, not HousePlayer; fix it"),
     ],
-    ids=["a name twice", "an unknown hook"],
+    ids=[
+        "a name twice",
+        "an unknown hook",
+        "an unknown argument",
+        "a hook that fails",
+        "a hook that returns nothing",
+        "a generator that fails",
+        "something else",
+    ],
 )
 def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: object, complaint: str) -> None:
     """A name given twice and a misspelt hook are errors, not silence."""
@@ -163,7 +203,7 @@ def test_a_plugin_that_can_not_be_imported_is_named(
     (tmp_path / "broken_plugin.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "broken_plugin", raising=False)
-    with pytest.raises(plugins.PluginError, match=r"plugin 'extra' can't be imported.*uninstall it") as raised:
+    with pytest.raises(plugins.PluginError, match=r"plugin 'extra': can't be imported.*uninstall it") as raised:
         load_from(monkeypatch, "broken_plugin:plugin")
     assert why in str(raised.value)
 
