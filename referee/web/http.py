@@ -4,15 +4,20 @@
 # as it has arrived. Werkzeug's decoder works piece by piece, so it can run in a thread and stop at a limit.
 #
 # Large answers are sent in pieces, and only as fast as the visitor reads (`flow`): a visitor who reads nothing costs
-# one piece of memory, however large the answer is.
+# one piece of memory, however large the answer is. They are compressed piece by piece as well, in the threads that read
+# the files. Only what is the same for everybody is compressed: a page that repeats a visitor's words next to a form
+# token would betray the token by its length (the BREACH attack).
 #
 # All links are relative (`find_top`), because the organiser may show the site below a path of another web server. That
 # also means that no answer depends on the Host header, which a visitor can choose.
 
+import hashlib
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -23,7 +28,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.threads import deferToThread
 from twisted.web.http import CACHED
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.http import parse_options_header, parse_range_header
+from werkzeug.http import parse_accept_header, parse_options_header, parse_range_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
 from ..errors import RemediableError
@@ -55,6 +60,10 @@ _REMEDIES = {
     HTTPStatus.BAD_REQUEST: "send a well-formed request: an address in UTF-8, and the name of one host",
     HTTPStatus.INTERNAL_SERVER_ERROR: "try again; if it happens again, ask the organiser",
 }
+_LEVEL = 6
+"""Level of compression: more would take several times as long for a few percent."""
+_GZIP = 16 + zlib.MAX_WBITS
+"""Asks zlib for gzip's own head and end."""
 _GROWING = {".heads", ".jsonl"}
 """Endings of files that only grow: a client that follows one asks for the new bytes alone."""
 
@@ -172,21 +181,67 @@ def is_for_programs(request: Any) -> bool:
     return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 
+def send_unchanging(request: Any, content_type: str, body: bytes, *, cache: str = "no-cache") -> bytes:
+    """Send an answer that is the same for everybody, compressed, unless the visitor has the current one cached."""
+    is_packed = may_compress(request)
+    send(request, content_type, b"", cache=cache)
+    if is_cached(request, hashlib.sha256(body).hexdigest()[:16], is_packed=is_packed):
+        return b""
+    return b"".join(compress([body])) if is_packed else body
+
+
 def send_file(request: Any, path: Path) -> Any:
     """Send a file, or the requested range of it, unless the visitor has the current one cached."""
     send(request, TYPES[path.suffix], b"", cache="no-cache")  # browsers revalidate it each time
     file = path.open("rb")
     status = os.fstat(file.fileno())
-    is_cached = request.setLastModified(status.st_mtime) is CACHED
-    start, end = 0, status.st_size
-    if path.suffix in _GROWING and not is_cached:
-        start, end = _choose_range(request, status.st_size)
-    request.setHeader("Content-Length", str(end - start))
-    if is_cached or request.method == b"HEAD":
+    is_growing = path.suffix in _GROWING
+    is_packed = not (is_growing and request.requestHeaders.hasHeader(b"range")) and may_compress(request)
+    version = f"{status.st_mtime_ns:x}-{status.st_size:x}"
+    is_known = is_cached(request, version, is_packed=is_packed, changed_at=status.st_mtime)
+    start, end = _choose_range(request, status.st_size) if is_growing and not is_known else (0, status.st_size)
+    if not is_packed:
+        request.setHeader("Content-Length", str(end - start))
+    if is_known or request.method == b"HEAD":
         file.close()
         return b""
     file.seek(start)
-    return Deferred.fromCoroutine(_flow(request, file, end - start))
+    return Deferred.fromCoroutine(_flow(request, file, end - start, is_packed=is_packed))
+
+
+def may_compress(request: Any) -> bool:
+    """Return whether the visitor accepts gzip; announce the compression, and that the answer depends on the request."""
+    accepted = parse_accept_header((request.getHeader(b"accept-encoding") or b"").decode("latin-1"))
+    is_packed = accepted.quality("gzip") > 0
+    request.setHeader("Vary", "Accept-Encoding")
+    if is_packed:
+        request.setHeader("Content-Encoding", "gzip")
+    return is_packed
+
+
+def is_cached(request: Any, version: str, *, is_packed: bool, changed_at: float | None = None) -> bool:
+    """Announce the version of an answer, and return whether the visitor has it.
+
+    Args:
+        request: Twisted's request.
+        version: changes whenever the answer changes.
+        is_packed: whether the answer is compressed; one that is not has another ETag.
+        changed_at: seconds of the Unix epoch; None if that is not known.
+    """
+    if request.requestHeaders.hasHeader(b"if-none-match"):  # it is exact; a time is right only to the second
+        request.requestHeaders.removeHeader(b"if-modified-since")
+    is_same = request.setETag(f'"{version}{"-gzip" if is_packed else ""}"'.encode()) is CACHED
+    is_older = changed_at is not None and request.setLastModified(changed_at) is CACHED
+    return is_same or is_older
+
+
+def compress(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield parts of an answer in gzip's form; it waits for parts, and holds no more than a few at once."""
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    for part in parts:
+        if packed := packer.compress(part):
+            yield packed
+    yield packer.flush()
 
 
 def _choose_range(request: Any, size: int) -> tuple[int, int]:
@@ -218,15 +273,18 @@ def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> 
         size: number of bytes of the file to send.
     """
     send(request, HTML, b"")
-    request.setHeader("Content-Length", str(len(head) + size))
+    is_packed = may_compress(request)
+    if not is_packed:
+        request.setHeader("Content-Length", str(len(head) + size))
     if request.method == b"HEAD":
         file.close()
         return b""
-    request.write(head)
-    return Deferred.fromCoroutine(_flow(request, file, size))
+    return Deferred.fromCoroutine(_flow(request, file, size, head, is_packed=is_packed))
 
 
-def send_pieces(request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"") -> Any:
+def send_pieces(
+    request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"", *, cache: str = "no-store"
+) -> Any:
     """Send a large body piece by piece: many visitors share one body in memory, and none gets a copy of all of it.
 
     Args:
@@ -234,8 +292,9 @@ def send_pieces(request: Any, content_type: str, body: bytes | memoryview, head:
         content_type: media type of the answer.
         body: large body.
         head: bytes that are sent before it.
+        cache: how long it may be cached.
     """
-    send(request, content_type, b"")
+    send(request, content_type, b"", cache=cache)
     request.setHeader("Content-Length", str(len(head) + len(body)))
     if request.method == b"HEAD":
         return b""
@@ -244,10 +303,11 @@ def send_pieces(request: Any, content_type: str, body: bytes | memoryview, head:
     return Deferred.fromCoroutine(flow(request, pieces))
 
 
-async def _flow(request: Any, file: BinaryIO, size: int) -> None:
+async def _flow(request: Any, file: BinaryIO, size: int, head: bytes = b"", *, is_packed: bool = False) -> None:
     with file:
-        pieces = (min(_PIECE_BYTES, size - at) for at in range(0, size, _PIECE_BYTES))
-        await flow(request, map(file.read, pieces))
+        read = map(file.read, (min(_PIECE_BYTES, size - at) for at in range(0, size, _PIECE_BYTES)))
+        pieces = chain([head] if head else (), read)
+        await flow(request, compress(pieces) if is_packed else pieces)
 
 
 def redirect(request: Any, address: str) -> bytes:

@@ -27,8 +27,11 @@ from .http import (
     HTML,
     JSON,
     PLAIN_TEXT,
+    compress,
     find_address,
+    is_cached,
     is_for_programs,
+    may_compress,
     read_turn,
     refusal,
     refuse,
@@ -38,6 +41,7 @@ from .http import (
     send_head_and_file,
     send_pieces,
     send_reply,
+    send_unchanging,
     stream_events,
 )
 from .live import LiveTables
@@ -150,13 +154,21 @@ class _Made(Struct, frozen=True):
 
     async def send_report(self, request: Any, report: TournamentReport) -> Any:
         """Send a report as JSON."""
-        key = (report.spec.name, report.head, report.state)
-        body = await self.workshop.make(request, find_address(request), msgspec.json.encode, report, key=key)
-        return send_pieces(request, JSON, body)
+        is_packed = may_compress(request)
+        if is_cached(request, f"{report.head}-{report.state}", is_packed=is_packed):
+            return send(request, JSON, b"", cache="no-cache")
+        key = (report.spec.name, report.head, report.state, is_packed)
+        body = await self.workshop.make(request, find_address(request), _encode_report, report, is_packed, key=key)
+        return send_pieces(request, JSON, body, cache="no-cache")
 
     async def _make(self, request: Any, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
         self.limit.count(find_address(request))
         return await self.workshop.make(request, find_address(request), function, *args, key=key)
+
+
+def _encode_report(report: TournamentReport, is_packed: bool) -> bytes:  # noqa: FBT001  # the workshop passes it on
+    body = msgspec.json.encode(report)
+    return b"".join(compress([body])) if is_packed else body
 
 
 def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
@@ -178,7 +190,7 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
 
     @app.route(PATH, methods=["GET", "HEAD"])
     def _description(request: Any) -> bytes:
-        return send(request, JSON, openapi())
+        return send_unchanging(request, JSON, openapi())
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[bytes]:
@@ -186,15 +198,15 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
 
     @app.route("/robots.txt", methods=["GET", "HEAD"])
     def _robots(request: Any) -> bytes:
-        return send(request, PLAIN_TEXT, ROBOTS)
+        return send_unchanging(request, PLAIN_TEXT, ROBOTS)
 
     @app.route("/favicon.ico", methods=["GET", "HEAD"])
     def _icon(request: Any) -> bytes:
-        return send(request, "image/png", FAVICON, cache="max-age=86400")
+        return send_unchanging(request, "image/png", FAVICON, cache="max-age=86400")
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
-        return send(request, "application/x-pem-file", content.public_key)
+        return send_unchanging(request, "application/x-pem-file", content.public_key)
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:

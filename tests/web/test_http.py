@@ -1,5 +1,7 @@
 """Forms are read, and answers are sent: what is large part by part, as fast as it is taken."""
 
+import gzip
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
@@ -39,6 +41,37 @@ def test_a_file_is_sent_whole(contest: TestSite) -> None:
     channel, transport = visitor(contest.site)
     channel.dataReceived(REPORT * 2)
     assert transport.value().count(content) == 2
+
+
+def test_what_is_the_same_for_everybody_is_sent_compressed_and_once(contest: TestSite) -> None:
+    """To who accepts gzip; who has it gets nothing, until it changes."""
+    page, address = contest.folder / "logs" / "cup" / "report.html", "/tournaments/cup/report.html"
+    content = b"0123456789" * 100_000
+    page.write_bytes(content)
+    visitor = contest.visitor()
+    for accepted, is_packed in (("gzip, br", True), ("br", False), ("gzip;q=0", False), ("\xff;q=x", False)):
+        for path in (address, "/key.pem", "/api/openapi.json", "/api/tournaments/cup"):
+            answer = visitor.ask("GET", path, accept_encoding=accepted)
+            plain = visitor.ask("GET", path)
+            assert (answer.status, answer.headers.get("content-encoding")) == (200, "gzip" if is_packed else None)
+            assert (gzip.decompress(answer.body) if is_packed else answer.body) == plain.body
+            assert (answer.headers["vary"], plain.headers["vary"]) == ("Accept-Encoding", "Accept-Encoding")
+            assert (answer.headers["etag"] != plain.headers["etag"]) is is_packed
+            tag, old = answer.headers["etag"], "Mon, 23 Nov 2026 19:00:00 GMT"
+            again = visitor.ask("GET", path, accept_encoding=accepted, if_none_match=tag, if_modified_since=old)
+            assert (again.status, again.body) == (304, b"")
+    stamp = page.stat()
+    known_tag = visitor.ask("GET", address).headers["etag"]
+    page.write_bytes(content.replace(b"9", b"8"))
+    os.utime(page, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1000))  # within the second that a time of day tells
+    assert visitor.ask("GET", address, if_none_match=known_tag).status == 200
+
+
+def test_a_compressed_part_is_none(contest: TestSite) -> None:
+    """Bytes of a record that is followed are those of the record."""
+    (contest.folder / "logs" / "cup.heads").write_bytes(b"01234567")
+    answer = contest.visitor().ask("GET", "/tournaments/cup/heads", range="bytes=4-", accept_encoding="gzip")
+    assert (answer.status, answer.body, "content-encoding" in answer.headers) == (206, b"4567", False)
 
 
 def test_who_leaves_in_the_middle_leaves_nothing(
