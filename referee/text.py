@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 import msgspec
 
@@ -51,6 +52,26 @@ def show_json(value: object, most: int = 300) -> str:
     """
     text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= most else text[:most] + "..."
+
+
+def plain_text(value: Any) -> str:
+    """Return a plain value, such as a move, as one line: its action first, if it has one."""
+    try:
+        if isinstance(value, dict) and isinstance(value.get("action"), str):
+            rest = (f"{key} {_plain(part)}" for key, part in value.items() if key != "action")
+            return printable(" ".join((value["action"], *rest)))
+        return printable(_plain(value))
+    except RecursionError:
+        return "(too deep to show)"
+
+
+def _plain(value: Any) -> str:
+    """Return a plain value as JSON with spaces, words without their quotes."""
+    if isinstance(value, str) and value.replace("-", "").isalnum():
+        return value
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def is_blank(text: str) -> bool:

@@ -12,7 +12,7 @@
 
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
@@ -328,6 +328,14 @@ class Game(ABC, Generic[S, V, M]):
         in a way that is the beginning of another's.
         """
         return (step if isinstance(step, str) else str(msgspec.to_builtins(step)),)
+
+    def describe(self, play: Mapping[str, Any]) -> str:
+        """Return a play in words for people; by default none, and its fields are shown.
+
+        Args:
+            play: a move in the form of the wire, or what the others are told of it: an event of `news`, or all of it.
+        """
+        return ""
 
     @abstractmethod
     def check_invariants(self, state: S) -> None:

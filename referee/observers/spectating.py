@@ -6,7 +6,8 @@ hand, and of the messages only those are shown that all seats were sent.
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from msgspec import Struct
 from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
+from ..match.fouls import Cause
+from ..text import plain_text, printable
 from ..tournament.machine import Tournament
 from ..tournament.match_context import Fixture, MatchEntry
 from .base import MatchTransition, Observer
@@ -21,13 +24,30 @@ from .base import MatchTransition, Observer
 LATEST = 8
 """Latest moves and expulsions that every change repeats."""
 
+_CAUSES = {
+    Cause.TIMEOUT: "gave no answer in time",
+    Cause.ILLEGAL_MOVE: "made an illegal move",
+    Cause.MALFORMED_MESSAGE: "sent what is no message",
+    Cause.OUT_OF_TURN: "sent a message that nothing asked for",
+    Cause.FLOOD: "sent a long message that nothing asked for",
+    Cause.OVERSIZE: "sent a message that is too long",
+    Cause.NOT_READING: "did not read what it was sent",
+    Cause.DISCONNECTED: "closed its connection",
+    Cause.CRASHED: "crashed",
+    Cause.REFUSED_TO_START: "did not start",
+}
+"""Cause of an expulsion -> words. Rule, bytes and detail follow in the record, once the match is over."""
+_UNSAID = ("kind", "seat", "event", "score")
+"""Keys of an event that the words next to it already say."""
 
-class ToldNews(Struct, frozen=True, kw_only=True):
-    """News that all seats were sent."""
+
+class SeenNews(Struct, frozen=True, kw_only=True):
+    """A move or an expulsion that all seats were told of, in words."""
 
     turn: int
-    what: dict[str, Any]
-    """News as on the wire: a move without what it drew, or an expulsion with its cause."""
+    seat: int | None
+    text: str
+    is_expulsion: bool
 
 
 class SeenTable(Struct, frozen=True, kw_only=True):
@@ -52,7 +72,7 @@ class SeenTable(Struct, frozen=True, kw_only=True):
     """Time left in each seat's bank when it was asked last; None: it has no bank, or was not asked yet."""
     used_ms: Sequence[float] | None
     """Time of each seat's moves so far; None if the match was resumed."""
-    told: Sequence[ToldNews]
+    told: Sequence[SeenNews]
     """Latest news, the oldest first."""
     board: str | None
     """Board as SVG, with placeholders for names; None before the deal."""
@@ -69,7 +89,7 @@ class _Table:
     def __init__(self) -> None:
         self.transition: MatchTransition | None = None
         self.seats: list[_Seat] = []
-        self.told: deque[ToldNews] = deque(maxlen=LATEST)
+        self.told: deque[SeenNews] = deque(maxlen=LATEST)
         self.expelled: list[int] = []
         self.asked_at: float | None = None
         self.limit_ms: float | None = None
@@ -77,7 +97,7 @@ class _Table:
         self._is_whole = True
         """True if its first transition was seen."""
 
-    def take(self, transition: MatchTransition, now: float) -> None:
+    def take(self, game: Game[Any, Any, Any], transition: MatchTransition, now: float) -> None:
         """Take a transition."""
         self.transition, self.has_changed = transition, True
         if not self.seats:
@@ -87,7 +107,7 @@ class _Table:
             self.seats[transition.event.seat].used_ms += max(e.used_ms(transition.event), 0.0)
         first = next((command for command in transition.commands if isinstance(command, c.TellSeat)), None)
         if first is not None:
-            self._add_news(transition, first)
+            self._add_news(game, transition, first)
         for command in transition.commands:
             if isinstance(command, c.AskMove):
                 self.asked_at, self.limit_ms = now, command.limit_ms
@@ -95,12 +115,12 @@ class _Table:
             elif isinstance(command, c.ExtendLimit):
                 self.asked_at, self.limit_ms = now, command.limit_ms
 
-    def _add_news(self, transition: MatchTransition, first: c.TellSeat) -> None:
+    def _add_news(self, game: Game[Any, Any, Any], transition: MatchTransition, first: c.TellSeat) -> None:
         """Add what one of the seats is sent: the others are sent the same, except what one of them draws."""
         for command in transition.commands:
             # One seat's messages are enough, and `draws` is never read: only its own seat may know what it drew.
             if isinstance(command, c.TellSeat) and command.seat == first.seat:
-                self.told.append(ToldNews(turn=command.turn, what=command.what))
+                self.told += _word(game, command.turn, command.what)
                 if command.what["kind"] == "expelled":
                     self.expelled.append(command.what["seat"])
 
@@ -124,6 +144,24 @@ class _Table:
             told=list(self.told),
             board=None if transition.position is None else game.draw_svg(transition.position, ()),
         )
+
+
+def _word(game: Game[Any, Any, Any], turn: int, what: dict[str, Any]) -> Iterator[SeenNews]:
+    """Yield news in words: a line for each seat that did something, or to which something happened."""
+    seat = what.get("seat")
+    if what["kind"] == "expelled":
+        text = f"is expelled: {_CAUSES[Cause(what['cause'])]}"
+        yield SeenNews(turn=turn, seat=seat, text=text, is_expulsion=True)
+        return
+    for actor, events in groupby(what.get("events") or [what], lambda event: event.get("seat")):
+        text = ", ".join(game.describe(event) or _show_fields(event) for event in events)
+        yield SeenNews(turn=turn, seat=actor, text=printable(text), is_expulsion=False)
+
+
+def _show_fields(event: dict[str, Any]) -> str:
+    """Return an event of a game that describes none: its name, and its fields."""
+    rest = {key: value for key, value in event.items() if key not in _UNSAID}
+    return plain_text({"action": event["event"], **rest} if "event" in event else rest)
 
 
 class SpectatedTables(Observer):
@@ -163,7 +201,7 @@ class SpectatedTables(Observer):
         """Keep what has changed."""
         table = self._tables.get(transition.setup.match)
         if table is not None:
-            table.take(transition, self._now())
+            table.take(self._find_game(transition.setup.game), transition, self._now())
 
     def refresh(self) -> None:
         """Write what has changed."""

@@ -1,7 +1,7 @@
 """Data for the pages of an explained match: the answers with their times, and all messages of one turn."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -18,6 +18,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     what: str
     answer: str
     """The answer in JSON; of a long one, the beginning."""
+    words: str
+    """The answer in words, if it is a move."""
     times: Mapping[str, float | None]
     """Times by name, in milliseconds."""
     shares: Sequence[tuple[str, float, float]]
@@ -34,10 +36,11 @@ class Spoken(Struct, frozen=True, kw_only=True):
     """Name and JSON."""
 
 
-def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
+def list_answers(conversation: Sequence[Mapping[str, Any]], describe: Callable[[Any], str]) -> Iterator[AnswerRow]:
     """Yield the answers of a seat, and what happened to it.
 
     Args:
+        describe: returns a plain move in words.
         conversation: conversation of an explanation, in plain data.
     """
     for part in conversation:
@@ -48,6 +51,7 @@ def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRo
                 turn=content.get("turn"),
                 what=_words(part["event"].removesuffix("-received")),
                 answer=_json(answer)[:_SHOWN_CHARS],
+                words=describe(content["move"]) if "move" in content else "",
                 times={name: part.get(f"{name}_ms") for name in ("referee", "program", "wire", "used", "limit")},
                 shares=list(_shares(part)),
             )

@@ -24,7 +24,7 @@ from .rendering import environment, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
 from .summary import MatchNotes
 from .verifying import verifying_script
-from .words import duration, gains, headline, move_text, ranking, reasons, time_control, time_split, with_names
+from .words import duration, gains, headline, move_words, ranking, reasons, time_control, time_split, with_names
 
 T = TypeVar("T")
 
@@ -204,7 +204,7 @@ def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterabl
             "at": frame.at_ms,
             "seat": frame.seat,
             "head": headline(frame, names),
-            "move": None if frame.took_ms is None else move_text(frame.move),
+            "move": None if frame.took_ms is None else move_words(folded.match.game, frame.move),
             "took": frame.took_ms,
             "reasons": reasons(frame, folded.match.game.rules),
             "scores": frame.scores,

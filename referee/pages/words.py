@@ -4,7 +4,6 @@ Moves, details and evidence come from players. What leaves here has still to be 
 printable, too. All else is printable and of bounded length.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -15,11 +14,11 @@ import msgspec
 
 from protocol.messages import TimeControl
 
-from ..games.base import Rule
+from ..games.base import Game, MalformedMove, Rule
 from ..match.commands import Result
 from ..match.events import Answer, DeadlinePassed, used_ms
 from ..match.fouls import Foul
-from ..text import printable
+from ..text import plain_text, printable
 from ..tournament.match_context import FoulEntry
 from ..tournament.points import Scoring
 from .outcomes import Teams
@@ -36,24 +35,13 @@ _MAX_NAME = 20
 _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
 
 
-def move_text(move: Any) -> str:
-    """Return a plain move as one line: its action first, if it has one."""
+def move_words(game: Game[Any, Any, Any], move: Any) -> str:
+    """Return a plain move in words of its game; one that the game can't read is shown by its fields."""
     try:
-        if isinstance(move, dict) and isinstance(move.get("action"), str):
-            rest = (f"{key} {_plain(value)}" for key, value in move.items() if key != "action")
-            return printable(" ".join((move["action"], *rest)))
-        return printable(_plain(move))
-    except RecursionError:
-        return "(too deep to show)"
-
-
-def _plain(value: Any) -> str:
-    """Return a plain value as JSON with spaces, words without their quotes."""
-    if isinstance(value, str) and value.replace("-", "").isalnum():
-        return value
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_plain, value))}]"
-    return json.dumps(value, ensure_ascii=False, default=str)
+        game.parse_move(move)
+    except (MalformedMove, RecursionError):
+        return plain_text(move)
+    return printable(game.describe(move)) if isinstance(move, dict) and game.describe(move) else plain_text(move)
 
 
 def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
@@ -140,7 +128,7 @@ def _evidence_text(evidence: str) -> str:
     except ValueError:  # a record is shown before it is audited
         return ""
     try:
-        return move_text(msgspec.msgpack.decode(data))
+        return plain_text(msgspec.msgpack.decode(data))
     except (ValueError, TypeError, RecursionError):  # a breach of the wire need not be msgpack
         return data.decode(errors="backslashreplace")
 

@@ -22,6 +22,8 @@ from ..files.tree import MIB
 from ..pages.explanation_page import list_answers, list_messages
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.verifying import verifying_link
+from ..pages.words import move_words
+from ..plugins import find_game
 from .author_service import AuthorService, NotYours
 from .contest.practice import Practice
 from .contest.queue import QueueLine, select_lines
@@ -138,7 +140,7 @@ class AuthorPages:
             turn=turn,
             standing=word_standing(explanation),
             foul=() if verdict is None else list(foul_lines(explanation, verdict)),
-            answers=list_answers(match["conversation"]),
+            answers=list_answers(match["conversation"], partial(move_words, find_game(explanation.game))),
             spoken=() if turn is None else list_messages(match["conversation"], turn),
         )
 

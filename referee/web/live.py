@@ -1,7 +1,7 @@
 """The tables of a contest as spectators see them while matches are played."""
 
 # Only public facts arrive here, because observers/spectating.py has removed the others in the process of the
-# tournament. This module adds names and words, and delays everything if the contest wants that.
+# tournament. This module adds names, and delays everything if the contest wants that.
 #
 # Most bytes of a board's drawing define its symbols, which hardly ever change. So a drawing is split in two, and an
 # event carries the symbols only if they are new: with hundreds of spectators this is most of the site's traffic.
@@ -15,36 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..match.fouls import Cause
-from ..observers.spectating import SeenTable, ToldNews
-from ..pages.words import move_text, with_names
+from ..observers.spectating import SeenNews, SeenTable
+from ..pages.words import with_names
 from .contest_json import OpenMatch
 from .event_streams import EventStreams
-
-_UNSAID = ("kind", "seat", "event")
-"""Keys of an event that the words next to it already say."""
-_CAUSES = {
-    Cause.TIMEOUT: "gave no answer in time",
-    Cause.ILLEGAL_MOVE: "made an illegal move",
-    Cause.MALFORMED_MESSAGE: "sent what is no message",
-    Cause.OUT_OF_TURN: "sent a message that nothing asked for",
-    Cause.FLOOD: "sent a long message that nothing asked for",
-    Cause.OVERSIZE: "sent a message that is too long",
-    Cause.NOT_READING: "did not read what it was sent",
-    Cause.DISCONNECTED: "closed its connection",
-    Cause.CRASHED: "crashed",
-    Cause.REFUSED_TO_START: "did not start",
-}
-"""Cause of an expulsion -> words. Rule, bytes and detail follow in the record, once the match is over."""
-
-
-class LiveLine(Struct, frozen=True, kw_only=True):
-    """A move or an expulsion in words."""
-
-    turn: int
-    seat: int | None
-    text: str
-    is_expulsion: bool
 
 
 class LiveTable(OpenMatch, frozen=True, kw_only=True):
@@ -58,7 +32,7 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
     """Result in words, and the points; None while the match goes on."""
     expelled: Sequence[int] = ()
     """Seats that were expelled."""
-    lines: Sequence[LiveLine] = ()
+    lines: Sequence[SeenNews] = ()
     """Latest events, the oldest first."""
     asked: Sequence[int] = ()
     """Seats that are asked for a move."""
@@ -199,7 +173,7 @@ def _update(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
     return replace(
         table,
         expelled=seen.expelled,
-        lines=[_line(news) for news in seen.told],
+        lines=seen.told,
         asked=seen.asked,
         asked_at=None if seen.asked_at is None else seen.asked_at + delay_s,
         limit_ms=seen.limit_ms,
@@ -218,19 +192,3 @@ def _split_drawing(svg: str) -> tuple[str, str]:
     before, begin, rest = svg.partition("<defs>")
     symbols, end, after = rest.partition("</defs>")
     return begin + symbols + end, before + after
-
-
-def _line(news: ToldNews) -> LiveLine:
-    what, seat = news.what, news.what.get("seat")
-    is_expulsion = what["kind"] == "expelled"
-    if is_expulsion:
-        text = f"is expelled: {_CAUSES[Cause(what['cause'])]}"
-    else:
-        parts = what.get("events") or [what]  # a move of several parts lists them one by one
-        text = ", ".join(map(_words, parts))
-    return LiveLine(turn=news.turn, seat=seat if isinstance(seat, int) else None, text=text, is_expulsion=is_expulsion)
-
-
-def _words(part: dict[str, Any]) -> str:
-    rest = {key: value for key, value in part.items() if key not in _UNSAID}
-    return move_text({"action": part["event"], **rest} if "event" in part else rest)

@@ -9,10 +9,11 @@ from selenium.webdriver.common.keys import Keys
 from referee.match.machine import Match
 from referee.pages.replay_frames import ReplayFrame, fold_record
 from referee.pages.replay_page import replay_page
-from referee.pages.words import move_text
+from referee.pages.words import move_words
 from referee.plugins import load
 from referee.record.audit.match import open_match, refold
 from referee.record.reader import read_record
+from referee.text import plain_text
 
 from ..match.folding import lost
 from ..record.records import Story, cut
@@ -86,7 +87,7 @@ def test_points_and_boards_are_those_of_the_record(browser: Page, story: Path) -
         shown = page.run("return document.querySelectorAll('#board svg > use:not([href=\"#q-fresh\"])').length")
         assert len(frame.state.board) == shown
         if frame.took_ms is not None:
-            assert page.text("#move").startswith(move_text(frame.move))
+            assert page.text("#move").startswith(move_words(load().game("q"), frame.move))
         page.press(Keys.ARROW_RIGHT)
     assert page.complaints() == []
 
@@ -262,7 +263,7 @@ def test_hostile_players_have_no_effect(browser: Page, tmp_path: Path) -> None:
         assert page.run("return document.scripts.length") == 2
         page.press(Keys.ARROW_RIGHT)
     page.press(Keys.HOME, Keys.ARROW_RIGHT)
-    assert page.text("#move").startswith(move_text(HOSTILE_MOVE))
+    assert page.text("#move").startswith(plain_text(HOSTILE_MOVE))
     assert page.texts("#seats .name")[:3] == list(HOSTILE_NAMES[:3])
     assert page.run("return performance.getEntriesByType('resource').length") == 0
     assert page.complaints() == []

@@ -11,11 +11,11 @@ from referee.games.base import Game
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
 from referee.pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, StillSecret, fold_record
-from referee.pages.words import duration, gains, headline, move_text, ranking, reasons, time_split
+from referee.pages.words import duration, gains, headline, ranking, reasons, time_split
 from referee.plugins import PluginError, load
 from referee.record.audit.match import open_match, refold
 from referee.record.reader import RecordError, read_record
-from referee.text import MAX_CHARS, printable
+from referee.text import MAX_CHARS, plain_text, printable
 
 from ..match.folding import lost
 from ..record.records import FAULTS, Story, cut, story
@@ -162,7 +162,7 @@ def test_only_printable_text_is_shown(text: str, shown: str) -> None:
 )
 def test_moves_as_words(move: object, shown: str) -> None:
     """A move is told on one line, whatever it is."""
-    assert shown == move_text(move)
+    assert shown == plain_text(move)
 
 
 def test_a_bottomless_move_is_told() -> None:
@@ -170,7 +170,7 @@ def test_a_bottomless_move_is_told() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    assert move_text(deep) == "(too deep to show)"
+    assert plain_text(deep) == "(too deep to show)"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
     said = [text for frame in seen.frames for _, text in reasons(frame, seen.match.game.rules)]
     said += [headline(frame, seen.match.setup.names) for frame in seen.frames]
     said += [row.name + row.note for row in ranking(seen.match.setup.names, seen.match.result, ())]
-    assert all(text.isprintable() for text in [*said, move_text(HOSTILE_MOVE)])
+    assert all(text.isprintable() for text in [*said, plain_text(HOSTILE_MOVE)])
     assert any("\\x1b[2J" in text for text in said)
 
 

@@ -136,6 +136,17 @@ def test_the_real_steps_tell_the_same_words(name: str) -> None:
         assert secret not in everything
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_moves_are_told_in_words_of_the_game(name: str) -> None:
+    """No field of the wire is shown, and the points that a move brought are."""
+    lines = [line for told in seen_of(steps_of(name)) for line in msgspec.json.decode(told, type=SeenTable).told]
+    assert lines
+    assert not any(sign in line.text for line in lines for sign in "{}[]_")
+    assert [line.is_expulsion for line in lines].count(True)
+    if name == "q":
+        assert any(line.text.startswith("red ") or line.text.endswith(" points") for line in lines)
+
+
 def shown(live: LiveTables) -> list[tuple[str, bool, bool]]:
     """Return match, whether it is over, and whether its board is shown, by table."""
     return [(table.match, table.is_over, table.board is not None) for table in live.state.tables]

@@ -11,7 +11,7 @@ from ...app.records.explain import check_is_record
 from ...app.replaying import draw_board, select_frames, write_page, write_text
 from ...match.machine import Match
 from ...pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
-from ...pages.words import move_text, reasons
+from ...pages.words import move_words, reasons
 from ...plugins import installed
 from ...record.reader import read_record
 from ...text import printable
@@ -108,7 +108,7 @@ def _print_frame(frame: ReplayFrame, match: Match) -> None:
     if frame.foul is not None:
         out.print("expelled", style="red")
     if frame.took_ms is not None:
-        _print(Text(move_text(frame.move)))
+        _print(Text(move_words(match.game, frame.move)))
     for label, reason in reasons(frame, match.game.rules):
         _print(Text.assemble((f"{label}: ", "dim"), reason))
     if frame.state is None:

@@ -6,6 +6,7 @@ In both, a tile shows the letter of its colour as well, so that it can be read w
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import cos, pi, sin
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -46,6 +47,20 @@ def _status(state: State, outcome: Outcome | None) -> str:
     """Return a line about the whole game."""
     left = f"{counted(len(state.pile), 'tile')} left to hand out"
     return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
+
+
+def describe(play: Mapping[str, Any]) -> str:
+    """Return a play in words: `red diamond at row -1, column 0; 7 points`."""
+    match play:
+        case {"action": "place", "tiles": [*tiles]}:
+            spots = (f"{name.replace('-', ' ')} at row {row}, column {column}" for row, column, name in tiles)
+            points = f"; {counted(play['points'], 'point')}" if "points" in play else ""
+            return ", then ".join(spots) + points
+        case {"action": "exchange"}:
+            return "exchanges the whole hand"
+        case {"action": "pass"}:
+            return "passes"
+    return ""
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, rank_seats, replace_at, rules_beside
 from ..drawing import square_name
 from . import tiles
-from .drawing import draw_svg, draw_text
+from .drawing import describe, draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
 from .tiles import BETWEEN, BY_NAME, KINDS, NAMES, NEIGHBOURS, Board, Cell, Openings, Tile
 
@@ -254,6 +254,10 @@ class QGame(Game[State, View, Move]):
         # The openings were updated play by play; here they are computed again from the whole map.
         assert state.openings == tiles.openings(state.board)
         assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
+
+    def describe(self, play: Mapping[str, Any]) -> str:
+        """Return a play in words."""
+        return describe(play)
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the map and every seat's hand, for a terminal."""

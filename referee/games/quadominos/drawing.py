@@ -4,7 +4,7 @@ In both, every number has a tone as well as its digit. In the SVG, each corner i
 meet, the quarters make one disc of one tone, so a corner that fits is seen before it is read.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -34,8 +34,29 @@ _ENDS = {
     "quadominos.end.last": "no opponent is left",
 }
 """Rule that ended the game -> the same in words."""
+_WORDS = {
+    "lay": "{tile} at row {row}, column {column}",
+    "points": "takes a bonus of 25 points",
+    "done": "lays no more tiles",
+    "laid": "{tile} at row {row}, column {column}; {points}",
+    "bonus": "gets a bonus of {points}",
+    "drew": "draws {tiles}; loses {lost}",
+    "skipped": "can't lay a tile; loses {lost}",
+    "went-out": "has laid the last tile; {points}",
+    "blocked": "nobody can lay a tile: the round is over",
+    "dealt": "round {round} is dealt, {tiles} each",
+}
+"""Action of a move, or name of an event -> the same in words."""
+_NOUNS = {"points": "point", "lost": "point", "tiles": "tile"}
+"""Field of an event that counts something -> the thing."""
 _TEXT_WIDTH = 80
 """Characters of a terminal."""
+
+
+def describe(play: Mapping[str, Any]) -> str:
+    """Return a move, or an event of a play, in words: `0224 at row 0, column 1; 8 points`."""
+    counts = {key: counted(play[key], noun) for key, noun in _NOUNS.items() if key in play}
+    return _WORDS.get(play.get("event") or play.get("action", ""), "").format(**{**play, **counts})
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:

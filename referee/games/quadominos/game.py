@@ -8,7 +8,7 @@ and says where the article is silent.
 # a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a square, `(row, column)`. The referee
 # draws and skips by itself: a seat is asked only if it can lay a tile.
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from ...chance import Dealer
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, rank_seats, replace_at, rules_beside
 from ..drawing import square_name
 from . import rounds, tiles
-from .drawing import draw_svg, draw_text
+from .drawing import describe, draw_svg, draw_text
 from .forms import Done, Lay, Move, Points, Position, View, read_table, read_tiles
 from .rounds import MIDDLE, PENALTY, Options, State, Task
 from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
@@ -223,6 +223,10 @@ class QuadOminos(Game[State, View, Move]):
         if step not in FACE_BY_NAME:
             return (step,)
         return TILES[TILE_OF[FACE_BY_NAME[step]]], f"{step[:2]} over {step[:1:-1]}"
+
+    def describe(self, play: Mapping[str, Any]) -> str:
+        """Return a move, or an event of a play, in words."""
+        return describe(play)
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the table and every seat's hand, for a terminal."""

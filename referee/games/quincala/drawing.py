@@ -5,7 +5,8 @@ dark or light, and in text by digit (White) or letter (Black). So both can be re
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..drawing import Symbols, card, document, place, square_name
 from .board import COLOURS, MAX_SIZES, NAMES, OWN, count_mixed, find_mixed, names, pieces
@@ -19,6 +20,21 @@ _STYLES = ("black on bright_white", "bright_white on grey23")
 """Styles by seat, in the markup of rich."""
 _MAX_SHOWN = 8
 """Number of dots of the last move for which a line of 80 characters has room."""
+
+
+def describe(play: Mapping[str, Any]) -> str:
+    """Return a play in words: `from row 1, column 2 to row 3, column 2, knocks off b1`."""
+    match play:
+        case {"action": "place", "piece": piece, "dot": [row, column]}:
+            colour = "white" if piece.startswith("w") else "black"
+            return f"the {colour} piece of size {piece[1:]} on row {row}, column {column}"
+        case {"action": "leg", "start": [row, column], "end": [to_row, to_column]}:
+            knocked = ", ".join(play.get("knocked", ()))
+            off = f", knocks off {knocked}" if knocked else ""
+            return f"from row {row}, column {column} to row {to_row}, column {to_column}{off}"
+        case {"action": "stop"}:
+            return "ends the move"
+    return ""
 
 
 def draw_text(state: State) -> str:

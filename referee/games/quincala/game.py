@@ -10,7 +10,7 @@ reconstruction, since the source's figures could not be found.
 # hidden and there is no chance: `deliver` has nothing to do, and the shuffle is not used.
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -21,7 +21,7 @@ from ..drawing import square_name
 from . import board as boards
 from . import turns
 from .board import DotPair, Layout, PieceName, PreparedMap
-from .drawing import draw_svg, draw_text
+from .drawing import describe, draw_svg, draw_text
 from .turns import GameEnding, Phase, State
 
 Seat = Literal[0, 1]
@@ -326,6 +326,10 @@ class QuincalaGame(Game[State, View, Move]):
         if isinstance(step, Place):
             return step.piece, square_name(*step.dot)
         return (square_name(*step.start), square_name(*step.end)) if isinstance(step, Leg) else ("stop",)
+
+    def describe(self, play: Mapping[str, Any]) -> str:
+        """Return a play in words."""
+        return describe(play)
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the board and both hands, for a terminal: nothing is hidden."""

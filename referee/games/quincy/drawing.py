@@ -3,7 +3,8 @@
 In both, a stone has its team's letter as well as its colour, in SVG also a shape; stones of a line are marked.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from ...text import counted
 from ..drawing import DARK, LIGHT, Symbols, card, document, hand_group, place, square_name
@@ -42,6 +43,18 @@ def _status(state: State) -> str:
 
 def _line_count(state: State, seat: int) -> str:
     return counted(survey(state.stones[seat % 2])[1], "line")
+
+
+def describe(play: Mapping[str, Any]) -> str:
+    """Return a play in words: `a stone on row 3, column 4, by the domino 2|7`."""
+    match play:
+        case {"action": "add", "domino": [low, high], "square": [row, column]}:
+            return f"a stone on row {row}, column {column}, by the domino {low}|{high}"
+        case {"action": "remove", "domino": [low, high], "square": [row, column]}:
+            return f"takes the stone on row {row}, column {column}, by the domino {low}|{high}"
+        case {"action": "discard", "domino": [low, high]}:
+            return f"discards the domino {low}|{high}"
+    return ""
 
 
 # --- text

@@ -5,7 +5,7 @@ domino, or with only unplayable ones when nothing is left to draw, is skipped, a
 hand of an eliminated player lies face down; in a game of four its partner plays on alone.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, re
 from ..drawing import square_name
 from . import board as b
 from .board import Domino, Pair, Square, Squares
-from .drawing import draw_svg, draw_text
+from .drawing import describe, draw_svg, draw_text
 from .forms import Add, Discard, Move, Options, Position, PublicEvent, Remove, State, StoneLine, View
 
 HAND_SIZE = 5
@@ -238,6 +238,10 @@ class QuincyGame(Game[State, View, Move]):
         assert isinstance(step, Add | Remove | Discard)
         domino = "{}|{}".format(*sorted(step.domino))
         return domino, "discard" if isinstance(step, Discard) else square_name(*step.square)
+
+    def describe(self, play: Mapping[str, Any]) -> str:
+        """Return a play in words."""
+        return describe(play)
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the board and every seat's hand, for a terminal."""

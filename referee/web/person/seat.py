@@ -41,7 +41,7 @@ from ...match import commands as c
 from ...match import events as e
 from ...observers import MatchTransition
 from ...pages.outcomes import outcome
-from ...pages.words import move_text, why, with_names
+from ...pages.words import move_words, why, with_names
 from ...programs.environment import Invitation
 from ...text import printable
 from ...tournament.points import Scoring
@@ -353,7 +353,7 @@ class PersonSeat:
     def take_transition(self, transition: MatchTransition) -> None:
         """Show a transition of the match."""
         self.position = transition.position
-        self.said += _said(transition)
+        self.said += _said(self.game, transition)
         expelled = (command.foul for command in transition.commands if isinstance(command, c.ExpelSeat))
         self._faults.update((foul.seat, str(foul.cause)) for foul in expelled)
         self._change()
@@ -395,11 +395,11 @@ class PersonSeat:
         self._change()
 
 
-def _said(transition: MatchTransition) -> list[str]:
+def _said(game: Game[Any, Any, Any], transition: MatchTransition) -> list[str]:
     """Return the events of a transition in words: the move, or who was expelled and why."""
     event, names = transition.event, tuple(map(printable, transition.setup.names))
     fouls = [command.foul for command in transition.commands if isinstance(command, c.ExpelSeat)]
     expelled = [f"{names[foul.seat]} is expelled: {foul.cause}: {printable(why(foul))}" for foul in fouls]
     if isinstance(event, e.MoveReceived) and not fouls:
-        return [f"{names[event.seat]}: {move_text(event.move)}"]
+        return [f"{names[event.seat]}: {move_words(game, event.move)}"]
     return expelled
