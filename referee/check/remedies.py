@@ -1,17 +1,13 @@
 """Advice to an author: what to do about a foul or a breach of the wire. Advice of a single step is in that step."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Any
 
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..errors import BadMove
+from ..match.coordinates import WOULD_BE_LEGAL
 from ..match.events import Ending
 from ..match.fouls import Cause, Foul
-from ..testing.seats import AnyGame
 
 SPEC = "protocol/SPEC.md"
 
@@ -78,66 +74,11 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
             "No byte of an answer came in time: think less (`left_ms` of the turn tells how much there is), or see "
             "that the answer is written and flushed. `referee check` finds out whether the program thinks or waits."
         )
+    if WOULD_BE_LEGAL in foul.detail:
+        return "Check how your program counts rows and columns, and which of the two comes first."
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(bytes.fromhex(foul.evidence))
     return remedy(foul.cause, foul.code).replace("GAME", game)
-
-
-def coordinates_remedy(game: AnyGame, state: Any, move: Any) -> str | None:
-    """Return the advice about an illegal move that would be legal with other coordinates; None for any other move.
-
-    To count from another number than the referee, or to write the column first, are the mistakes that beginners make
-    most. The view shows them nothing of it: the move looks right to its author.
-
-    Args:
-        game: the game.
-        state: the state in which the move is illegal.
-        move: the move, plain.
-    """
-    for words, change in _CHANGES.items():
-        for changed in _change_coordinates(move, change):
-            with suppress(BadMove):
-                game.play(state, game.parse_move(changed))
-                return f"With {words} the move would be legal: check how your program counts rows and columns."
-    return None
-
-
-def _change_coordinates(move: Any, change: Callable[[int, int], tuple[int, int]]) -> Iterator[Any]:
-    """Yield a plain move with all its coordinates changed, then with those of one key only.
-
-    A pair of numbers need not be a place: a domino of Quincy is one, too.
-    """
-    if not isinstance(move, dict):
-        return
-    whole = _change(move, change)
-    yield whole
-    yield from ({**move, key: whole[key]} for key in move if whole[key] != move[key])
-
-
-def _change(value: Any, change: Callable[[int, int], tuple[int, int]]) -> Any:
-    match value:
-        case {"row": int(row), "column": int(column), **others}:
-            row, column = change(row, column)
-            return {**others, "row": row, "column": column}
-        case dict():
-            return {key: _change(inner, change) for key, inner in value.items()}
-        case [int(row), int(column), *rest]:
-            return [*change(row, column), *rest]
-        case list():
-            return [_change(inner, change) for inner in value]
-    return value
-
-
-_CHANGES: dict[str, Callable[[int, int], tuple[int, int]]] = {
-    "row and column exchanged": lambda row, column: (column, row),
-    "rows and columns one larger": lambda row, column: (row + 1, column + 1),
-    "rows and columns one smaller": lambda row, column: (row - 1, column - 1),
-    "rows one larger": lambda row, column: (row + 1, column),
-    "rows one smaller": lambda row, column: (row - 1, column),
-    "columns one larger": lambda row, column: (row, column + 1),
-    "columns one smaller": lambda row, column: (row, column - 1),
-}
-"""Change of coordinates in words -> the same of one place; the most likely mistake first."""
 
 
 def prefix_remedy(first: bytes) -> str:

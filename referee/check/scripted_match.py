@@ -20,7 +20,7 @@ from ..match.setup import MatchSetup
 from ..net.links.player_protocol import make_message
 from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
 from .findings import Failed
-from .remedies import coordinates_remedy, foul_remedy
+from .remedies import foul_remedy
 from .session import Session
 
 _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
@@ -118,8 +118,6 @@ class ScriptedMatch:
         self._sent_ms = self._last_ms = 0.0
         self._events: list[e.Event] = []
         self._demanded = ""
-        self._last_move: tuple[Any, Any] | None = None
-        """Program's last move, plain, after the state in which it was made."""
         self._others: dict[int, ScriptedSeat] = {
             seat: ScriptedSeat(self._choose, takes_ms=0.0, match=self.name)
             for seat in range(seats)
@@ -253,10 +251,7 @@ class ScriptedMatch:
             return
         elif isinstance(command, c.ExpelSeat):
             self.session.flush()
-            failure = explain_foul(command.foul, self._terms.game.name, self.session.heard)
-            if command.foul.cause is Cause.ILLEGAL_MOVE and self._last_move is not None:
-                failure.remedy = coordinates_remedy(self._terms.game, *self._last_move) or failure.remedy
-            raise failure
+            raise explain_foul(command.foul, self._terms.game, self.session.heard)
         else:
             self._say(command)
 
@@ -282,8 +277,6 @@ class ScriptedMatch:
         instants: Any = {"seat": self.seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         if isinstance(message, Move):
             self.moves += 1
-            # The state has to be stored now: by the time of the expulsion, the fold has dropped the seat.
-            self._last_move = self.fold.state, message.move
             self.slowest_s = max(self.slowest_s, (at_ms - sent_ms) / 1000)
             return e.MoveReceived(turn=message.turn, move=message.move, **instants)
         if isinstance(message, Ack):
@@ -300,22 +293,23 @@ class ScriptedMatch:
         return plain(legal[self._chance.below(len(legal))])
 
 
-def explain_foul(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
+def explain_foul(foul: Foul, game: AnyGame, received: bytes | None = None, where: str = "") -> Failed:
     """Return the failure of a program that is expelled.
 
     Args:
         foul: its foul.
-        game: name of the game.
-        received: the bytes in question.
+        game: the game.
+        received: the bytes in question; None: what it sent last.
         where: beginning of the sentence about what happened, such as "in turn 3: ".
     """
     broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
+    rule = game.rules.get(foul.rule or "")
     return Failed(
         f"{where}{broken}: {foul.detail}",
-        "a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time",
-        foul_remedy(foul, game),
+        rule.text if rule is not None else "an answer as SPEC.md says, in time",
+        foul_remedy(foul, game.name),
         received=received,
-        cause=broken if foul.rule or foul.code else f"{broken}: {foul.detail}",
+        cause=foul.rule or foul.code or f"{broken}: {foul.detail}",
     )
 
 

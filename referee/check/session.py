@@ -260,7 +260,7 @@ class Session:
                 event = self.connection.next_event()
             except RemoteProtocolError as error:
                 happened, remedy = f"{error.code}: {error.detail}", CODE_REMEDIES[error.code]
-                raise Failed(happened, what, remedy, received=frame) from None
+                raise Failed(happened, what, remedy, received=frame, cause=error.code) from None
             if isinstance(event, Message):
                 return event
             # Else it was an answer that has crossed the end of its match, which is nobody's mistake.

@@ -162,7 +162,7 @@ def _match(name: str, context: CheckContext) -> str:
         fouls = [foul for foul in report.result.fouls if foul.seat == 0]
         if fouls:
             where = f"it was expelled in turn {fouls[0].turn}: "
-            failure = explain_foul(fouls[0], game.name, bytes.fromhex(fouls[0].evidence), where)
+            failure = explain_foul(fouls[0], game, bytes.fromhex(fouls[0].evidence), where)
             texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
             failure.printed = leave_out_crash("".join(texts))[-_LAST_CHARS:]
             raise failure

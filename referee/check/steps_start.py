@@ -25,13 +25,15 @@ from protocol.limits import (
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, type_of
 
 from ..games.base import IllegalMove, MalformedMove
+from ..match.coordinates import add_hint
+from ..match.fouls import Cause, Foul
 from ..programs.player_spec import refuse_escapes, resolve_command
 from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
-from .remedies import CODE_REMEDIES, SPEC, coordinates_remedy, prefix_remedy, remedy
-from .scripted_match import ScriptedMatch
+from .remedies import CAUSE_REMEDIES, CODE_REMEDIES, SPEC, prefix_remedy
+from .scripted_match import ScriptedMatch, explain_foul
 from .session import Session
 
 QUIET_S = 0.15
@@ -412,29 +414,39 @@ def _is_move(seen: FirstTurn) -> None:
     _move(seen)
 
 
-def _repeats(key: str, advice: str, seen: FirstTurn) -> None:
+def _repeats(key: str, seen: FirstTurn) -> None:
     """Judge whether the move repeats a value of the turn."""
     value, wanted = getattr(_move(seen), key), getattr(seen, key)
     if value != wanted:
-        raise Failed(f"{key} is {value!r}", f"{wanted!r}, as in the turn", advice)
+        code, advice = _REPEATED[key]
+        raise Failed(f"the `{key}` of its move is {value}", f"`{key}` {wanted}, as in the turn", advice, cause=code)
+
+
+_REPEATED = {
+    "match": (Code.WRONG_MATCH, CODE_REMEDIES[Code.WRONG_MATCH]),
+    "turn": (Code.OUT_OF_TURN, CAUSE_REMEDIES[Cause.OUT_OF_TURN]),
+}
+"""Key of the turn that a move repeats -> code of the breach if it does not, and the advice."""
 
 
 def _move_shape(seen: FirstTurn) -> None:
     try:
         seen.game.parse_move(_move(seen).move)
     except MalformedMove as error:
-        advice = CODE_REMEDIES["move"].replace("GAME", seen.game.name)
-        raise Failed(str(error), f"a move of {seen.game.name}", advice) from None
+        raise _fail_move(seen, str(error), cause=Cause.MALFORMED_MESSAGE, code="move") from None
 
 
 def _move_rules(seen: FirstTurn) -> None:
     try:
         seen.game.play(seen.state, seen.game.parse_move(_move(seen).move))
     except IllegalMove as error:
-        advice = coordinates_remedy(seen.game, seen.state, _move(seen).move)
-        advice = advice or remedy("illegal-move", None).replace("GAME", seen.game.name)
-        rule = seen.game.rules[error.rule_id]
-        raise Failed(f"{error.rule_id}: {error.detail}", f"{rule.text} ({rule.id})", advice) from None
+        raise _fail_move(seen, error.detail, cause=Cause.ILLEGAL_MOVE, rule=error.rule_id) from None
+
+
+def _fail_move(seen: FirstTurn, detail: str, **facts: Any) -> Failed:
+    """Return the failure of a bad move, as the match itself judges it."""
+    detail = add_hint(detail, seen.game, seen.state, _move(seen).move)
+    return explain_foul(Foul(seat=0, at_ms=0.0, turn=1, detail=detail, **facts), seen.game)
 
 
 def _move_once(seen: FirstTurn) -> None:
@@ -489,8 +501,8 @@ STEPS = (
         ("quiet", "it says nothing while nothing is asked", _is_quiet),
         ("answers", "it answers its first turn in time", _answers),
         ("move", "the answer is a move", _is_move),
-        ("move-match", "the move names the match", partial(_repeats, "match", CODE_REMEDIES["wrong-match"])),
-        ("move-turn", "the move has the number of the turn", partial(_repeats, "turn", remedy("out-of-turn", None))),
+        ("move-match", "the move names the match", partial(_repeats, "match")),
+        ("move-turn", "the move has the number of the turn", partial(_repeats, "turn")),
         ("move-form", "the move has the form of the game's", _move_shape),
         ("move-rules", "the move is legal", _move_rules),
         ("move-once", "it moves once", _move_once),

@@ -18,6 +18,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
+from .coordinates import add_hint
 from .events import ImpossibleEvent
 from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, identify_foul
 from .nonces import Nonces
@@ -283,10 +284,12 @@ class Match:
             move = self.game.parse_move(event.move)
             self.state = self.game.play(self.state, move)
         except MalformedMove as error:
-            self._foul(event, Cause.MALFORMED_MESSAGE, code="move", detail=str(error), evidence=event.frame)
+            detail = add_hint(str(error), self.game, self.state, event.move)
+            self._foul(event, Cause.MALFORMED_MESSAGE, code="move", detail=detail, evidence=event.frame)
             return
         except IllegalMove as error:
-            self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=error.detail, evidence=event.frame)
+            detail = add_hint(error.detail, self.game, self.state, event.move)
+            self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=detail, evidence=event.frame)
             return
         news = self.game.news(self.state)
         demand = self._demand_ack(event.seat) if self.setup.acknowledge and news.draws is not None else (None, None)

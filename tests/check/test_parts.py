@@ -15,7 +15,7 @@ from protocol.frames import encode_frame
 from protocol.messages import FROM_PLAYER
 from referee.check.findings import Failed, show_bytes
 from referee.check.loop import Loop
-from referee.check.remedies import CODE_REMEDIES, coordinates_remedy, remedy
+from referee.check.remedies import CODE_REMEDIES, remedy
 from referee.check.scripted_match import explain_foul
 from referee.check.steps_games import largest, near_end
 from referee.check.steps_wire import lengthen, reorder
@@ -62,16 +62,17 @@ def test_every_foul_and_every_code_has_a_remedy() -> None:
 def test_failures_of_one_cause_are_told_from_others() -> None:
     """Numbers make no other cause; another rule, another reason of a crash and another expectation do."""
     crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
-    assert explain_foul(crash, "q", b"", "it was expelled in turn 3: ").cause == "crashed: exit status 1: KeyError: 'x'"
+    failure = explain_foul(crash, GAMES["q"], where="it was expelled in turn 3: ")
+    assert failure.cause == "crashed: exit status 1: KeyError: 'x'"
     late, later, never = (
         Failed(f"its answer came after {number} s", expected, "think less")
         for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
     )
     assert late.cause == later.cause != never.cause
-    told = explain_foul(crash, "q", b"", "it was expelled in turn 3: ").trouble.cause
-    assert "KeyError" not in told  # such a text may have a path of the machine, which is nothing for an author
+    # Such a text may have a path of the machine, which is nothing for an author.
+    assert "KeyError" not in failure.trouble.cause
     rules = [Foul(seat=0, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=1, rule=rule, detail="so") for rule in ("a", "b")]
-    assert explain_foul(rules[0], "q", b"").cause != explain_foul(rules[1], "q", b"").cause
+    assert explain_foul(rules[0], GAMES["q"]).cause != explain_foul(rules[1], GAMES["q"]).cause
 
 
 VALUES: tuple[Any, ...] = (
@@ -214,38 +215,3 @@ def test_the_largest_view_of_q_has_nearly_all_tiles() -> None:
 def test_the_advice_names_every_message_of_a_player() -> None:
     """What a program is told to send is all that a player may send."""
     assert all(name in CODE_REMEDIES["unknown-type"] for name in FROM_PLAYER)
-
-
-def _shift(move: dict[str, Any], down: int, right: int) -> dict[str, Any]:
-    """Return a placement of Q with other rows and columns."""
-    tiles = [[row + down, column + right, tile] for row, column, tile in move["tiles"]]
-    return {**move, "tiles": tiles}
-
-
-@pytest.mark.parametrize(
-    ("down", "right", "words"),
-    [(1, 1, "rows and columns one smaller"), (-1, -1, "rows and columns one larger"), (0, 1, "columns one smaller")],
-)
-def test_a_move_that_counts_otherwise_is_explained(down: int, right: int, words: str) -> None:
-    """A program that counts rows and columns from another number is told so."""
-    state = near_end(GAMES["q"]).state
-    moves = [plain(move) for move in GAMES["q"].legal_moves(state) if plain(move)["action"] == "place"]
-    advice = {coordinates_remedy(GAMES["q"], state, _shift(move, down, right)) for move in moves}
-    assert any(words in (text or "") for text in advice)
-
-
-def test_row_and_column_in_the_wrong_order_are_explained() -> None:
-    """Also where a pair of numbers beside the place is no place, as Quincy's domino."""
-    state = near_end(GAMES["quincy"]).state
-    moves = [plain(move) for move in GAMES["quincy"].legal_moves(state) if "square" in plain(move)]
-    advice = [coordinates_remedy(GAMES["quincy"], state, {**move, "square": move["square"][::-1]}) for move in moves]
-    assert "With row and column exchanged the move would be legal: check how your program counts rows and columns." in (
-        advice
-    )
-
-
-def test_another_mistake_is_not_explained_by_coordinates() -> None:
-    """A tile that is not in the hand fits nowhere; a move without coordinates has none."""
-    state = near_end(GAMES["q"]).state
-    assert coordinates_remedy(GAMES["q"], state, {"action": "place", "tiles": [[9, 9, "red-clover"]]}) is None
-    assert coordinates_remedy(GAMES["q"], state, "pass") is None
