@@ -1,10 +1,11 @@
-"""What holds for every test: a record that it wrote audits clean, unless the test says that it forges records."""
+"""What holds for every test: one that needs an absent program is skipped, and records audit clean if not forged."""
 
 import gc
 import os
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from referee.record.redacted_record import check_redacted_record
 from referee.record.tournament_record import is_tournament
 from referee.tournament.pairing.dutch import pair_round
 
+from .needs import SEPARATOR, require
 from .pages.postgresql import server
 
 MEMORY = Path("/dev/shm")
@@ -28,9 +30,15 @@ FREE_BYTES = 1 << 30
 """All tests together need a tenth of that."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that `.ci/run` gives, on a machine that has everything."""
+    parser.addoption("--nothing-skipped", action="store_true", help="Fail if a test was skipped.")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
     config.addinivalue_line("markers", "forges: writes records that must not hold")
+    config.addinivalue_line("markers", "needs(program, ...): runs programs that a machine may lack; see needs.py")
     config.addinivalue_line("markers", "long: takes ten seconds or more, most of them waiting")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs would inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,6 +80,37 @@ def pytest_collection_finish() -> None:
     """Leave out of collections what stays to the end: 12,000 tests would be gone through again and again."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose programs this machine lacks."""
+    require(*(program for mark in item.iter_markers("needs") for program in mark.args))
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail a run that skipped a test, where nothing may be skipped."""
+    if (
+        session.config.getoption("nothing_skipped")
+        and exitstatus == pytest.ExitCode.OK
+        and _count_skipped(session.config)
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print one line for each reason why tests were skipped: an absent program, and what to install."""
+    for reason, count in sorted(_count_skipped(config).items()):
+        terminalreporter.write_line(f"{count} {'test' if count == 1 else 'tests'} skipped: {reason}")
+    if config.getoption("nothing_skipped") and _count_skipped(config):
+        terminalreporter.write_line("no test may be skipped with --nothing-skipped", red=True)
+
+
+def _count_skipped(config: pytest.Config) -> Counter[str]:
+    """Return how many tests were skipped, by reason. A test that lacks two programs counts for both."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", ()) if reporter is not None else ()
+    reasons = (str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    return Counter(reason for text in reasons for reason in text.split(SEPARATOR))
 
 
 @pytest.fixture(scope="session")

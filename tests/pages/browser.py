@@ -1,23 +1,22 @@
-"""Starts a headless Chromium that talks to nobody; a test that needs one fails without it."""
+"""Starts a headless Chromium that talks to nobody; a test that needs one is skipped without it."""
 
 import base64
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from selenium import webdriver
 from selenium.common.exceptions import JavascriptException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.wait import WebDriverWait
 
+from ..needs import find_program, require
+
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-INSTALL = "the page is tested in a browser: apt-get install -y chromium chromium-driver"
 
 
 def start_browser(profile: Path) -> webdriver.Chrome:
@@ -26,15 +25,13 @@ def start_browser(profile: Path) -> webdriver.Chrome:
     Args:
         profile: an empty folder for all that it keeps.
     """
-    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.fail(INSTALL)
+    require("chromium", "chromedriver")
     options = webdriver.ChromeOptions()
-    options.binary_location = program
+    options.binary_location = str(find_program("chromium"))
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(driver))
+    return webdriver.Chrome(options=options, service=Service(find_program("chromedriver")))
 
 
 class Page:

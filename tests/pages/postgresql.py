@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for tests, on a socket in a folder of its own. Knows Debian's paths and the PATH.
+"""A PostgreSQL server of its own for tests, on a socket in a folder of its own.
 
 Refuses to run as root, as the server does: then everything is done as `nobody`.
 """
@@ -16,13 +16,16 @@ from typing import Any
 
 import psycopg
 
+from ..needs import find_program, require
+
 _START_S = "60"
 _numbers = count(1)
 
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Run a server, and yield the address of its database."""
+    """Run a server, and yield the address of its database; skip the test if there is none."""
+    require("initdb")
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     home = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))  # a socket's path is short
     try:
@@ -56,19 +59,7 @@ def _run(user: Any, program: str, *arguments: Any) -> None:
     Raises:
         CalledProcessError: it failed; what it said stands in the output of the test.
     """
-    command = [str(_find(program)), *map(str, arguments)]
+    command = [str(find_program(program)), *map(str, arguments)]
     is_other = user.pw_uid != os.getuid()
     who: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if is_other else {}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", env={"LC_ALL": "C.UTF-8"}, **who)
-
-
-def _find(program: str) -> Path:
-    """Return where a program is: Debian keeps those of the server out of the PATH.
-
-    Raises:
-        FileNotFoundError: PostgreSQL is not installed.
-    """
-    there = shutil.which(program) or next(iter(sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))), None)
-    if there is None:
-        raise FileNotFoundError(f"{program}: these tests run a PostgreSQL server; apt-get install postgresql")
-    return Path(there)

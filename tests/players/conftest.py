@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +12,17 @@ from referee.programs.build import Builds
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import Launch, read_folder
-from referee.programs.sandbox import find_sandbox
 
-TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
-INSTALL = "apt-get install nodejs default-jdk-headless gcc make golang-go cargo"
+from ..needs import require, require_sandbox
+
+TOOLS = {
+    "c": ("gcc", "make"),
+    "go": ("go",),
+    "java": ("javac",),
+    "javascript": ("node",),
+    "rust": ("cargo",),
+}
+"""Language -> the programs that its sample is built and run with, if a machine may lack them."""
 
 Sample = Callable[[str], Launch]
 """language -> how its sample is started, made and built."""
@@ -25,14 +31,13 @@ Sample = Callable[[str], Launch]
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     """Return what makes and builds the sample of a language, in a folder that all workers share."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    assert not missing, f"there is no program named {', '.join(missing)}: {INSTALL}"
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "samples"
     root.mkdir(exist_ok=True)
-    builds = Builds(root / ".builds", Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
+    builds = Builds(root / ".builds", Confinement(sandbox=require_sandbox(), groups=find_control_groups()))
 
     def _made(language: str) -> Launch:
+        require(*TOOLS.get(language, ()))
         folder = root / language.replace("-", "")
         with (root / f".{language}").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -13,7 +13,8 @@ from referee.programs.build import Builds, content_hash
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import PlayerError, read_folder
-from referee.programs.sandbox import find_sandbox
+
+from ..needs import require_sandbox
 
 
 class Player:
@@ -25,7 +26,7 @@ class Player:
         self.folder.mkdir()
         toml = f'name = "mine"\nrun = "./made"\nbuild = {json.dumps(build)}\n'
         (self.folder / "player.toml").write_text(toml)
-        self._builds = Builds(self.cache, Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
+        self._builds = Builds(self.cache, Confinement(sandbox=require_sandbox(), groups=find_control_groups()))
 
     def build(self) -> bool:
         """Build if there is something to be built."""

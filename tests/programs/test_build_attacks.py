@@ -14,7 +14,9 @@ from referee.programs.build import Builds, content_hash
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import PlayerError, read_folder
-from referee.programs.sandbox import Sandbox, find_sandbox
+from referee.programs.sandbox import Sandbox
+
+from ..needs import require_sandbox
 
 PYTHON = shlex.quote(sys.executable)
 NEST = "import os\nfor _ in range(1500):\n    os.mkdir('deep')\n    os.chdir('deep')\n"
@@ -42,7 +44,7 @@ def made(folder: Path, build: str, sandbox: Sandbox | None) -> None:
 @pytest.fixture(params=["sandbox", "bare"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox | None:
     """Return the sandbox of builds: one, and none."""
-    return find_sandbox() if request.param == "sandbox" else None
+    return require_sandbox() if request.param == "sandbox" else None
 
 
 BAD = {
@@ -78,7 +80,7 @@ def test_what_a_build_may_not_leave(tmp_path: Path, sandbox: Sandbox | None, scr
 def test_a_build_may_not_leave_any_number_of_files(tmp_path: Path) -> None:
     """However small they are: whoever walks through the folder would take as long as the build wants."""
     with pytest.raises(PlayerError, match="more than 50000 files and folders in it"):
-        made(tmp_path / "mine", "for n in range(50_001):\n    open(f'{n}', 'w').close()\n", find_sandbox())
+        made(tmp_path / "mine", "for n in range(50_001):\n    open(f'{n}', 'w').close()\n", require_sandbox())
 
 
 def test_nothing_lends_its_owners_rights(tmp_path: Path, sandbox: Sandbox | None) -> None:
@@ -107,7 +109,7 @@ def test_a_long_chain_of_links_is_followed_as_far_as_the_kernel_does(tmp_path: P
 def test_a_build_can_fill_its_own_folder_only(tmp_path: Path) -> None:
     """What it writes is bounded while it runs, also in files that it has removed but has open still."""
     with pytest.raises(PlayerError, match=r"No space left on device|out of memory"):
-        made(tmp_path / "mine", FILL, find_sandbox())
+        made(tmp_path / "mine", FILL, require_sandbox())
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"player.toml", "script.py"}
 
 
@@ -125,7 +127,7 @@ def test_a_build_of_roots_runs_as_nobody(tmp_path: Path) -> None:
         "assert pathlib.Path('script.py').stat().st_uid == 1000\n"
         "pathlib.Path('uid').write_text(pathlib.Path('/proc/self/uid_map').read_text())\n"
     )
-    made(tmp_path / "mine", script, find_sandbox())
+    made(tmp_path / "mine", script, require_sandbox())
     maps = [line.split() for line in (tmp_path / "mine" / "uid").read_text().splitlines()]
     assert maps == [["0", "0", "1"], ["1000", "65533", "1"]]
 

@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
-from referee.programs.sandbox import find_sandbox
 from tests.benchmarks.channels import TIMED, Together, TriedChannel, tried
+
+from ..needs import require_sandbox
 
 
 def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
@@ -18,13 +19,13 @@ def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
 
 def test_no_channel_is_open() -> None:
     """Neither in one match nor from one to the next."""
-    assert open_channels(tried(Confinement(sandbox=find_sandbox(), groups=find_control_groups()))) == set()
+    assert open_channels(tried(Confinement(sandbox=require_sandbox(), groups=find_control_groups()))) == set()
 
 
 def test_open_channels_are_found() -> None:
     """Without the filter, locks carry words in a match, and hints on files of one's own even to the next one."""
     found = open_channels(
-        tried(Confinement(sandbox=replace(find_sandbox(), is_filtered=False), groups=find_control_groups()))
+        tried(Confinement(sandbox=replace(require_sandbox(), is_filtered=False), groups=find_control_groups()))
     )
     assert {("lock of a file", Together.AT_ONCE), ("lock of a byte", Together.AT_ONCE)} <= found
     owns_system = os.geteuid() == 0  # who does not own a file can't mark it

@@ -23,8 +23,8 @@ from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import house_launch
 from referee.programs.processes import find_marked
 from referee.programs.program import POLL_S, Program
-from referee.programs.sandbox import find_sandbox
 
+from ..needs import require_sandbox
 from ..net.wires import fired
 from .loop import Loop
 
@@ -35,7 +35,7 @@ FILES = 77
 def confinement(request: pytest.FixtureRequest) -> Confinement:
     """Return what one warm process is held to, and those forked from it."""
     return Confinement(
-        sandbox=find_sandbox() if request.param != "neither" else None,
+        sandbox=require_sandbox() if request.param != "neither" else None,
         groups=find_control_groups() if request.param == "sandbox" else None,
         limits=ProgramLimits(open_files=FILES),
         fork_server=ForkServer(),

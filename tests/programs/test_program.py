@@ -19,8 +19,8 @@ from referee.programs.fork_server import ForkServer
 from referee.programs.limits import GRACE_S, PATIENCE_S
 from referee.programs.player_spec import Launch, PlayerError, house_launch
 from referee.programs.program import POLL_S, Program
-from referee.programs.sandbox import find_sandbox
 
+from ..needs import require_sandbox
 from ..net.wires import fired
 from .loop import Loop
 
@@ -173,7 +173,7 @@ time.sleep(1000)
 def test_a_sandbox_is_gone_when_all_in_it_is(tmp_path: Path) -> None:
     """Without control groups, too, where nothing but its first process knows that."""
     script = f"{HOLDING}# {tmp_path}"
-    running = Running(tmp_path, script, confinement=Confinement(sandbox=find_sandbox()))
+    running = Running(tmp_path, script, confinement=Confinement(sandbox=require_sandbox()))
     running.said("here")
     of_it = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if holds(path, script)]
     ends = [os.pidfd_open(int(process.name)) for process in of_it]

@@ -25,6 +25,8 @@ def built(name: str, text: str, build: str) -> str:
     return shlex.join(["sh", "-c", f"cd && printf %s {shlex.quote(text)} > {name} && {build}"])
 
 
+NEEDS = {"lua": "lua5.4", **{name: name for name in ("perl", "ruby", "php", "node", "gcc", "go")}}
+"""Runtime -> the program that a machine may lack."""
 PROGRAMS = {
     "bash": "bash -c 'exec 3< <(echo 42); cat <&3'",
     "perl": f"perl -MSocket -e '{PERL}'",
@@ -38,7 +40,13 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("command", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, id=name, marks=[pytest.mark.needs(NEEDS[name])] if name in NEEDS else [])
+        for name, command in PROGRAMS.items()
+    ],
+)
 def test_a_runtime_runs(command: str) -> None:
     """As it does outside; the README says how to install all of them."""
     assert said_inside(command_launch(command, "p")) == "42\n"

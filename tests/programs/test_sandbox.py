@@ -28,6 +28,8 @@ from referee.programs.processes import ProcessCommand
 from referee.programs.sandbox import NoSandboxError, find_sandbox
 from referee.record.folder import record_names
 
+from ..needs import require_sandbox
+
 
 def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> FileView:
     """Return what a program is shown where records are private."""
@@ -41,7 +43,7 @@ def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Pat
     argv = resolve_command(launch)
     view = seen(launch, hidden, others)
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
-    with find_sandbox().wrap(argv, view, ProgramLimits()) as command:
+    with require_sandbox().wrap(argv, view, ProgramLimits()) as command:
         done = subprocess.run(
             command.argv,
             pass_fds=command.pass_fds,
@@ -113,7 +115,7 @@ def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[s
     view = seen(launch, hidden)
     pipe = subprocess.PIPE
     with (
-        find_sandbox().wrap(argv, view, ProgramLimits()) as command,
+        require_sandbox().wrap(argv, view, ProgramLimits()) as command,
         subprocess.Popen(
             command.argv, pass_fds=command.pass_fds, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
         ) as inside,
@@ -142,7 +144,7 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
                 (where / f"{number}.jsonl").write_text('{"n":0,')
         (folder / "2.jsonl").unlink(missing_ok=True)
         view = seen(launch)
-        with find_sandbox().wrap(argv, view, ProgramLimits()) as command:
+        with require_sandbox().wrap(argv, view, ProgramLimits()) as command:
             counts.append(len(options_of(command)))
         with started_inside(launch) as inside:
             (folder / "2.jsonl").write_text('{"n":0,')

@@ -17,8 +17,10 @@ import pytest
 
 from referee.programs.file_view import FileView, own_runtime
 from referee.programs.limits import ProgramLimits
-from referee.programs.sandbox import Sandbox, find_sandbox
+from referee.programs.sandbox import Sandbox
 from referee.programs.system_calls import BURDENS, REFUSALS, REFUSALS_OF_BUILDS, Refusal, system_call_filter
+
+from ..needs import require_sandbox
 
 CALLER = """
 import ctypes, json, sys
@@ -75,7 +77,7 @@ def cases(refusal: Refusal) -> list[tuple[int, ...]]:
 def test_calls_are_refused(refusal: Refusal) -> None:
     """Each call of the table, with the error that is meant for it."""
     calls = cases(refusal)
-    done = called(find_sandbox(), *calls)
+    done = called(require_sandbox(), *calls)
     assert [refusal.error] * len(calls) == json.loads(done.stdout), done.stderr
 
 
@@ -84,11 +86,11 @@ def test_what_looks_alike_is_allowed() -> None:
     names = ("personality", "ioctl", "getpid", "fcntl", "socket", "madvise", "preadv2")
     personality, ioctl, getpid, fcntl, socket, madvise, preadv2 = (number_of(name) for name in names)
     msync, setsockopt, prctl = map(number_of, ("msync", "setsockopt", "prctl"))
-    assert json.loads(called(find_sandbox(), (msync, 0, 0, 1), (setsockopt, -1, 1, 2), (prctl, 3)).stdout) == [
+    assert json.loads(called(require_sandbox(), (msync, 0, 0, 1), (setsockopt, -1, 1, 2), (prctl, 3)).stdout) == [
         *(0, errno.EBADF, 0)
     ]
     alike = [(personality, 0), (ioctl, 1, 0x541B, 1), (getpid,), (fcntl, 1, 1), (socket, 1, 1), (madvise, 0, 0, 4)]
-    done = called(find_sandbox(), *alike, (preadv2, -1))
+    done = called(require_sandbox(), *alike, (preadv2, -1))
     assert json.loads(done.stdout) == [0, errno.EFAULT, 0, 0, 0, 0, errno.EBADF]
 
 
@@ -121,7 +123,7 @@ print(json.dumps({
 def test_nothing_burdens_others_and_nobody_crashes_over_it() -> None:
     """What programs sync is done at once, they stay where they are, and have neither terminals nor dumps."""
     highest = resource.getrlimit(resource.RLIMIT_CORE)[1]
-    done = run_inside(find_sandbox(), ASKED_FOR)
+    done = run_inside(require_sandbox(), ASKED_FOR)
     assert json.loads(done.stdout) == {
         "synced": [None, None, None, None, 0],
         "range": 0,
@@ -141,13 +143,13 @@ def test_builds_burden_nobody_either() -> None:
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other numbering is one of x86-64")
 def test_other_architectures_are_killed() -> None:
     """A number of x32 ends the process, whatever it stands for."""
-    assert called(find_sandbox(), (X32 | number_of("getpid"),)).returncode == SIGSYS_STATUS
+    assert called(require_sandbox(), (X32 | number_of("getpid"),)).returncode == SIGSYS_STATUS
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other way in is one of x86-64")
 def test_the_way_in_of_32_bits_is_closed() -> None:
     """A call by the old interrupt ends the process, where the kernel knows it at all."""
-    assert run_inside(find_sandbox(), OLD_INTERRUPT).returncode in {SIGSYS_STATUS, SIGSEGV_STATUS}
+    assert run_inside(require_sandbox(), OLD_INTERRUPT).returncode in {SIGSYS_STATUS, SIGSEGV_STATUS}
 
 
 def test_every_refusal_has_a_reason() -> None:
@@ -175,10 +177,10 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch, trouble: Exception
         monkeypatch.setattr(pyseccomp.SyscallFilter, "add_rule", _fails)
     else:
         monkeypatch.setattr("referee.programs.system_calls.import_module", _fails)
-    sandbox = find_sandbox()
+    sandbox = require_sandbox()
     assert not sandbox.is_filtered
     assert complaint in str(sandbox.lacks)
     assert json.loads(called(sandbox, (number_of("keyctl"), 0, -3)).stdout) == [0]
     monkeypatch.undo()
     assert importlib.import_module("pyseccomp") is pyseccomp
-    assert find_sandbox().lacks is None
+    assert require_sandbox().lacks is None
