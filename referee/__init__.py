@@ -27,9 +27,10 @@ _HOMES = {
     "Turn": "api.match",
     "evaluate": "api.evaluating",
     "hookimpl": "hookspecs",
-    "imagine": "api.position",
+    "imagine": "api.starting",
     "load": "api.tournament",
     "play": "api.playing",
+    "start": "api.starting",
 }
 """Name of the API -> the module that has it, imported when the name is used: commands start without all that.
 

@@ -138,9 +138,14 @@ def facts_of(path: Path, name: str = "") -> Facts:
             imported |= {*imported_from(node, package)}
         elif isinstance(node, ast.Tuple | ast.List):
             started |= {*started_by(node)}
-        elif isinstance(node, DOCUMENTED) and not ast.get_docstring(node, clean=False):
+        elif isinstance(node, DOCUMENTED) and not ast.get_docstring(node, clean=False) and not is_overload(node):
             undocumented.append("the file itself" if isinstance(node, ast.Module) else node.name)
     return Facts(frozenset(imported), frozenset(started), tuple(undocumented))
+
+
+def is_overload(node: ast.AST) -> bool:
+    """Return whether a function is only a signature: the implementation after it has the docstring."""
+    return any(isinstance(mark, ast.Name) and mark.id == "overload" for mark in getattr(node, "decorator_list", ()))
 
 
 def imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:

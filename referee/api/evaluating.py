@@ -23,7 +23,7 @@ from .. import chance
 from ..app.comparison import SequentialTest, compare_pairs, run_test
 from ..app.pool import map_in_processes
 from ..errors import BadRequest
-from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
+from ..games.arguments import describe, read_list, read_number, read_options, read_seed, read_text, read_whole
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..net.matches.session import name_match
 from ..plugins import find_game
@@ -37,7 +37,7 @@ from ..tournament.sprt import PLAIN, Hypotheses
 from ..tournament.sprt import outcome as outcome_of_pair
 from .match import Match, Matches
 from .paths import read_path, writing
-from .played import play_to_end, read_seed, sealer
+from .played import play_to_end, sealer
 from .players import Player, SeatedPlayer, seat_players
 from .playing import tell, time_control
 

@@ -7,21 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeVar, overload
+from typing import Generic, SupportsIndex, TypeVar, overload
 
 from msgspec import Struct
 
 from ..app.replaying import write_page
+from ..chance import shuffle_key
 from ..errors import RefereeError
 from ..files.removal import remove
 from ..files.whole import write_whole
 from ..games.arguments import describe
+from ..games.notation import format_move
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
-from ..pages.match_summary import short
 from ..pages.outcomes import Teams, outcome_of_result
-from ..pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
+from ..pages.replay_frames import FoldedRecord, FrameKind, fold_record
 from ..pages.replay_page import replay_page
 from ..pages.words import ranking
 from ..plugins import find_game, installed
@@ -31,9 +32,10 @@ from ..record.timing import timings
 from ..record.tournament_record import make_entry
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry
+from .history import Origin, trace_steps
 from .paths import read_path, writing
 from .played import Played
-from .position import Position
+from .position import M, Position, V
 from .tables import Row, Tables
 
 T = TypeVar("T")
@@ -91,7 +93,7 @@ class NotOver(RefereeError):
     """A match without a result: its referee stopped, or is still playing it."""
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class Turn(Struct, Generic[V, M], frozen=True, kw_only=True):
     """A move that a player was asked for and gave, legal or not.
 
     >>> match.turns[0]
@@ -103,23 +105,23 @@ class Turn(Struct, frozen=True, kw_only=True):
     seat: int
     player: str
     """Name of the player whose turn it was."""
-    view: Any
+    view: V
     """The view that the player received, as plain data."""
-    move: Any
+    move: M
     """The move that the player answered, as plain data."""
     took_ms: float
     """Time that the answer took, in milliseconds."""
-    before: Position
-    after: Position
+    before: Position[V, M]
+    after: Position[V, M]
     """The position after the move and the draw that follows it; after an illegal move, without the player."""
     foul: Foul | None
     """Why the player was expelled for this move; None if it was legal."""
 
     def __repr__(self) -> str:
-        return f"<referee.Turn {self.number} of {self.player}: {short(self.move)}>"
+        return f"<referee.Turn {self.number} of {self.player}: {format_move(self.move)}>"
 
 
-class Match(Tables):
+class Match(Tables, Generic[V, M]):
     """A match, as `referee.play` and `referee.load` return it: a sequence of its turns.
 
     >>> match = referee.play("quincy", ["house:greedy", "house:random"], seed=7)
@@ -145,14 +147,14 @@ class Match(Tables):
         lines += (f"  {row.place}  {row.name}  {row.points}  {row.note}".rstrip() for row in rows)
         return "\n".join(lines)
 
-    def __iter__(self) -> Iterator[Turn]:
+    def __iter__(self) -> Iterator[Turn[V, M]]:
         return iter(self.turns)
 
     @overload
-    def __getitem__(self, at: int) -> Turn: ...
+    def __getitem__(self, at: int) -> Turn[V, M]: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[Turn, ...]: ...
-    def __getitem__(self, at: int | slice) -> Turn | tuple[Turn, ...]:
+    def __getitem__(self, at: slice) -> tuple[Turn[V, M], ...]: ...
+    def __getitem__(self, at: int | slice) -> Turn[V, M] | tuple[Turn[V, M], ...]:
         return self.turns[at]
 
     def __len__(self) -> int:
@@ -288,21 +290,33 @@ class Match(Tables):
     def _folded(self) -> FoldedRecord:
         return fold_record(self.record, find_game)
 
-    def _position(self, state: Any) -> Position:
-        return Position(self._folded.match.game, state, self.players)
+    @cached_property
+    def _shown(self) -> tuple[Position[V, M] | None, ...]:
+        """The position of each frame; None before the deal."""
+        folded = self._folded
+        game, setup = folded.match.game, folded.match.setup
+        if setup.position is None:
+            deal = shuffle_key(folded.match.seed, folded.match.nonces.opened).hex()
+            origin = Origin(options=setup.options, seats=len(setup.names), deal=deal)
+        else:
+            origin = Origin(options=setup.options, position=setup.position)
+        frames = folded.frames
+        return tuple(
+            None if frame.state is None else Position(game, origin, frame.state, last=last, names=setup.names)
+            for frame, last in zip(frames, trace_steps(game, origin.begin(game), frames), strict=True)
+        )
 
     @cached_property
-    def positions(self) -> tuple[Position, ...]:
+    def positions(self) -> tuple[Position[V, M], ...]:
         """The dealt position, and the position after each move and each expulsion.
 
         >>> len(match.positions)
         28
         """
-        states = (frame.state for frame in self._folded.frames if frame.state is not None)
-        return Numbered(map(self._position, states), "positions")
+        return Numbered((position for position in self._shown if position is not None), "positions")
 
     @cached_property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[Turn[V, M], ...]:
         """Every move that was answered, in order.
 
         >>> match.turns[-1].move
@@ -310,24 +324,27 @@ class Match(Tables):
         """
         frames = self._folded.frames
         turns = (
-            self._turn(frames[at - 1], frame)
+            self._turn(at)
             for at, frame in enumerate(frames)
             if frame.took_ms is not None and frame.kind is not FrameKind.VOID
         )
         return Numbered(turns, "turns")
 
-    def _turn(self, before: ReplayFrame, frame: ReplayFrame) -> Turn:
-        seat, position = frame.seat, self._position(before.state)
-        assert seat is not None
+    def _turn(self, at: int) -> Turn[V, M]:
+        """Return the turn that a frame shows."""
+        frame, before, after = self._folded.frames[at], self._shown[at - 1], self._shown[at]
+        assert frame.seat is not None
+        assert before is not None
+        assert after is not None
         return Turn(
             number=frame.turn,
-            seat=seat,
-            player=self.players[seat],
-            view=position.view(seat),
+            seat=frame.seat,
+            player=self.players[frame.seat],
+            view=before.view(frame.seat),
             move=frame.move,
             took_ms=frame.took_ms or 0.0,
-            before=position,
-            after=self._position(frame.state),
+            before=before,
+            after=after,
             foul=frame.foul,
         )
 
@@ -399,7 +416,7 @@ class Match(Tables):
 
     def _turn_rows(self) -> Iterator[Row]:
         for turn in self.turns:
-            scores, move = turn.after.scores, short(turn.move)
+            scores, move = turn.after.scores, format_move(turn.move)
             score, took_ms = scores[turn.seat] if scores else None, round(turn.took_ms, 3)
             yield self.name, turn.number, turn.seat, turn.player, move, turn.foul is None, score, took_ms
 

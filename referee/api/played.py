@@ -28,8 +28,7 @@ from protocol.messages import FROM_PLAYER, Move, encode
 
 from .. import __version__, chance
 from ..app.services import find_sealer
-from ..errors import BadRequest
-from ..games.arguments import read_whole
+from ..games.arguments import read_seed
 from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
@@ -263,15 +262,3 @@ def _result(match: Match) -> c.Result:
 def make_seed(number: int | None) -> bytes:
     """Return the seed that a number fixes; None: a random seed."""
     return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(read_seed(number))
-
-
-def read_seed(seed: int) -> int:
-    """Return a seed as an int, checked; it may be any kind of whole number.
-
-    Raises:
-        BadRequest: it is no whole number from 0 to `chance.MAX_SEED`.
-    """
-    number = read_whole("a seed", seed)
-    if not 0 <= number <= chance.MAX_SEED:
-        raise BadRequest(f"a seed is a whole number from 0 to {chance.MAX_SEED}, not {number:.6g}")
-    return number

@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from msgspec.structs import replace
 
@@ -15,11 +15,62 @@ from ..games.arguments import read_number, read_options, read_text
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..net.matches.session import name_match
 from ..plugins import find_game
+from ..typing import QMove, QuadOminosMove, QuadOminosView, QuincalaMove, QuincalaView, QuincyMove, QuincyView, QView
 from .match import Match
 from .played import make_seed, play_to_end
 from .players import Player, seat_players
 
 
+@overload
+def play(
+    game: Literal["q"],
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = ...,
+) -> Match[QView, QMove]: ...
+@overload
+def play(
+    game: Literal["quincy"],
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = ...,
+) -> Match[QuincyView, QuincyMove]: ...
+@overload
+def play(
+    game: Literal["quincala"],
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = ...,
+) -> Match[QuincalaView, QuincalaMove]: ...
+@overload
+def play(
+    game: Literal["quadominos"],
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = ...,
+) -> Match[QuadOminosView, QuadOminosMove]: ...
+@overload
+def play(
+    game: str,
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = ...,
+) -> Match: ...
 def play(
     game: str,
     players: Sequence[Player],

@@ -1,37 +1,77 @@
-"""A position of a game: the view of each seat, the legal moves, and the position after a move."""
+"""A position of a game: the view of each seat, the legal moves, the position after a move, and a text for all that.
 
-import random
-from collections.abc import Mapping, Sequence
-from typing import Any
+The text of a position is where its game began and what was played since then. A text of the board alone, as chess has
+it, would be shorter, but it would need a form for each game, and the rules would have to find out whether a position in
+that form can be reached at all. A text of moves has one form for all games, those of packages included, and no text can
+stand for an impossible position: reading it plays its moves.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 from rich.text import Text
 
-from sample_players.python.imagined import Shuffler
-
-from ..errors import BadRequest
-from ..games.arguments import read_options, read_text, read_whole
-from ..games.base import Game
+from .. import chance
+from ..errors import BadMove, BadRequest, RefereeError
+from ..games.arguments import read_seed, read_text, read_whole
+from ..games.base import Game, MalformedMove
+from ..games.notation import format_exactly, format_json, format_move, read_move, to_plain
 from ..pages.words import with_names
-from ..plugins import find_game
+from ..plugins import find_game, installed
+from ..text import nearest, printable
 from ..type_words import explain_mismatch
+from .history import Origin, Step, StepKind
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    V = TypeVar("V", default=Any)
+    M = TypeVar("M", default=Any)
+else:
+    from typing import TypeVar
+
+    V, M = TypeVar("V"), TypeVar("M")
+# The types of a game's views and moves as plain data. With defaults, which Python 3.11 itself does not have,
+# `referee.Match` alone is a type: that of a match of any game.
+_MOST_TEXT = 1_000_000
+"""Longest text of a position, in characters: a hundred times that of a long game of Quad-Ominos."""
+_SETTING = re.compile("([a-z]+)=(.*)", re.DOTALL)
+_BLANKS = " \t\r\n"
+_ROOT = re.compile(r"<svg\b[^>]*>")
+_BOX = re.compile(r'\bviewBox="\S+ \S+ ([0-9.]+) ([0-9.]+)"')
+_SIZE = re.compile(r' (?:width|height)="[^"]*"')
 
 
-class Position:
+class Position(Generic[V, M]):
     """A position of a game. It never changes: `play` returns another one.
 
-    Two positions are equal if they are reached by the same moves from the same deal. Positions come from matches
-    (`match.positions`), from `referee.imagine`, and from `play`.
+    Two positions are equal if they are reached by the same moves from the same deal. Positions come from
+    `referee.start`, from matches (`match.positions`), from a view (`referee.imagine`), and from a text (`from_text`).
 
-    >>> position = match.positions[0]
+    >>> position = referee.start("quincy", seed=7)
     >>> position
     <referee.Position of quincy: seat 0 to move>
+    >>> position == match.positions[0]
+    True
     """
 
-    def __init__(self, game: Game[Any, Any, Any], state: Any, names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        game: Game[Any, Any, Any],
+        origin: Origin,
+        state: Any,
+        *,
+        last: Step | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
         self._game = game
+        self._origin = origin
         self._state = state
-        self._names = names
+        self._last = last
+        self._names = names or [f"seat {seat}" for seat in range(game.seat_count(state))]
 
     def __repr__(self) -> str:
         whose = "over" if self.seat is None else f"seat {self.seat} to move"
@@ -43,6 +83,9 @@ class Position:
     def __hash__(self) -> int:
         return hash((self.game, self._state))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Position.from_text, (self.to_text(),)
+
     def __str__(self) -> str:
         return Text.from_markup(self._game.draw_text(self._state)).plain
 
@@ -50,7 +93,7 @@ class Position:
     def game(self) -> str:
         """Name of the game.
 
-        >>> match.positions[0].game
+        >>> position.game
         'quincy'
         """
         return self._game.name
@@ -59,7 +102,7 @@ class Position:
     def is_over(self) -> bool:
         """Whether the game has ended.
 
-        >>> match.positions[0].is_over, match.positions[-1].is_over
+        >>> position.is_over, match.positions[-1].is_over
         (False, True)
         """
         return self._game.outcome(self._state) is not None
@@ -68,16 +111,16 @@ class Position:
     def seat(self) -> int | None:
         """The seat whose turn it is; None if the game has ended.
 
-        >>> match.positions[0].seat
+        >>> position.seat
         0
         """
         return None if self.is_over else self._game.to_move(self._state)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points by seat; empty if the game tells no points before its end.
+        """Points by seat; empty if the game has no points before its end.
 
-        >>> match.positions[0].scores, match.positions[-1].scores
+        >>> position.scores, match.positions[-1].scores
         ((), (1, 0))
         """
         outcome = self._game.outcome(self._state)
@@ -93,7 +136,7 @@ class Position:
         outcome = self._game.outcome(self._state)
         return () if outcome is None else outcome.ranking
 
-    def view(self, seat: int | None = None) -> Any:
+    def view(self, seat: int | None = None) -> V:
         """Return all that a seat may know, as the plain data that its player receives.
 
         Args:
@@ -102,84 +145,272 @@ class Position:
         Raises:
             RefereeError: there is no such seat, or the game has ended and no seat was given.
 
-        >>> match.positions[0].view()["hand"]
+        >>> position.view()["hand"]
         [[8, 9], [4, 4], [0, 0], [3, 8], [2, 5]]
         """
-        wanted = self.seat if seat is None else seat
+        wanted = self.seat if seat is None else self._read_seat(seat)
         if wanted is None:
             raise BadRequest("the game has ended, nobody is to move; say whose view it is to be: view(0)")
-        wanted = read_whole("seat", wanted)
-        if not 0 <= wanted < self._game.seat_count(self._state):
-            raise BadRequest(f"there are {self._game.seat_count(self._state)} seats, there is no seat {wanted}")
-        return _plain(self._game.view(self._state, wanted))
+        plain: V = to_plain(self._game.view(self._state, wanted))
+        return plain
 
-    def legal_moves(self) -> list[Any]:
+    def _read_seat(self, seat: int) -> int:
+        number, seats = read_whole("seat", seat), self._game.seat_count(self._state)
+        if not 0 <= number < seats:
+            raise BadRequest(f"there are {seats} seats, there is no seat {number}; seats are numbered from 0")
+        return number
+
+    def legal_moves(self) -> list[M]:
         """Return the legal moves of the seat to move, as plain data; empty if the game has ended.
 
-        In Q these are the moves with one tile; moves with several tiles may be legal, too.
+        In Q these are the moves with one tile; moves with several tiles may be legal, too (see `is_legal`).
 
-        >>> match.positions[0].legal_moves()[0]
+        >>> position.legal_moves()[0]
         {'action': 'add', 'domino': [8, 9], 'square': [8, 9]}
         """
-        return [] if self.is_over else list(_plain(self._game.legal_moves(self._state)))
+        return [] if self.is_over else list(to_plain(self._game.legal_moves(self._state)))
 
-    def play(self, move: Any) -> "Position":
+    def is_legal(self, move: M | str) -> bool:
+        """Return whether the seat to move may play a move: a malformed one is not legal, and none is at the end.
+
+        Args:
+            move: the move as plain data, or as text for `parse_move`.
+
+        >>> position.is_legal("add:8,9;8,9"), position.is_legal("add:8,9;1,1"), position.is_legal("castle")
+        (True, False, False)
+        """
+        try:
+            self._game.play(self._state, self._read_move(move))
+        except (BadMove, _Ended):
+            return False
+        return True
+
+    def parse_move(self, text: str) -> M:
+        """Return the move that a text stands for, as plain data. Whether it is legal, `is_legal` says.
+
+        Args:
+            text: a move in short, as tables and exports show it; a move as JSON; or a move that is itself a text.
+
+        Raises:
+            MalformedMove: the text stands for nothing that has the form of a move.
+
+        >>> position.parse_move("add:8,9;8,9")
+        {'action': 'add', 'domino': [8, 9], 'square': [8, 9]}
+        """
+        try:
+            move: M = read_move(self._game, read_text("move", text, "add:8,9;8,9"))
+        except MalformedMove as error:
+            legal = self.legal_moves()[:1]
+            raise MalformedMove(f"{error}, such as {format_move(legal[0])}" if legal else str(error)) from None
+        return move
+
+    def format_move(self, move: M) -> str:
+        """Return a move in short: one word without spaces, which `parse_move` and `play` read again.
+
+        >>> position.format_move({"action": "add", "domino": [8, 9], "square": [8, 9]})
+        'add:8,9;8,9'
+        """
+        return format_exactly(self._game, move)
+
+    def _read_move(self, move: M | str) -> Any:
+        """Return a move typed.
+
+        Raises:
+            MalformedMove: it does not have the form of a move.
+            BadRequest: the game has ended.
+        """
+        if self.is_over:
+            raise _Ended("the game has ended, there is no move to play")
+        if not isinstance(move, str):
+            return self._game.parse_move(move)
+        try:
+            literal = self._game.parse_move(move)
+            self._game.play(self._state, literal)
+        except BadMove:
+            return self._game.parse_move(self.parse_move(move))
+        return literal  # in a game whose moves are texts
+
+    def play(self, move: M | str) -> "Position[V, M]":
         """Return the position after a move of the seat to move.
 
         Args:
-            move: the move as plain data.
+            move: the move as plain data, or as text for `parse_move`.
 
         Raises:
             MalformedMove: the move does not have the form of a move of this game.
             IllegalMove: the move breaks a rule.
             RefereeError: the game has ended.
 
-        >>> match.positions[0].play({"action": "add", "domino": [8, 9], "square": [8, 9]})
+        >>> position.play("add:8,9;8,9")
         <referee.Position of quincy: seat 1 to move>
         """
-        if self.is_over:
-            raise BadRequest("the game has ended, there is no move to play")
-        state = self._game.play(self._state, self._game.parse_move(move))
-        return Position(self._game, self._game.deliver(state), self._names)
+        return self._after("move", self._read_move(move))
+
+    def _after(self, kind: StepKind, value: Any = None) -> "Position[V, M]":
+        step = Step(self._last, kind, value)
+        state = step.apply(self._game, self._state)
+        return Position(self._game, self._origin, state, last=step, names=self._names)
+
+    def choose(self, player: str, *, seed: int = 0) -> M:
+        """Return the move that a house player would make here. It sees only the view of the seat to move.
+
+        Args:
+            player: name of the house player: `greedy`, `random`, `search`, or another one that plays the game.
+            seed: decides what the player leaves to chance.
+
+        Raises:
+            RefereeError: there is no such player of this game, or the game has ended.
+
+        >>> position.format_move(position.choose("greedy"))
+        'add:4,4;4,4'
+        """
+        name = read_text("player", player, "greedy").removeprefix("house:")
+        players = {
+            known.name: known for known in installed().players.values() if self.game in (known.games or [self.game])
+        }
+        if name not in players:
+            raise BadRequest(f"there is no house player {name!r} of {self.game}{nearest(name, sorted(players))}")
+        view, options = self.view(), self._game.parse_options(self._origin.options)
+        choose = players[name].make(self._game, options, chance.seed_from_number(read_seed(seed)))
+        move: M = to_plain(choose(view))
+        return move
+
+    def svg(self, *, size: int | None = None, seat: int | None = None) -> str:
+        """Return a drawing of the position, as an SVG document that needs nothing from outside.
+
+        Args:
+            size: width in pixels; the height follows from it. None: as large as the game draws it.
+            seat: draw only what this seat may know; None: everything.
+
+        Raises:
+            RefereeError: the size is no whole number above 0, or there is no such seat.
+
+        >>> position.svg(size=300)[:29]
+        '<svg width="300" height="205"'
+        """
+        eyes = None if seat is None else {self._read_seat(seat)}
+        drawing = with_names(self._game.draw_svg(self._state, eyes), self._names)
+        return drawing if size is None else _resize(drawing, read_whole("size", size, 1))
 
     def _repr_svg_(self) -> str:
         """Return the drawing that a notebook shows."""
-        return with_names(self._game.draw_svg(self._state), self._names)
+        return self.svg()
+
+    def to_text(self) -> str:
+        """Return the position as one line of text, from which `Position.from_text` makes it again.
+
+        The line has the name of the game, where the game began, and every move since then, in short. It says all that
+        is in the position, hidden tiles included. Names of players are not part of it.
+
+        >>> position.play("add:8,9;8,9").to_text()
+        'quincy seats=2 seed=7 add:8,9;8,9'
+        """
+        settings = msgspec.to_builtins(self._origin)
+        begun = [f"{name}={format_json(value)}" for name, value in settings.items()]
+        played, step = list[str](), self._last
+        while step is not None:
+            played.append(step.format(self._game))
+            step = step.before
+        return " ".join([self.game, *begun, *reversed(played)])
+
+    @staticmethod
+    def from_text(text: str) -> "Position":
+        """Return the position of a text that `to_text` made, or that you wrote.
+
+        A text is a line of words: the name of the game; settings, which are `seats=`, `options=`, and one of `seed=`,
+        `deal=`, `position=` and `view=`, with a value in JSON; then moves, each in short or as JSON without spaces.
+
+        Args:
+            text: the text, of at most a million characters.
+
+        Raises:
+            RefereeError: the text is of no position; the error names the first word that is wrong.
+
+        >>> referee.Position.from_text("quincy seed=7 add:8,9;8,9") == position.play("add:8,9;8,9")
+        True
+        """
+        if len(read_text("text", text, "quincy seed=7")) > _MOST_TEXT:
+            raise BadRequest(f"the text of a position has at most {_MOST_TEXT} characters, not {len(text)}")
+        name, *words = re.split(f"[{_BLANKS}]+", text.strip(_BLANKS))
+        game, settings = find_game(name), dict[str, Any]()
+        while words and (setting := _SETTING.fullmatch(words[0])) and setting[1] in Origin.__struct_fields__:
+            settings[setting[1]] = _decode_setting(words.pop(0), setting[2])
+        try:
+            origin = msgspec.convert(settings, Origin, strict=True)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"the text is of no position of {name}: {explain_mismatch(error)}") from None
+        with _judging(f"the text is of no position of {name}"):
+            position: Position = Position(game, origin, origin.begin(game))
+        for number, word in enumerate(words, 1):
+            position = position._follow(word, f"move {number} of the text, {printable(word[:80])}")
+        with _judging(f"the text is of no position of {name}"):
+            game.check_invariants(position._state)  # noqa: SLF001  # a position of this class
+        return position
+
+    def _follow(self, word: str, place: str) -> "Position[V, M]":
+        """Return the position after one word of a text.
+
+        Args:
+            word: the word.
+            place: the word and its place, for errors.
+        """
+        with _judging(f"{place}, can't be played"):
+            is_open = self._last is not None and self._last.kind == "play"
+            if word == "~" and is_open:
+                return self._after("deliver")
+            if word.startswith("out="):
+                return self._after("drop", self._read_seat_to_drop(word.removeprefix("out=")))
+            if is_open:
+                raise BadRequest("what the last move drew has yet to be handed out: ~ does that")
+            if word.startswith("~"):
+                return self._after("play", self._read_move(word[1:]))
+            return self.play(word)
+
+    def _read_seat_to_drop(self, digits: str) -> int:
+        if not digits.isdecimal():
+            raise BadRequest("a seat is a whole number")
+        seat, step = self._read_seat(int(digits[:9])), self._last
+        while step is not None:
+            if (step.kind, step.value) == ("drop", seat):
+                raise BadRequest(f"seat {seat} is out already")
+            step = step.before
+        return seat
 
 
-def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, seed: int = 0) -> Position:
-    """Return a position in which the seat to move has exactly this view. Hidden cards and tiles are dealt at random.
+class _Ended(BadRequest):
+    """The game has ended."""
 
-    A player uses it to find its legal moves, and to look ahead.
 
-    Args:
-        game: name of the game.
-        view: the view that a player received in its turn.
-        options: options of the match, by name.
-        seed: decides the hidden cards and tiles.
+@contextmanager
+def _judging(what: str) -> Iterator[None]:
+    """Turn every error of the rules into a sentence: a text may lead a game to where no match can.
 
     Raises:
-        RefereeError: there is no such game, or this is not a view of it.
-
-    >>> view = match.turns[0].view
-    >>> len(referee.imagine("quincy", view).legal_moves())
-    88
+        BadRequest: there was an error.
     """
-    rules = find_game(read_text("game", game, "quincy"))
-    guess = random.Random(read_whole("seed", seed))  # noqa: S311  # a player guesses, it guards no secret
     try:
-        typed = msgspec.convert(view, rules.view_type, strict=True)
-    except msgspec.ValidationError as error:
-        raise BadRequest(f"this is no view of {game}: {explain_mismatch(error)}") from None
-    state = rules.imagine(rules.parse_options(read_options(options)), typed, Shuffler(guess))
-    names = [f"seat {seat}" for seat in range(rules.seat_count(state))]
-    return Position(rules, state, names)
+        yield
+    except RefereeError as error:
+        raise BadRequest(f"{what}: {error}") from None
+    except Exception as error:
+        raise BadRequest(
+            f"{what}: the rules fail with {type(error).__name__}: {printable(str(error)[:200])}"
+        ) from error
 
 
-# Through msgpack, and not through a copy: tuples become lists, as on the wire. A function that works with these views
-# then works unchanged as a program.
+def _decode_setting(word: str, value: str) -> Any:
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        raise BadRequest(f"{printable(word[:80])} has no value in JSON after its =") from None
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as the plain data that a player would receive over the wire."""
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+def _resize(drawing: str, width: int) -> str:
+    """Return a drawing with another width, in pixels."""
+    root = _ROOT.search(drawing)
+    box = root and _BOX.search(root[0])
+    if root is None or box is None:
+        return drawing
+    height = round(width * float(box[2]) / float(box[1]))
+    resized = f'<svg width="{width}" height="{height}"{_SIZE.sub("", root[0])[4:]}'
+    return drawing[: root.start()] + resized + drawing[root.end() :]

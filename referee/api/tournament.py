@@ -4,12 +4,13 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 
 from ..app.records.audit import audit_paths
 from ..app.records.audit_reports import Demands
 from ..app.report import find_titles, read_summary
 from ..errors import BadRequest, DoesNotHold
+from ..games.arguments import describe
 from ..pages.report import PageLinks, report_page
 from ..pages.summary import Summary
 from ..record.reader import read_record
@@ -23,6 +24,10 @@ from .paths import read_path
 
 _LEAST_HIGH_PX, _PER_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
 """Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts are seen."""
+
+
+_KINDS = ("match", "tournament")
+"""What a record may be of."""
 
 
 class Tournament(Matches):
@@ -151,28 +156,43 @@ class Tournament(Matches):
         return self._played
 
 
-def load(path: str | Path) -> Match | Tournament:
+@overload
+def load(path: str | Path, kind: Literal["match"]) -> Match: ...
+@overload
+def load(path: str | Path, kind: Literal["tournament"]) -> Tournament: ...
+@overload
+def load(path: str | Path, kind: None = None) -> Match | Tournament: ...
+def load(path: str | Path, kind: str | None = None) -> Match | Tournament:
     """Read the record of a match or of a tournament.
 
     The chain of hashes and the seal are checked here; `audit` verifies everything else.
 
     Args:
         path: a match's record (`NAME.jsonl`), a tournament's record, or a tournament's folder.
+        kind: `match` or `tournament`: what it must be, so that a type checker knows it, too; None: either.
 
     Returns:
         The match, or the tournament.
 
     Raises:
-        RefereeError: there is no record, or it is damaged; the text names the first line that does not hold.
+        RefereeError: there is no record, it is of the other kind, or it is damaged; the text names the first line that
+            does not hold.
 
-    >>> referee.load(match.save(folder / "again.jsonl")).winners
+    >>> referee.load(match.save(folder / "again.jsonl"), "match").winners
     ('greedy',)
     """
     source = read_path("path", path)
+    if kind not in (None, *_KINDS):
+        raise BadRequest(f"kind is 'match', 'tournament' or None, not {describe(kind)}")
     try:
         is_folder = source.is_dir()
     except OSError as error:
         raise BadRequest(f"can't read {source}: {error.strerror}") from None
-    if is_folder:
-        return Tournament(source)
-    return Tournament(source.parent) if source.exists() and is_tournament(source) else Match(read_record(source))
+    is_cup = is_folder or (source.exists() and is_tournament(source))
+    if kind is not None and is_cup != (kind == "tournament"):
+        raise BadRequest(
+            f"{source} is of a {_KINDS[is_cup]}, not of a {kind}; leave the kind out, or give another path"
+        )
+    if is_cup:
+        return Tournament(source if is_folder else source.parent)
+    return Match(read_record(source))

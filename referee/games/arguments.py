@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from numbers import Real
 from typing import Any
 
+from ..chance import MAX_SEED
 from ..errors import BadRequest
 
 _SHOWN_CHARS = 60
@@ -46,6 +47,18 @@ def read_whole(name: str, value: object, least: int | None = None) -> int:
         raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None
     if least is not None and number < least:
         raise BadRequest(f"{name} is at least {least}, not {number}")
+    return number
+
+
+def read_seed(seed: int) -> int:
+    """Return a seed as an int, checked; it may be any kind of whole number.
+
+    Raises:
+        BadRequest: it is no whole number from 0 to `MAX_SEED`.
+    """
+    number = read_whole("a seed", seed)
+    if not 0 <= number <= MAX_SEED:
+        raise BadRequest(f"a seed is a whole number from 0 to {MAX_SEED}, not {number:.6g}")
     return number
 
 

@@ -7,15 +7,13 @@ has no short form is shown as JSON.
 # A report of a season reads thousands of records. Each is read in a process of its own and summarised there, so that
 # what comes back, and stays in memory, is this summary and not the record.
 
-import json
-import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from textwrap import TextWrapper
 from typing import Any
 
 from msgspec import Struct
 
+from ..games.notation import format_move
 from ..match import events as e
 from ..match.fouls import Cause
 from ..record.reader import Record
@@ -26,7 +24,6 @@ from ..tournament.match_context import MatchEntry
 
 AWARD = "award"
 """Reason of a result that a ruling made, in place of the rule that ended a game."""
-_WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
 
@@ -102,58 +99,9 @@ def _moves(record: Record) -> Iterator[str]:
         ]
         if isinstance(event, e.MoveReceived):
             is_wrong = any(foul["seat"] == event.seat for foul in fouls)
-            yield f"{event.turn}.{event.seat} {short(event.move)}{'?' if is_wrong else ''}"
+            yield f"{event.turn}.{event.seat} {format_move(event.move)}{'?' if is_wrong else ''}"
         for foul in fouls:
             yield expulsion(foul["seat"], foul["cause"], foul.get("rule") or foul.get("code"))
-
-
-def short(move: Any) -> str:
-    """Return a plain move as one word.
-
-    An object with an `action` is the action, a colon, and its other values in their order: single ones and those of one
-    list between commas, lists between semicolons. `{"action": "place", "tiles": [[0, 1, "red-star"]]}` is
-    `place:0,1,red-star`.
-    """
-    try:
-        if isinstance(move, dict) and _is_word(move.get("action")):
-            values = [value for key, value in move.items() if key != "action"]
-            return ":".join(filter(None, (move["action"], ";".join(_groups(values)))))
-    except _NoShortForm:
-        pass
-    try:
-        text = json.dumps(move, ensure_ascii=False, separators=(",", ":"), default=str)
-    except RecursionError:
-        return "(too-deep)"
-    return printable(text).replace(" ", "\\u0020")
-
-
-class _NoShortForm(Exception):
-    """A value that is neither a word nor a number, nor a list of them, nor a list of such lists."""
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and _WORD.match(value) is not None
-
-
-def _groups(values: Sequence[Any]) -> Iterator[str]:
-    """Yield what stands between semicolons."""
-    for is_list, group in groupby(values, key=lambda value: isinstance(value, list)):
-        if not is_list:
-            yield ",".join(map(_scalar, group))
-            continue
-        for value in group:
-            if any(isinstance(inner, list) for inner in value):
-                yield from (",".join(map(_scalar, inner if isinstance(inner, list) else [inner])) for inner in value)
-            else:
-                yield ",".join(map(_scalar, value))
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, bool | None):
-        return json.dumps(value)
-    if isinstance(value, int | float) or _is_word(value):
-        return str(value)
-    raise _NoShortForm
 
 
 def expulsion(seat: int, cause: str, rule: str | None) -> str:

@@ -76,7 +76,7 @@ def test_nothing_can_be_done_at_the_end() -> None:
     with pytest.raises(referee.RefereeError, match="nobody is to move"):
         last.view()
     with pytest.raises(referee.RefereeError, match="no move to play"):
-        last.play({"action": "pass"})
+        last.play("pass")
 
 
 def test_an_illegal_move_is_a_turn(match: referee.Match) -> None:

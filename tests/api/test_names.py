@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from inspect import isfunction
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -36,7 +36,8 @@ def test_the_reference_has_every_name_and_no_other() -> None:
 
 def own_kinds(hint: Any) -> set[Any]:
     """Return the classes of this package of which a type is made."""
-    own = {hint} if getattr(hint, "__module__", "").startswith("referee") else set()
+    kind = get_origin(hint) or hint
+    own = {kind} if isinstance(kind, type) and kind.__module__.startswith("referee") else set()
     return own.union(*map(own_kinds, get_args(hint)))
 
 

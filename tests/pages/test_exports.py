@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pages.match_summary import short, summarize_match
+from referee.games.notation import format_move
+from referee.pages.match_summary import summarize_match
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import VERSION, TournamentReport, report_tournament
 from referee.record.reader import read_record
@@ -106,8 +107,8 @@ def test_matches_as_text(cup: Stage) -> None:
 )
 def test_moves_are_single_words(move: Any, word: str) -> None:
     """Whatever a player sent is one word: short where it has a short form, JSON elsewhere."""
-    assert short(move) == word
-    assert not re.search(r"\s", short(move))
+    assert format_move(move) == word
+    assert not re.search(r"\s", format_move(move))
 
 
 def test_too_deep_a_move_is_told_as_such() -> None:
@@ -115,7 +116,7 @@ def test_too_deep_a_move_is_told_as_such() -> None:
     move: Any = []
     for _ in range(100_000):
         move = [move]
-    assert short({"action": "x", "y": move}) == "(too-deep)"
+    assert format_move({"action": "x", "y": move}) == "(too-deep)"
 
 
 @pytest.mark.parametrize("name", ["cup", "ruled_cup", "hostile_cup"])
