@@ -82,6 +82,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose programs this machine lacks."""
     require(*(program for mark in item.iter_markers("needs") for program in mark.args))

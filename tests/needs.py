@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 PACKAGES = {
     "bwrap": "bubblewrap",
+    "bzip2": "bzip2",
     "cargo": "cargo",
     "chromedriver": "chromium-driver",
     "chromium": "chromium",
+    "free": "procps",
     "gcc": "gcc libc6-dev",
     "go": "golang-go",
     "initdb": "postgresql",
+    "ip": "iproute2",
     "javac": "default-jdk-headless",
     "lua5.4": "lua5.4",
     "make": "make",
@@ -26,6 +29,7 @@ PACKAGES = {
     "php": "php-cli",
     "ruby": "ruby",
     "stockfish": "stockfish",
+    "xz": "xz-utils",
 }
 """Program -> the packages of Debian and Ubuntu that have it."""
 SEPARATOR = "; "

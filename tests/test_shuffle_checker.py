@@ -4,7 +4,6 @@ Its files share no line with the referee: what passes here was derived twice, fr
 """
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from hashlib import sha256
@@ -30,12 +29,12 @@ from referee.testing import ScriptedSeat
 
 from . import warm
 from .driving import drive, random_chooser
+from .sample_players.verifying import run_node
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
 GOLDEN = Path(__file__).parent / "golden"
 VECTORS = Path(protocol.__file__).parent / "vectors.json"
 OLDEST_NODE = 18
-INSTALL = f"install Node.js {OLDEST_NODE} or newer (on Debian and Ubuntu: apt-get install nodejs)"
 
 Plain = dict[str, Any]
 Change = Callable[[Plain], None]
@@ -43,10 +42,7 @@ Change = Callable[[Plain], None]
 
 def check(*arguments: Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
     """Run the checker to its end, and check its exit status."""
-    node = shutil.which("node")
-    assert node is not None, f"there is no program named node: {INSTALL}"
-    command = [node, str(FOLDER / "check_shuffle.js"), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_node(FOLDER / "check_shuffle.js", *arguments)
     assert status == done.returncode, done.stdout + done.stderr
     return done
 
@@ -84,10 +80,8 @@ def write_lines(path: Path, lines: list[Plain]) -> Path:
 
 def test_node_is_new_enough() -> None:
     """The checker is written for the oldest version of Node.js that is promised."""
-    node = shutil.which("node")
-    assert node is not None, f"there is no program named node: {INSTALL}"
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-    assert int(version.removeprefix("v").split(".")[0]) >= OLDEST_NODE, INSTALL
+    version = run_node("--version").stdout
+    assert int(version.removeprefix("v").split(".")[0]) >= OLDEST_NODE
 
 
 def test_every_vector_of_chance_passes() -> None:

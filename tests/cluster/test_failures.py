@@ -1,5 +1,6 @@
 """Hosts, scheduler and dispatcher are killed in the middle of matches: nobody is blamed, nothing counts twice."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
     processes = Processes(tmp_path, 2)
     try:
         with running(tmp_path, processes) as referee:
-            subprocess.run(["kill", "-KILL", str(dispatcher_of(referee))], check=True)
+            os.kill(dispatcher_of(referee), signal.SIGKILL)
             processes.hosts[0].send_signal(signal.SIGTERM)
             processes.restart_scheduler()
             go_on(tmp_path)

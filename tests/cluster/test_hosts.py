@@ -36,6 +36,7 @@ def write(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.needs("ip")
 @pytest.mark.skipif(not can_make_networks(), reason="this machine lets nobody make networks")
 @pytest.mark.long
 def test_hosts_that_fail_change_no_result(tmp_path: Path) -> None:

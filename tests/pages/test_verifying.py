@@ -1,6 +1,5 @@
 """A record is verified in the browser: as Node.js does it, and as its reader sees it."""
 
-import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -24,7 +23,7 @@ from ..match.folding import SEED
 from ..record.forging import WAYS, changed, lines_of, sealed
 from ..record.records import SEALER, record_of
 from ..sample_players.test_deals import GAMES, played, with_draws
-from ..sample_players.verifying import NODE, VERIFIER
+from ..sample_players.verifying import VERIFIER, run_node
 from .browser import Page
 from .matches import ordinary
 
@@ -45,8 +44,7 @@ def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
     for name, data in records.items():
         (folder / f"{name}.jsonl").write_bytes(data)
     bundle.write_text(verifier_script())
-    command = [NODE, "--no-warnings", str(COMPARE), str(bundle), str(VERIFIER.parent), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_node("--no-warnings", COMPARE, bundle, VERIFIER.parent, folder)
     assert done.stderr == ""
     assert intact <= int(done.stdout) < len(records), "no other line: nothing is judged otherwise"
 

@@ -224,6 +224,7 @@ def test_devices_keep_their_modes_and_times(folder: Path) -> None:
     assert (before.st_mode, before.st_mtime) == (after.st_mode, after.st_mtime)
 
 
+@pytest.mark.needs("free")
 def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
     """But for what runtimes ask for: how many processors there are, and how much memory."""
     told = said_inside(command_launch("sh -c 'ls /proc/sys/fs; grep -c ^cpu[0-9] /proc/stat; cat /proc/vmstat'", "p"))

@@ -1,7 +1,6 @@
 """The vectors for programs that verify records: ours and the verifier in JavaScript both hold to them."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import protocol
 from referee.record.schema import BadLine, read_line
 
 from ..record import make_vectors
-from .verifying import NODE, VERIFIER
+from .verifying import VERIFIER, run_node
 
 VECTORS = make_vectors.records()
 
@@ -50,8 +49,6 @@ def test_the_verifier_knows_every_breach_of_the_wire(tmp_path: Path) -> None:
 
 
 def _redone(vectors: Path) -> str:
-    script = Path(__file__).with_name("read_vectors.js")
-    command = [NODE, str(script), str(VERIFIER.parent), str(vectors)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_node(Path(__file__).with_name("read_vectors.js"), VERIFIER.parent, vectors)
     assert not done.stderr
     return done.stdout

@@ -1,20 +1,26 @@
 """Runs verify.js on records: one process of Node.js for all records of a table."""
 
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import sample_players
 
+from ..needs import require
+
 VERIFIER = Path(sample_players.__file__).parent / "javascript" / "verify.js"
-NODE = shutil.which("node") or "node"
 Records = Mapping[str, bytes]
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
     """Run the verifier."""
-    command = [NODE, str(VERIFIER), *map(str, arguments)]
+    return run_node(VERIFIER, *arguments)
+
+
+def run_node(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run Node.js; skip the running test if there is none."""
+    require("node")
+    command = ["node", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -1,7 +1,6 @@
 """Archives as other programs make them: every common format is taken, and what is damaged is refused in a sentence."""
 
 import importlib
-import importlib.util
 import io
 import shutil
 import stat
@@ -37,7 +36,10 @@ def test_what_the_standard_library_packs_is_taken(player: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("form", ["gnu", "pax", "posix"])
-@pytest.mark.parametrize("packer", ["-z", "-j", "-J", ""])
+@pytest.mark.parametrize(
+    "packer",
+    ["-z", pytest.param("-j", marks=pytest.mark.needs("bzip2")), pytest.param("-J", marks=pytest.mark.needs("xz")), ""],
+)
 def test_what_tar_packs_is_taken(player: Path, form: str, packer: str) -> None:
     """In each of its formats that has room for a long name, and with each compression."""
     options = [packer] if packer else []
