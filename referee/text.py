@@ -2,12 +2,14 @@
 
 import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
+_LISTED = 20
+"""Most names in a sentence."""
 _ALIKE = 0.6
 """Similarity from which on a name is suggested for another; difflib's own default."""
 MAX_CHARS = 600
@@ -90,7 +92,7 @@ def counted(count: float, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
-def near(name: str, known: Iterable[str], before: str = "") -> str:
+def near(name: str, known: Collection[str], before: str = "") -> str:
     """Suggest the name that was probably meant, as a question; return "" if none is similar.
 
     Args:
@@ -98,13 +100,16 @@ def near(name: str, known: Iterable[str], before: str = "") -> str:
         known: all known names.
         before: text that a user types before each name.
     """
-    by_lower = {known_name.lower(): known_name for known_name in known}
+    by_lower = {
+        known_name.lower().rpartition(":")[2]: known_name for known_name in known
+    }  # `chess` of `openspiel:chess`
+    by_lower |= {known_name.lower(): known_name for known_name in known}
     matches = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
     return f'; did you mean "{before}{by_lower[matches[0]]}"?' if matches else ""
 
 
 def nearest(name: str, known: Iterable[str], before: str = "") -> str:
-    """Suggest the name that was probably meant, or else list all names.
+    """Suggest the name that was probably meant, or else list the names, at most twenty of them.
 
     Args:
         name: the unknown name.
@@ -112,5 +117,8 @@ def nearest(name: str, known: Iterable[str], before: str = "") -> str:
         before: text that a user types before each name.
     """
     known = list(known)
-    typed = ", ".join(f"{before}{known_name}" for known_name in known)
-    return near(name, known, before) or (f"; there are: {typed}" if known else "; there are none")
+    typed = ", ".join(f"{before}{known_name}" for known_name in known[:_LISTED])
+    listed = f"{len(known)}, such as {typed}" if len(known) > _LISTED else typed
+    if not known:
+        return "; there are none"
+    return near(name, known, before) or f"; there are: {listed}"

@@ -1,0 +1,25 @@
+"""Words for people: an unknown name is answered with the one that was probably meant."""
+
+import pytest
+
+from referee.text import nearest
+
+GAMES = ("q", "quincy", "openspiel:chess", "openspiel:hearts")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "text"),
+    [
+        ("quincey", GAMES, '; did you mean "quincy"?'),
+        ("chess", GAMES, '; did you mean "openspiel:chess"?'),
+        ("Hearts", GAMES, '; did you mean "openspiel:hearts"?'),
+        ("zzz", GAMES, "; there are: q, quincy, openspiel:chess, openspiel:hearts"),
+        ("zzz", [f"game{number:02}" for number in range(21)], "; there are: 21, such as game00, game01, game02"),
+        ("zzz", (), "; there are none"),
+    ],
+)
+def test_an_unknown_name_is_answered(name: str, known: list[str], text: str) -> None:
+    """The most similar one, also by its part after the colon; otherwise all of them, or twenty if there are more."""
+    answer = nearest(name, known)
+    assert answer.startswith(text)
+    assert answer.count(",") <= 20
