@@ -167,6 +167,7 @@ class Played(Struct, frozen=True, kw_only=True):
             BadKey: the key can't be read or made.
             OSError: the record can't be written.
         """
+        match = Match(find_game(self.setup.game), self.setup, self.seed)
         writer = RecordWriter(path, sealer())
         writer.write_header(
             self.setup,
@@ -176,8 +177,8 @@ class Played(Struct, frozen=True, kw_only=True):
             opened=self.opened,
             programs=list(self.programs),
             folder=str(Path.cwd()),
+            rules_version=match.game.rules_version,
         )
-        match = Match(find_game(self.setup.game), self.setup, self.seed)
         for event in self.events:
             writer.write_transition(event, match.handle(event))
         writer.end(match)

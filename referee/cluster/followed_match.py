@@ -133,6 +133,7 @@ def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
         context=job.context,
         dialect=None,
         durability=handout.terms.durability.on_record,
+        rules_version=find_game(job.setup.game).rules_version,
     )
     for name, expected, actual in _differences(_plain(wanted), _plain(header), ""):
         what = f"{name} {show_json(expected, 140)}, as in the job"

@@ -163,6 +163,9 @@ class Game(ABC, Generic[S, V, M]):
     position_type: ClassVar[Any]
     """Form of a position to start from."""
     rules: ClassVar[dict[str, Rule]]
+    rules_version: ClassVar[str] = ""
+    """Name and version of the package that has the rules, such as `OpenSpiel 2.0.2`; empty: the referee has them. The
+    header of a record states it, so that an audit with another version can say so."""
     is_ranked_by_scores: ClassVar[bool] = False
     """True if only scores rank the seats at the end; an audit of a redacted record checks the ranking by that."""
     file_options: ClassVar[frozenset[str]] = frozenset()

@@ -9,7 +9,7 @@ from ..games.base import BadSetup, Game
 from ..match.machine import Match, Phase
 from ..match.setup import UnfitSeed
 from ..tournament.match_context import MatchContext, MatchEntry
-from .audit.match import FindGame, refold
+from .audit.match import FindGame, name_rules, refold
 from .key import Sealer, WrongKey
 from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_record
 from .tournament_record import read_entry
@@ -84,6 +84,9 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
     header = record.header
     if header.key != sealer.public:
         raise RecordError(record.path, 0, f"key {sealer.public}, the one at hand", f"key {header.key}")
+    if header.rules_version != game.rules_version:  # its record would follow by neither
+        here, begun = name_rules(game.rules_version), name_rules(header.rules_version)
+        raise RecordError(record.path, 0, f"a match by the rules of {here}, which are installed", f"one by {begun}")
     try:
         return Match(game, header.setup, sealer.unlock(header.locked_seed, header.setup.commitment))
     except (WrongKey, BadSetup, UnfitSeed) as error:

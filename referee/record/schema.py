@@ -67,6 +67,8 @@ class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     """The wire that its players speak; None: the referee's own."""
     durability: Literal["turn"] | None = None
     """`turn` if all that followed from a line waited until the disk had it."""
+    rules_version: str = ""
+    """Name and version of the package that has the game's rules; empty: the referee itself has them."""
 
 
 class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):

@@ -370,6 +370,7 @@ class RecordWriter(ChainWriter):
         context: MatchContext | None = None,
         dialect: str | None = None,
         durability: str | None = None,
+        rules_version: str = "",
     ) -> None:
         """Write the first line.
 
@@ -384,6 +385,7 @@ class RecordWriter(ChainWriter):
             context: place of the match in its tournament, if it is one of a tournament.
             dialect: name of the wire that its players speak; None for the referee's own.
             durability: `turn` if all that follows from a line waits for the disk; else None.
+            rules_version: the game's `rules_version`.
         """
         self.write(
             "header",
@@ -399,6 +401,7 @@ class RecordWriter(ChainWriter):
             **({} if context is None else {"context": msgspec.to_builtins(context)}),
             **({} if dialect is None else {"dialect": dialect}),
             **({} if durability is None else {"durability": durability}),
+            **({"rules_version": rules_version} if rules_version else {}),
         )
 
     def write_transition(

@@ -120,6 +120,7 @@ class SpielGame(Game[Position, View, Move]):
     view_type = View
     move_type = Move
     position_type = list[int]
+    rules_version = LIBRARY
     is_ranked_by_scores = True
     seats: ClassVar[range]
 

@@ -242,6 +242,8 @@ def _sound(record: Record) -> SoundRecord:
         deal=_deal(record.header),
         seed_opens=setup.seed_opens,
         key=None if record.seal is None else record.header.key,
+        rules_version=record.header.rules_version,
+        checked_by=find_game(setup.game).rules_version,
         tournament=_claim(record.header),
         head=record.chain.head if record.seal is None else record.seal.prev,
     )
@@ -278,6 +280,8 @@ def _examine_redaction(path: Path, demands: Demands) -> Examined:
         deal="hidden" if demands.seed is None else _deal(header),
         seed_opens=header.setup.seed_opens,
         key=header.key,
+        rules_version=header.rules_version,
+        checked_by=find_game(header.setup.game).rules_version,
         tournament=_claim(header),
         head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,

@@ -89,6 +89,10 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     """Public key that sealed the record."""
     head: str
     """Hash of its last line before the seal."""
+    rules_version: str = ""
+    """Name and version of the package by whose rules it was played; empty: the referee's own."""
+    checked_by: str = ""
+    """Name and version of the package by whose rules it was checked; empty: the referee's own."""
     tournament: str | None = None
     """Tournament that the record claims to belong to, if the tournament's own record was not audited with it; null: the
     claim was verified, or there is none.

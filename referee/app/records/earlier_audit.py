@@ -179,6 +179,8 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
 def _auditor() -> str:
     """Return a digest of the code and rules, of referee and plugins, that decide whether a record holds."""
     registry, digest = installed(), hashlib.sha256()
+    for name, game in sorted(registry.games.items()):
+        digest.update(f"{name} {game.rules_version}\0".encode())
     parts = (*registry.games.values(), *(dialect.wire for dialect in registry.dialects.values()))
     for name in sorted({"protocol", "referee", *(part.__module__.partition(".")[0] for part in parts)}):
         module = sys.modules[name]

@@ -24,6 +24,7 @@ from ...app.records.audit_reports import (
 )
 from ...app.services import find_sealer
 from ...match.setup import LEG_WORDS
+from ...record.audit.match import name_rules
 from ...record.folder import record_files
 from ...record.key import parse_head, parse_public, parse_seed
 from ...record.manifest import NAME, write_manifest
@@ -157,6 +158,9 @@ def _show(report: RecordReport) -> None:
     if isinstance(report, SoundRedaction):
         facts += f", as seat {report.seat}, {harmless(report.name)}, may see it"
     out.print(f"[green]holds[/]   {escape(report.record)}  {facts}", highlight=False, soft_wrap=True)
+    if report.rules_version != report.checked_by:
+        played, checked = name_rules(report.rules_version), name_rules(report.checked_by)
+        out.say(f"  played by the rules of {printable(played)}; by those of {printable(checked)} it holds, too")
     if report.tournament is not None:
         name = printable(report.tournament)
         out.say(f"  not verified: that it belongs to the tournament {name}, whose record {name}.jsonl is not here")

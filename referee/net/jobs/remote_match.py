@@ -166,6 +166,7 @@ class RemoteMatch:
             folder=str(Path.cwd()),
             context=job.context,
             durability=self._durability.on_record,
+            rules_version=self.match.game.rules_version,
         )
         return writer
 

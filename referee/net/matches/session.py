@@ -408,6 +408,7 @@ class MatchSession:
                 context=self._settings.context,
                 dialect=self._settings.dialect,
                 durability=self._services.terms.durability.on_record,
+                rules_version=match.game.rules_version,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record, and would block the name

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -160,30 +161,69 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     if seed is None:
         return None
     game = find_game(setup.game)
+    with naming_rules(record, game):
+        try:
+            return Match(game, setup, seed)
+        except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
+            raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
+
+
+def name_rules(version: str) -> str:
+    """Return the package and version that has the rules of a game, in words."""
+    return version or "the referee itself"
+
+
+@contextmanager
+def naming_rules(record: Record, game: Game[Any, Any, Any]) -> Iterator[None]:
+    """Replace any error by one that names both versions of the rules, if a match was played by another version.
+
+    Such a record may well hold: only an audit with the version that it names can tell. If it holds by this version,
+    too, there is no error to replace.
+
+    Args:
+        record: the record.
+        game: its game, as it is installed here.
+
+    Raises:
+        RecordError: the block failed, and the header names another version of the rules.
+    """
     try:
-        return Match(game, setup, seed)
-    except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
-        raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
+        yield
+    except Exception as error:
+        if record.header.rules_version == game.rules_version:
+            raise
+        played, here = name_rules(record.header.rules_version), name_rules(game.rules_version)
+        trouble = f"{type(error).__name__}: {error}"
+        if isinstance(error, RecordError):
+            trouble = f"line {error.line} does not follow by them"
+        expected = f"the rules of {played}, by which the match was played: install them, and try again"
+        raise RecordError(record.path, 0, expected, f"those of {here}: {trouble}") from error
 
 
 def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
     """Fold a record's events again, and yield each transition with the match after it.
 
     Raises:
-        RecordError: an event can't happen, or gives other commands than stand in its line.
+        RecordError: an event can't happen, or gives other commands than stand in its line; or the rules have another
+            version here, and a line does not follow by them.
         Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
     """
     for number, transition in enumerate(record.transitions, 1):
-        try:
-            commands = match.handle(transition.event)
-        except ImpossibleEvent as error:
-            raise RecordError(record.path, number, "an event that can happen", str(error)) from None
-        folded = plain_json(commands)
-        if folded != bytes(transition.told):
-            if match.fault is not None and not _is_void(transition):
-                raise match.fault
-            raise _difference(record.path, number, msgspec.json.decode(folded), transition.commands)
+        with naming_rules(record, match.game):
+            _fold_transition(record, match, number, transition)
         yield transition, match
+
+
+def _fold_transition(record: Record, match: Match, number: int, transition: Transition) -> None:
+    try:
+        commands = match.handle(transition.event)
+    except ImpossibleEvent as error:
+        raise RecordError(record.path, number, "an event that can happen", str(error)) from None
+    folded = plain_json(commands)
+    if folded != bytes(transition.told):
+        if match.fault is not None and not _is_void(transition):
+            raise match.fault
+        raise _difference(record.path, number, msgspec.json.decode(folded), transition.commands)
 
 
 def _is_void(transition: Transition) -> bool:

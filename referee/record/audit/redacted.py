@@ -20,7 +20,7 @@ from ..reader import Record, RecordError
 from ..schema import Transition
 from .chance import check_chance, check_nonces
 from .evidence import same
-from .match import check_ranking
+from .match import check_ranking, naming_rules
 from .times import check_book
 
 # A redacted record hides what only other seats may know: their moves, hands, and messages. It cannot be folded without
@@ -57,7 +57,8 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
     _check_turns(record)
     _check_fouls(record)
     _check_own_words(record)
-    _check_news_of_all(record, game)
+    with naming_rules(record, game):
+        _check_news_of_all(record, game)
     check_nonces(record)
     check_book(record)
     check_ranking(record)
@@ -82,8 +83,9 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
     setup = record.header.setup
     shuffle = check_chance(dataclasses.replace(record, result=replace(record.result, seed=seed)))
     if setup.position is None and shuffle is not None:
-        restore_position(game, game.parse_options(setup.options), setup)  # as a match does when it begins
-        check_replay(record, seat, game, shuffle)
+        with naming_rules(record, game):
+            restore_position(game, game.parse_options(setup.options), setup)  # as a match does when it begins
+            check_replay(record, seat, game, shuffle)
 
 
 def _check_scores(record: Record) -> None:
