@@ -115,7 +115,7 @@ def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> Repo
         match_summaries,
         find_titles(spec),
         targets,
-        lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
+        lambda records, target: _make_replays(records, target, jobs, folder, targets),
     )
     database = (
         None
@@ -156,7 +156,8 @@ def _read_summary_of_match(path: Path) -> MatchSummary | None:
     return summarize_match(read_record(path)) if path.exists() and has_line(path) else None
 
 
-def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, report: str) -> None:
-    make = partial(make_replay, target=target, find_game=find_game, report=report)
+def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, folder: Path, targets: Targets) -> None:
+    report = report_address(folder, targets)
+    make = partial(make_replay, target=target, find_game=find_game, report=report, site=targets.site)
     for _ in map_in_processes(make, list(records.items()), jobs):
         pass

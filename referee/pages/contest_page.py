@@ -27,6 +27,16 @@ def contest_page(card: Any, about: str, visitor: Any = None, *, is_still: bool =
     return page("contest", {"is_still": is_still}, scripts=("following",), may_ask=may, may_send=may, **shown)
 
 
+def standings_page(card: Any, visitor: Any = None) -> str:
+    """Return the page of the standings of all tournaments.
+
+    Args:
+        card: state of the contest, with as many lines of the standings as are shown.
+        visitor: the signed-in person who asks; None for everybody else.
+    """
+    return page("standings", {"is_still": True}, looks="contest", may_send=True, card=card, visitor=visitor)
+
+
 def search_page(title: str, query: str, found: Any, visitor: Any = None) -> str:
     """Return the page of a search.
 
@@ -92,7 +102,7 @@ def refusal_page(code: HTTPStatus, text: str, top: str) -> str:
         top: the first page, as the address of this one sees it.
     """
     words = text or _WORDS.get(code, code.description)
-    return page("refusal", {"is_still": True}, looks="contest", title=code.phrase, text=words, top=top)
+    return page("refusal", {"is_still": True}, looks="contest", site=top, title=code.phrase, text=words)
 
 
 _WORDS = {HTTPStatus.NOT_FOUND: "There is nothing at this address, or it is not for everybody."}

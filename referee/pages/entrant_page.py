@@ -68,6 +68,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         {},
         looks="report",
         scripts=("sorting",),
+        site=links.site,
         summary=summary,
         links=links,
         entrant=entrant,

@@ -12,6 +12,7 @@ The page's policy allows that one script and that one style and no address, in c
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -20,12 +21,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..text import printable
+from ..text import counted, printable
 from .columns import MEANINGS, TEXTS
 from .encounters import share_error
 from .words import broken, duration, moment, number, placeless, short_cause
 
 _SELF, _NOBODY = "'self'", "'none'"
+_SITE_HEADER = re.compile(r'<header class="bar" data-site="([./]*)">.*?</header>', re.DOTALL)
 _MAY_ASK = f"connect-src {_SELF}; "
 
 
@@ -40,6 +42,7 @@ def page(
     library: str = "",
     may_ask: bool = False,
     may_send: bool = False,
+    site: str = "",
     **values: Any,
 ) -> str:
     """Return a page.
@@ -53,18 +56,26 @@ def page(
         library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
+        site: relative path to the first page of a contest's site, for a page that is made once for all its visitors: it
+            gets the site's header; empty: it has a header of its own, or stands alone.
         values: values for its template.
     """
     look = looks or name
     style = "".join(_source(f"{name}.css") for name in ("page", *styles, look))
-    script = library + "".join(_source(f"{name}.js") for name in ("times", *scripts, look))
+    own_scripts = ("times", *scripts, look, *(("site",) if site else ()))
+    script = library + "".join(_source(f"{name}.js") for name in own_scripts)
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
-        f"{_MAY_ASK if may_ask else ''}"
-        f"base-uri 'none'; form-action {_SELF if may_send else _NOBODY}"
+        f"{_MAY_ASK if may_ask or site else ''}"
+        f"base-uri 'none'; form-action {_SELF if may_send or site else _NOBODY}"
     )
     template = environment().get_template(f"{name}.html")
-    return template.render(policy=policy, style=style, script=script, data=data, **values)
+    return template.render(policy=policy, style=style, script=script, data=data, site=site, **values)
+
+
+def without_site(page: str) -> str:
+    """Return a page whose header of a contest's site leads to the first page of an archive alone."""
+    return _SITE_HEADER.sub(r'<header class="bar"><a href="\1index.html">The contest</a></header>', page, count=1)
 
 
 @cache
@@ -82,6 +93,7 @@ def environment() -> Environment:
     made.filters.update(
         broken=broken,
         coded=coded,
+        counted=counted,
         duration=duration,
         moment=time_of_day,
         number=number,

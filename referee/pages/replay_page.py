@@ -40,7 +40,9 @@ _TURN = re.compile(r'(<tr id="turn-\d+"><td>)(\d+)(?=</td>)')
 """Row of a turn in the list of turns."""
 
 
-def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT) -> str:
+def replay_page(
+    folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT, site: str = ""
+) -> str:
     """Return a match as one HTML document.
 
     Args:
@@ -48,6 +50,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
         report: link to the page of its tournament; empty: there is none.
         notes: notes of its tournament.
+        site: relative path to the first page of the contest's site that shows it; empty: none does.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own_record = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -56,6 +59,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         "replay",
         {**data, "record": own_record},
         drawn=[(frame, _draw(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
+        site=site,
         library="" if verifier else verifying_script(),
         names=match.setup.names,
         game=match.game.title,

@@ -50,9 +50,14 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     has_verifier: bool = False
     """True if a page that verifies records lies next to the replays."""
     home: str = ""
-    """The page that all others lead back to; empty: there is none."""
+    """The page that all others lead back to; empty: there is none. One that ends in a slash is a contest's site."""
     printed: Mapping[tuple[str, int], str] = {}
     """Match and seat of a foul -> file with the output of the program, next to the record; for the organiser."""
+
+    @property
+    def site(self) -> str:
+        """The first page of the contest's site that shows the page; empty: none does."""
+        return self.home if self.home.endswith("/") else ""
 
     def output_file(self, entry: MatchEntry, seat: int) -> str:
         """Return the file with the output of a seat's program; empty if there is none."""
@@ -140,6 +145,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
         "report",
         _data(summary, links),
         scripts=("sorting",),
+        site=links.site,
         title=summary.spec.name,
         is_running=not summary.tournament.is_over,
         subtitle=_subtitle(summary, titles),

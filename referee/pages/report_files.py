@@ -53,9 +53,15 @@ class Targets(Struct, frozen=True, kw_only=True):
     """File of an SQLite database, or the URL of any database. If None and `is_public`, no database is written."""
     replays: ReplayPages = ReplayPages.FOULS
     home: str = ""
-    """The page that all others lead back to, as the report sees it; empty: there is none."""
+    """The page that all others lead back to, as the report sees it; empty: there is none. One that ends in a slash is a
+    contest's site: all pages get its header."""
     is_public: bool = False
     """True if the output of programs is left out, which is for the organiser alone."""
+
+    @property
+    def site(self) -> str:
+        """The first page of a contest's site, as the pages of matches and entrants see it; empty: they are on none."""
+        return f"../{self.home}" if self.home.endswith("/") else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +178,9 @@ def report_address(folder: Path, targets: Targets) -> str:
     return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
 
 
-def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGame, report: str = "") -> None:
+def make_replay(
+    noted: tuple[Path, MatchNotes], target: Path, find_game: FindGame, report: str = "", site: str = ""
+) -> None:
     """Write the page of a match.
 
     Args:
@@ -180,6 +188,7 @@ def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGam
         target: the folder of the pages.
         find_game: a game's name -> its rules.
         report: the page of its tournament, as this one sees it; empty: there is none.
+        site: the first page of a contest's site, as this one sees it; empty: it is on none.
 
     Raises:
         RecordError: the record does not hold.
@@ -188,7 +197,7 @@ def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGam
     with contextlib.suppress(StillSecret):
         folded = fold_record(read_record(record), find_game)
         verifier = verifying.verifying_link(record.name, folded.record.chain.head)
-        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report, notes)])
+        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report, notes, site)])
 
 
 def _replay(
@@ -213,7 +222,7 @@ def _replay(
         pages.mkdir(exist_ok=True)
         _write(
             pages / verifying.PAGE,
-            [verifying.verifying_page(f"{summary.spec.name}.jsonl", report_address(folder, targets))],
+            [verifying.verifying_page(f"{summary.spec.name}.jsonl", report_address(folder, targets), targets.site)],
         )
         make(missing, pages)
     return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())

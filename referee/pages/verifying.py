@@ -50,16 +50,17 @@ def verifying_script() -> str:
     return verifier_script() + _template("verifier/deal.js") + _template("verify.js")
 
 
-def verifying_page(tournament: str = "", report: str = "") -> str:
+def verifying_page(tournament: str = "", report: str = "", site: str = "") -> str:
     """Return the page that verifies the record which the link to it names.
 
     Args:
         tournament: name of its record's file; empty: there are records of matches alone.
         report: its page; those of matches lie next to this one.
+        site: relative path to the first page of the contest's site; empty: the page is on none.
     """
     library = verifier_script() + _template("verifier/deal.js")
     data = {"tournament": tournament, "report": report}
-    return page("verify", data, styles=("contest",), library=library, may_ask=True, record="FILE")
+    return page("verify", data, styles=("contest",), library=library, may_ask=True, site=site, record="FILE")
 
 
 def verifying_link(record: str, head: str) -> str:

@@ -26,7 +26,7 @@ from ..pages.words import move_words
 from ..plugins import find_game
 from .author_service import AuthorService, NotYours
 from .contest.practice import Practice
-from .contest.queue import QueueLine, select_lines
+from .contest.queue import NextMatch, QueueLine, select_lines
 from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, GuardedRoutes, Visit, find_status, read_request
 from .http import (
     HTML,
@@ -65,11 +65,18 @@ class AuthorPages:
     Args:
         service: everything that authors ask for.
         is_shown: (tournament, match) -> whether everybody may see the replay.
+        list_next: author -> what its program plays next, in each tournament.
     """
 
-    def __init__(self, service: AuthorService, is_shown: Callable[[str, str], bool]) -> None:
+    def __init__(
+        self,
+        service: AuthorService,
+        is_shown: Callable[[str, str], bool],
+        list_next: Callable[[str], Sequence[NextMatch]],
+    ) -> None:
         self._service = service
         self._is_shown = is_shown
+        self._list_next = list_next
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
@@ -94,7 +101,8 @@ class AuthorPages:
         version = await self._service.find_version(visit.person.name, number)
         report: Any = version.report  # plain JSON, because another release of the referee may have written it
         steps = version.steps if report is None else report.get("steps", ())
-        return visit.page("author/version", version=version, steps=steps, refused_because=refused)
+        coming = self._list_next(visit.person.name) if version.plays else ()
+        return visit.page("author/version", version=version, steps=steps, coming=coming, refused_because=refused)
 
     async def _hand_in(self, visit: Visit) -> Any:
         author = visit.person.name

@@ -24,6 +24,8 @@ class OpenMatch(Struct, frozen=True, kw_only=True):
     match: str
     names: Sequence[str]
     """Names of the players, by seat."""
+    addresses: Sequence[str | None]
+    """Address of each player's page, by seat, from the site's first page; None: it has none yet."""
     round: int
     opened: str
     """Time of its beginning, ISO 8601 in UTC."""
@@ -34,6 +36,8 @@ class Leader(Struct, frozen=True, kw_only=True):
 
     place: int
     name: str
+    address: str | None
+    """Address of the entrant's page from the site's first page; None if there is none."""
     points: str
     rating: str | None = None
     """Rating that decides the place in a ladder; None in other formats."""
@@ -57,6 +61,8 @@ class ComingMatch(Struct, frozen=True, kw_only=True):
     """Place in the format, such as a bracket's final; empty where there is nothing to say."""
     names: Sequence[str]
     """Names of the players, by seat."""
+    addresses: Sequence[str | None]
+    """Address of each player's page, by seat, from the site's first page; None: it has none yet."""
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -91,6 +97,8 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     """Next matches; None if no more will come."""
     leaders: Sequence[Leader]
     """First entrants after the matches in the report; empty before the first match."""
+    ranked: int
+    """Number of entrants that the standings have."""
     last: Sequence[LastResult]
     """Latest results, the latest first."""
     reported: int | None

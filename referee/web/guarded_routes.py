@@ -150,6 +150,16 @@ class Visitor(Struct, frozen=True, kw_only=True):
     desk: str
     """Path of the person's first page, from the site's first page."""
     form_token: str
+    """Token of the form that signs out."""
+
+
+class VisitorCard(Struct, frozen=True, kw_only=True):
+    """The visitor of a page that is made once for all, for its header."""
+
+    title: str
+    """Title of the contest."""
+    visitor: Visitor | None
+    """The signed-in person whose browser asks; None for everybody else."""
 
 
 def find_visitor(request: Any, sessions: Sessions) -> Visitor | None:

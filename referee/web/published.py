@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from ..pages.summary import page_names
 from ..pages.verifying import PAGE, verifying_link
 
 _REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
@@ -56,6 +57,17 @@ def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
 def has_replay(folder: Path, match: str) -> bool:
     """Return whether the replay of a match is public."""
     return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
+
+
+def address_entrants(tournament: str, names: Sequence[str]) -> dict[str, str]:
+    """Return the address of each entrant's page, from the site's first page, by name.
+
+    Args:
+        tournament: name of the tournament.
+        names: names of all its entrants, in their order.
+    """
+    pages = zip(names, page_names(names), strict=True)
+    return {name: f"tournaments/{tournament}/entrants/{page}.html" for name, page in pages}
 
 
 def find_verifier(folder: Path, head: str, *, is_over: bool) -> str:
@@ -116,6 +128,11 @@ class Searched(Struct, frozen=True, kw_only=True):
     """Name of each entrant, and name of its page."""
     matches: Sequence[tuple[str, Sequence[str]]]
     """Name of each match, and names of its players by seat."""
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Address of each entrant's page, from the site's first page, by name."""
+        return {name: _address(self, f"entrants/{page}.html") for name, page in self.entrants}
 
     @property
     def verifier(self) -> str:

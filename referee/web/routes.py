@@ -17,12 +17,12 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from ..pages.contest_page import contest_page, live_page, search_page
+from ..pages.contest_page import contest_page, live_page, search_page, standings_page
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.tournament_json import TournamentReport
 from .contest_json import ContestCard
 from .event_streams import EventStreams
-from .guarded_routes import Visitor, find_visitor
+from .guarded_routes import Visitor, VisitorCard, find_visitor
 from .http import (
     HTML,
     JSON,
@@ -66,6 +66,8 @@ FindVisitor = Callable[[Any], Visitor | None]
 PAGES_A_MINUTE = 300
 """Most pages a minute that are made for one address: a class behind it pages through replays, turn by turn."""
 
+STANDINGS = 50
+"""Most lines of a tournament's standings on the page of all standings; its report has the others."""
 _MATCHES = 100
 """Most ended matches that an organiser can choose from; the name of an older one has to be typed."""
 
@@ -76,7 +78,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     title: str
     about: str
     """Description of the contest, in Markdown."""
-    card: Callable[[], ContestCard]
+    card: Callable[..., ContestCard]
+    """Returns the state of the contest; its argument is the most lines of each tournament's standings."""
     folders: Mapping[str, Path]
     """Name of a tournament -> folder of its records."""
     is_over: Callable[[str], bool]
@@ -184,18 +187,32 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
         page = contest_page(content.card(), content.about, find(request))
         return send(request, HTML, page.encode())
 
+    @app.route("/standings", methods=["GET", "HEAD"])
+    def _standings(request: Any) -> bytes:
+        return send(request, HTML, standings_page(content.card(STANDINGS), find(request)).encode())
+
+    @app.route("/visitor", methods=["GET", "HEAD"])
+    def _visitor(request: Any) -> bytes:
+        return send(request, JSON, msgspec.json.encode(VisitorCard(title=content.title, visitor=find(request))))
+
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:
         return send(request, JSON, msgspec.json.encode(content.card()))
-
-    @app.route(PATH, methods=["GET", "HEAD"])
-    def _description(request: Any) -> bytes:
-        return send_unchanging(request, JSON, openapi())
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[bytes]:
         return stream_events(request, content.streams.add)
 
+    @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
+    def _file(request: Any, name: str, rest: str) -> Any:
+        return _send_public_file(content, made, request, name, rest)
+
+    _add_unchanging(app, content.public_key)
+    _add_refusals(app)
+    return app
+
+
+def _add_unchanging(app: Klein, public_key: bytes) -> None:
     @app.route("/robots.txt", methods=["GET", "HEAD"])
     def _robots(request: Any) -> bytes:
         return send_unchanging(request, PLAIN_TEXT, ROBOTS)
@@ -206,14 +223,11 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
-        return send_unchanging(request, "application/x-pem-file", content.public_key)
+        return send_unchanging(request, "application/x-pem-file", public_key)
 
-    @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
-    def _file(request: Any, name: str, rest: str) -> Any:
-        return _send_public_file(content, made, request, name, rest)
-
-    _add_refusals(app)
-    return app
+    @app.route(PATH, methods=["GET", "HEAD"])
+    def _description(request: Any) -> bytes:
+        return send_unchanging(request, JSON, openapi())
 
 
 def _add_refusals(app: Klein) -> None:

@@ -27,7 +27,7 @@ from .contest_json import SignUp
 from .guarded_routes import MemberPages, give_cookie, read_cookie, read_request
 from .http import HTML, JSON, RequestRefused, find_address, refusal, send, send_reply
 from .rate_limit import HOUR_S, RateLimit, TooOften
-from .sessions import Sessions
+from .sessions import Person, Sessions, SiteRole
 from .signing_in import TOO_OLD, receive_own_form, visitor_token
 
 MOST_AUTHORS = 1000
@@ -163,8 +163,9 @@ class SigningUp:
             request.setResponseCode(error.code)
             return self._page(request, trouble=f"{error}.", wish=wish)
         self._sessions.sign_out(read_cookie(request))
-        give_cookie(request, self._sessions.sign_in(author.token, find_address(request)) or "")
-        return self._page(request, author=author)
+        cookie = self._sessions.sign_in(author.token, find_address(request)) or ""
+        give_cookie(request, cookie)
+        return self._page(request, author=author, cookie=cookie)
 
     async def _sign_up_program(self, request: Any) -> bytes:
         try:
@@ -206,8 +207,16 @@ class SigningUp:
             raise
 
     def _page(
-        self, request: Any, *, trouble: str = "", wish: SignUpRequest | None = None, author: NewAuthor | None = None
+        self,
+        request: Any,
+        *,
+        trouble: str = "",
+        wish: SignUpRequest | None = None,
+        author: NewAuthor | None = None,
+        cookie: str | None = None,
     ) -> bytes:
         shown = {"mode": self._service.mode, "trouble": trouble, "wish": wish, "author": author}
-        page = self._pages.page(request, "sign_up", None, visitor_token(request, self._sessions), **shown)
+        person = None if author is None else Person(SiteRole.AUTHOR, author.name)
+        token = visitor_token(request, self._sessions) if cookie is None else self._sessions.form_token(cookie)
+        page = self._pages.page(request, "sign_up", person, token, **shown)
         return send(request, HTML, page.encode())

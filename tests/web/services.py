@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from referee.errors import BadRequest
 from referee.web.contest.intake import LoggedAction
 from referee.web.contest.organising import AuthorLine, Machine, ProcessLine, TournamentLine
-from referee.web.contest.queue import QueueLine
+from referee.web.contest.queue import NextMatch, QueueLine
 from referee.web.contest_json import SignUp
 from referee.web.http import RequestRefused
 from referee.web.person.seat import Act
@@ -48,6 +48,10 @@ class StandInOrganiserService:
             said=[self._payload],
         )
         return [line]
+
+    def list_next(self, author: str) -> Sequence[NextMatch]:
+        """Return one, of every author."""
+        return [NextMatch(tournament="cup", names=[self._payload, author], why=self._payload, at=None)]
 
     def authors(self) -> Sequence[AuthorLine]:
         """Return one."""

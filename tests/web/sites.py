@@ -51,6 +51,7 @@ from .services import StandInOrganiserService, StandInPractice, StandInSignUp
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
 NOW = "2026-11-01T10:00:00Z"
+ADDRESSES = [None, "tournaments/cup/entrants/bob.html"]
 CARD = ContestCard(
     title=PAYLOAD,
     sign_up=SignUp.INVITATION,
@@ -63,15 +64,20 @@ CARD = ContestCard(
             state="is played",
             start=None,
             played=3,
-            open_matches=[OpenMatch(match="cup-4", names=[PAYLOAD, "bob"], round=2, opened="2026-12-01T18:00:00Z")],
+            open_matches=[
+                OpenMatch(
+                    match="cup-4", names=[PAYLOAD, "bob"], addresses=ADDRESSES, round=2, opened="2026-12-01T18:00:00Z"
+                )
+            ],
             coming=Coming(
-                matches=[ComingMatch(round=2, table=PAYLOAD, names=[PAYLOAD, "bob"])],
+                matches=[ComingMatch(round=2, table=PAYLOAD, names=[PAYLOAD, "bob"], addresses=ADDRESSES)],
                 left_out=3,
                 why="Each begins as soon as a table and its players are free.",
                 at=None,
             ),
             last=[LastResult(match="cup-1", result=PAYLOAD, address="tournaments/cup/replays/cup-1.html")],
-            leaders=[Leader(place=1, name=PAYLOAD, points="2½")],
+            leaders=[Leader(place=1, name=PAYLOAD, address=None, points="2½")],
+            ranked=1,
             reported=2,
             head="5eed" * 16,
             verifier=None,
@@ -79,7 +85,13 @@ CARD = ContestCard(
     ],
 )
 TABLE = LiveTable(
-    tournament="cup", table=1, match="cup-4", round=2, names=[PAYLOAD, "bob"], opened="2026-12-01T18:00:00Z"
+    tournament="cup",
+    table=1,
+    match="cup-4",
+    round=2,
+    names=[PAYLOAD, "bob"],
+    addresses=ADDRESSES,
+    opened="2026-12-01T18:00:00Z",
 )
 
 
@@ -274,7 +286,7 @@ class TestSite:
         return SiteContent(
             title=PAYLOAD,
             about=ABOUT,
-            card=lambda: CARD,
+            card=lambda _leaders=0: CARD,
             folders={"cup": folder},
             is_over=lambda _name: False,
             public_key=b"-----BEGIN PUBLIC KEY-----\n",

@@ -31,7 +31,15 @@ from .looking import Visitor
 
 GAMES = sorted(installed().games)
 FIXTURE = Fixture(match="m", number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
-OPENED = LiveTable(tournament="cup", table=1, match="m", round=1, names=["a", "<b>"], opened="2026-12-01T18:00:00Z")
+OPENED = LiveTable(
+    tournament="cup",
+    table=1,
+    match="m",
+    round=1,
+    names=["a", "<b>"],
+    addresses=[None, None],
+    opened="2026-12-01T18:00:00Z",
+)
 MOST_TURNS = 12
 EXPELLED = "nothing that is a move"
 

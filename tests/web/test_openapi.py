@@ -112,6 +112,7 @@ def test_every_field_is_described() -> None:
 PAGES = {
     "/": "/api/contest",
     "/index.html": "/api/contest",
+    "/standings": "/api/contest",
     "/live": "/api/live",
     "/search": "/api/search",
     "/sign-in": None,
@@ -137,7 +138,14 @@ PAGES = {
 }
 """Page -> what answers a program the same; None: nothing does, as a program does not sign in, it brings its token with
 each request, nor take a person's seat."""
-NO_PAGES = {"/key.pem", "/robots.txt", "/favicon.ico", "/organiser/contest.tar", "/tournaments/<name>/<path:rest>"}
+NO_PAGES = {
+    "/key.pem",
+    "/visitor",
+    "/robots.txt",
+    "/favicon.ico",
+    "/organiser/contest.tar",
+    "/tournaments/<name>/<path:rest>",
+}
 """What is no page of the site's own: files."""
 
 

@@ -1,13 +1,15 @@
 """The header of the site's pages, their titles, and what crawlers and browsers ask for unasked."""
 
+import json
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 
 from .sites import PAYLOAD, TestSite
 
-PUBLIC = ("/", "/live", "/search?q=bob")
+PUBLIC = ("/", "/live", "/standings", "/search?q=bob")
 
 
 @pytest.mark.parametrize("path", [*PUBLIC, "/author", "/author/queue"])
@@ -15,7 +17,7 @@ def test_every_page_has_the_same_header(contest: TestSite, path: str) -> None:
     """It leads to the first page, the live tables, the search, and one's own desk or the sign-in page."""
     ada = contest.signed_in("ada").ask("GET", path).body.decode()
     header = ada[ada.index('<header class="bar">') : ada.index("</header>")]
-    for link, text in (("live", "Live"), ("search", "Search"), ("author", "ada")):
+    for link, text in (("live", "Live"), ("standings", "Standings"), ("search", "Search"), ("author", "ada")):
         assert re.search(rf'<a href="[./]*{link}">{text}</a>', header)
     assert "<button>Sign out</button>" in header
     visitor = contest.visitor().ask("GET", path).body.decode()
@@ -29,6 +31,32 @@ def test_a_member_signs_out_on_a_public_page(contest: TestSite, path: str) -> No
     ada = contest.signed_in("ada")
     assert ada.fill_in(path, "/sign-out").status == 303
     assert ada.ask("GET", "/author").headers["location"].startswith("/sign-in")
+
+
+def test_pages_made_once_ask_who_looks(contest: TestSite) -> None:
+    """The page of a refusal has the header of all; its script asks for the name, the desk and the token to sign out."""
+    ada = contest.signed_in("ada")
+    page = ada.ask("GET", "/nowhere/at/all").body.decode()
+    assert '<header class="bar" data-site="../../">' in page
+    assert 'href="../../sign-in">Your desk</a>' in page
+    answer = json.loads(ada.ask("GET", "/visitor").body)
+    assert (answer["title"], answer["visitor"]["name"], answer["visitor"]["desk"]) == (
+        contest.content.title,
+        "ada",
+        "author",
+    )
+    form = urlencode({"form_token": answer["visitor"]["form_token"]}).encode()
+    assert ada.ask("POST", "/sign-out", form).status == 303
+    assert json.loads(ada.ask("GET", "/visitor").body)["visitor"] is None
+
+
+def test_the_first_page_leads_to_the_desk(contest: TestSite) -> None:
+    """An author hands in there, an organiser runs the contest; a stranger is offered to sign up."""
+    pages = {name: contest.signed_in(name).ask("GET", "/").body.decode() for name in ("ada", "ann")}
+    assert '<a href="./author">Your desk' in pages["ada"]
+    assert '<a href="./organiser">Your desk' in pages["ann"]
+    stranger = contest.visitor().ask("GET", "/").body.decode()
+    assert ("Your desk" in stranger, 'href="sign-up"' in stranger) == (False, True)
 
 
 def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:

@@ -82,6 +82,8 @@ TABLE = {
     "POST /api/organiser/tournaments/<name>/rule": Address(
         Who.ORGANISERS_PROGRAM, "/api/organiser/tournaments/cup/rule"
     ),
+    "GET /standings": Address(EVERYBODY),
+    "GET /visitor": Address(EVERYBODY),
     "GET /search": Address(EVERYBODY, "/search?q=bob"),
     "GET /api/search": Address(EVERYBODY, "/api/search?q=bob"),
     "GET /live": Address(EVERYBODY),

@@ -30,7 +30,12 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     default=str(ReplayPages.FOULS),
     help="Which matches get a page: none; fouls, for those with a foul and void ones; or all.",
 )
-@click.option("--home", metavar="ADDRESS", default="", help="Address of a page that all pages link back to.")
+@click.option(
+    "--home",
+    metavar="ADDRESS",
+    default="",
+    help="Address of a page that all pages link back to; that of a contest's site ends in a slash.",
+)
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Read this many records at the same time.")
 @json_option

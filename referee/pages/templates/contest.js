@@ -14,18 +14,30 @@ function element(tag, text, attributes = {}) {
   return made;
 }
 
+function linked(text, address) {
+  return address ? element("a", text, { href: address }) : document.createTextNode(text);
+}
+
+function players(match) {
+  const cell = element("td", "");
+  match.names.forEach((name, seat) => cell.append(seat ? " – " : "", linked(name, match.addresses[seat])));
+  return cell;
+}
+
 function openRow(match) {
   const row = document.createElement("tr");
   const since = element("td", `round ${match.round}, since `);
   since.append(element("time", match.opened, { datetime: match.opened }));
-  row.append(element("th", match.match, { scope: "row" }), element("td", match.names.join(" – ")), since);
+  const name = element("th", "", { scope: "row" });
+  name.append(linked(match.match, `live#${match.match}`));
+  row.append(name, players(match), since);
   return row;
 }
 
 function lastRow(match) {
   const row = document.createElement("tr");
   const name = element("th", "", { scope: "row" });
-  name.append(match.address ? element("a", match.match, { href: match.address }) : match.match);
+  name.append(linked(match.match, match.address));
   row.append(name, element("td", match.result));
   return row;
 }
@@ -38,8 +50,8 @@ function orNothing(rows) {
 }
 
 function leaderItem(leader) {
-  const item = element("li", `${leader.name} `, { value: leader.place });
-  item.append(element("b", leader.rating ?? leader.points));
+  const item = element("li", "", { value: leader.place });
+  item.append(linked(leader.name, leader.address), " ", element("b", leader.rating ?? leader.points));
   if (leader.rating) item.append(element("span", ` ladder rating; points: ${leader.points}`, { class: "faint" }));
   return item;
 }
@@ -48,7 +60,7 @@ function comingRow(match) {
   const row = document.createElement("tr");
   row.append(
     element("th", match.table ? `round ${match.round}, ${match.table}` : `round ${match.round}`, { scope: "row" }),
-    element("td", match.names.join(" – ")),
+    players(match),
   );
   return row;
 }

@@ -35,8 +35,10 @@ function laid(table) {
   parts.lines = element("ol", "", "lines");
   parts.lines.setAttribute("aria-label", "Latest moves");
   parts.lines.tabIndex = 0;
-  parts.head = element("p", "", "faint head");
-  section.append(heading, parts.facts, parts.seats, parts.board, parts.lines, parts.head);
+  const proof = element("details", "", "faint head");
+  parts.head = element("p");
+  proof.append(element("summary", "Verify"), parts.head);
+  section.append(heading, parts.facts, parts.seats, parts.board, parts.lines, proof);
   return parts;
 }
 
@@ -46,7 +48,10 @@ function seatItem(table, seat) {
   const item = element("li", "", isOut ? "out" : isAsked ? "asked" : "");
   const clock = element("span", "", "clock");
   clock.dataset.seat = seat;
-  item.append(element("span", table.names[seat], "name"));
+  const name = element("span", "", "name");
+  const address = table.addresses[seat];
+  name.append(address ? Object.assign(element("a", table.names[seat]), { href: address }) : table.names[seat]);
+  item.append(name);
   item.append(element("span", isOut ? "expelled" : isAsked ? "to move" : "", "said"), clock);
   return item;
 }
@@ -62,11 +67,13 @@ function lineItem(table, line) {
 function show(key) {
   const table = tables.get(key);
   const parts = sections.get(key);
+  parts.section.id = table.match;
   parts.facts.textContent = `${table.match} · round ${table.round} · ${table.is_over ? `over: ${table.result}` : `turn ${table.turn}`}`;
   parts.seats.replaceChildren(...table.names.map((_, seat) => seatItem(table, seat)));
   if (parts.shown !== table.board || table.board === null) parts.board.replaceChildren(drawing(table));
   parts.shown = table.board;
   parts.lines.replaceChildren(...table.lines.toReversed().map((line) => lineItem(table, line)));
+  parts.head.parentElement.hidden = table.head === null;
   parts.head.textContent = table.head === null ? "" : `made from line ${table.line} of the record, head ${table.head}`;
   tick(key);
 }

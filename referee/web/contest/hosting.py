@@ -35,7 +35,7 @@ from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
 from .organising import Organising
 from .practice import Practice, PracticeRequests, RefereeProgram
-from .publishing import Publisher
+from .publishing import SHOWN, Publisher
 from .queue import describe_coming
 from .tournament_runs import RunState, TournamentRun, count_open
 
@@ -245,20 +245,22 @@ class HostedContest:
         published = self._publisher.published.get(name)
         return None if published is None else published.report
 
-    def card(self) -> ContestCard:
-        """Return the state of the contest."""
+    def card(self, most_leaders: int = SHOWN) -> ContestCard:
+        """Return the state of the contest, with a number of lines of each tournament's standings."""
         contest = self._contest
         return ContestCard(
-            title=contest.title, sign_up=contest.sign_up, tournaments=[self._card(run) for run in self.runs.values()]
+            title=contest.title,
+            sign_up=contest.sign_up,
+            tournaments=[self._card(run, most_leaders) for run in self.runs.values()],
         )
 
-    def _card(self, run: TournamentRun) -> TournamentCard:
+    def _card(self, run: TournamentRun, most_leaders: int) -> TournamentCard:
         published = self._publisher.published[run.scheduled.name]
         state = published.ended if run.state is RunState.OVER else str(run.state)
         if run.state is RunState.OVER and not published.is_over:
             state = f"{state}; its last report is being made"
         coming = describe_coming(run, published.report)
-        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
+        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming, most_leaders)
 
 
 class SiteLag:

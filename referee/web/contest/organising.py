@@ -27,7 +27,15 @@ from ...text import printable
 from ...tournament.rulings import TOURNAMENT_RULING, Kind
 from .intake import Intake, LoggedAction, read_last_lines
 from .practice import Practice
-from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
+from .queue import (
+    NextMatch,
+    QueueLine,
+    list_next,
+    waiting_checks,
+    waiting_matches,
+    waiting_practice,
+    waiting_tournaments,
+)
 from .tournament_runs import TournamentRun
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
@@ -180,6 +188,10 @@ class Organising:
         checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
         runs = self._runs.values()
         return [*checks, *practice, *waiting_tournaments(runs), *waiting_matches(runs, self._report)]
+
+    def list_next(self, author: str) -> Sequence[NextMatch]:
+        """Return what an author's program plays next, in each tournament that it is in."""
+        return list_next(author, self._runs.values(), self._report)
 
     def actions(self) -> Sequence[LoggedAction]:
         """Return the actions of organisers, the latest first."""

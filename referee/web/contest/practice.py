@@ -41,6 +41,8 @@ from .seats import HostedSeat, HostedSeats
 
 PERSON_S = 180.0
 """Least seconds for a move in a match with a person."""
+_REPLAY_TOP = "../../../"
+"""Relative path from the replay of a practice match to the first page of the site."""
 _S = 1000.0
 _DIGITS = 6
 LOOK_S = 1.0
@@ -338,7 +340,7 @@ class Practice:
         """
         challenge = self._find(author, number)
         record = None if challenge is None else find_record(self._challenges.folder(challenge))
-        return replay_page(fold_record(record, installed().game)) if is_over(record) else None
+        return replay_page(fold_record(record, installed().game), site=_REPLAY_TOP) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
         """Return an author's seat in a match that it plays in person; None if there is none."""

@@ -14,13 +14,14 @@ from ...app.report import report_tournament
 from ...errors import BadRequest
 from ...files.below import files_below
 from ...pages.contest_page import contest_page
+from ...pages.rendering import without_site
 from ...pages.replay_page import with_record
 from ...pages.report_files import REPLAYS, ReplayPages, Targets
 from ...record.tournament_record import find_record
 from ..contest_json import ContestCard
 from ..published import HEADS, find_public_file
 from .contest_file import Contest
-from .publishing import HOME, Published
+from .publishing import SITE, Published
 
 
 def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
@@ -51,11 +52,8 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
             archive.writestr("index.html", page)
             archive.writestr("key.pem", public_key)
             for name, path in files:
-                record = path.parents[1] / f"{path.stem}.jsonl"
-                if (
-                    path.parent.name == REPLAYS and record.is_file()
-                ):  # browsers let no page that was opened as a file read another file
-                    archive.writestr(name, with_record(path.read_text("utf-8"), record.read_bytes()))
+                if path.suffix == ".html":
+                    archive.writestr(name, _make_still(path))
                 else:
                     archive.write(path, name)
             return len(archive.namelist())
@@ -63,10 +61,18 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         raise BadRequest(f"can't write {target}: {error.strerror}") from None
 
 
+def _make_still(path: Path) -> str:
+    """Return a page for a place without a server: its header leads to the first page alone."""
+    page, record = without_site(path.read_text("utf-8")), path.parents[1] / f"{path.stem}.jsonl"
+    if path.parent.name == REPLAYS and record.is_file():  # a page that was opened as a file may read no other file
+        return with_record(page, record.read_bytes())
+    return page
+
+
 def _report(folder: Path) -> None:
     """Write the report of a tournament that has begun, as the site shows it."""
     if folder.is_dir() and find_record(folder) is not None:
-        targets = Targets(replays=ReplayPages.ALL, home=HOME, is_public=True)
+        targets = Targets(replays=ReplayPages.ALL, home=SITE, is_public=True)
         report_tournament(folder, targets, os.cpu_count() or 1)
 
 

@@ -32,8 +32,8 @@ from .contest_file import ScheduledTournament
 
 SHOWN = 3
 """Most leaders, and most latest results, on the first page."""
-HOME = "../../index.html"
-"""Relative path from a report to the first page, on the site and in an archive."""
+SITE = "../../"
+"""Relative path from a report to the first page of the site, whose header all its pages get."""
 LOOK_S = 1.0
 """Seconds between two looks at the records."""
 SHARE = 4
@@ -97,6 +97,7 @@ class Published(Struct):
         played: int,
         open_matches: Sequence[OpenMatch],
         coming: Coming | None,
+        most_leaders: int = SHOWN,
     ) -> TournamentCard:
         """Return the tournament in brief.
 
@@ -106,8 +107,10 @@ class Published(Struct):
             played: number of matches that are over.
             open_matches: matches that are played now.
             coming: next matches; None if no more will come.
+            most_leaders: most lines of the standings that it has.
         """
-        spec, first = scheduled.plan.spec, self.report.standings[:SHOWN] if self.report and self.report.played else ()
+        spec, ranked = scheduled.plan.spec, self.report.standings if self.report and self.report.played else ()
+        addresses = {} if self.searched is None else self.searched.addresses
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
             name=spec.name,
@@ -119,7 +122,8 @@ class Published(Struct):
             played=max(played, self.reported or 0),
             open_matches=open_matches,
             coming=coming,
-            leaders=[_leader(line) for line in first],
+            leaders=[_leader(line, addresses.get(line.name)) for line in ranked[:most_leaders]],
+            ranked=len(ranked),
             last=[self._last(match) for match in last],
             reported=self.reported,
             head=None if self.report is None else self.report.head,
@@ -144,9 +148,9 @@ def read_report(folder: Path) -> TournamentReport | None:
         return None
 
 
-def _leader(line: ReportedStanding) -> Leader:
+def _leader(line: ReportedStanding, address: str | None) -> Leader:
     rating = None if line.ladder_rating is None else f"{line.ladder_rating:.1f}"
-    return Leader(place=line.place, name=line.name, points=number(line.points), rating=rating)
+    return Leader(place=line.place, name=line.name, address=address, points=number(line.points), rating=rating)
 
 
 class Publisher:
@@ -213,7 +217,7 @@ class Publisher:
 
     def _make(self, name: str, length: int, begun: float) -> None:
         folder = self.published[name].folder
-        arguments = [*self._referee, "report", str(folder), "--replays", "all", "--home", HOME, "--public", "--json"]
+        arguments = [*self._referee, "report", str(folder), "--replays", "all", "--home", SITE, "--public", "--json"]
         command = ProcessCommand(tuple(if_alive([*_nice(), *arguments])))
         process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
 

@@ -113,7 +113,13 @@ def describe_coming(run: TournamentRun, report: TournamentReport | None) -> Comi
         return None
     waiting = list_waiting(run, report)
     matches = [
-        ComingMatch(round=fixture.round, table=fixture.table, names=fixture.names) for fixture in islice(waiting, SHOWN)
+        ComingMatch(
+            round=fixture.round,
+            table=fixture.table,
+            names=fixture.names,
+            addresses=run.find_addresses(fixture.names),
+        )
+        for fixture in islice(waiting, SHOWN)
     ]
     return Coming(
         matches=matches,
@@ -183,6 +189,34 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
                 waits_for_organiser=run.state in _FOR_ORGANISER,
                 has_no_limit=run.state is RunState.ELSEWHERE,
             )
+
+
+class NextMatch(Struct, frozen=True, kw_only=True):
+    """What an entrant waits for in a tournament that is not over."""
+
+    tournament: str
+    names: Sequence[str]
+    """Names of the players, by seat; empty if its next match is not paired yet."""
+    why: str
+    """Sentence that says when it begins, or why it does not."""
+    at: str | None
+    """Time at which the tournament begins or goes on, ISO 8601 in UTC; None if it waits for no time."""
+
+
+def list_next(
+    author: str, runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
+) -> list[NextMatch]:
+    """Return what an author's program plays next, in each tournament that it is in and that is not over."""
+    coming = []
+    for run in runs:
+        spec = run.scheduled.plan.spec
+        if run.state is RunState.OVER or author not in (entrant.name for entrant in spec.entrants):
+            continue
+        waiting = (fixture.names for fixture in list_waiting(run, report(spec.name)) if author in fixture.names)
+        names = next(waiting, ())
+        why, at = _why(run, has_matches=bool(names)), None if run.due is None else _moment(run.due.astimezone(UTC))
+        coming.append(NextMatch(tournament=spec.name, names=names, why=why, at=at))
+    return coming
 
 
 def waiting_matches(

@@ -28,7 +28,7 @@ from ...observers.spectating import SeenTable
 from ...programs.processes import OwnProcess
 from ..contest_json import OpenMatch
 from ..live import LiveTable, LiveTables
-from ..published import heads_path
+from ..published import address_entrants, heads_path
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -131,6 +131,12 @@ class TournamentRun:
             return None
         left_s = self._timer.getTime() - self._reactor.seconds()
         return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
+
+    def find_addresses(self, names: Iterable[str]) -> list[str | None]:
+        """Return the address of the page of each entrant, from the site's first page; None: it has joined since."""
+        spec = self.scheduled.plan.spec
+        known = address_entrants(spec.name, [entrant.name for entrant in spec.entrants])
+        return [known.get(name) for name in names]
 
     def begin(self) -> None:
         """Start it now or when its time comes; a tournament that is paused, or played elsewhere, waits."""
@@ -263,7 +269,13 @@ class TournamentRun:
             case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a suspension may disregard matches
                 self.played = facts["played"]
             case "match-opened":
-                match = OpenMatch(match=facts["match"], names=facts["names"], round=facts["round"], opened=wall_clock())
+                match = OpenMatch(
+                    match=facts["match"],
+                    names=facts["names"],
+                    addresses=self.find_addresses(facts["names"]),
+                    round=facts["round"],
+                    opened=wall_clock(),
+                )
                 self.open_matches[match.match] = match
                 table = LiveTable(tournament=self.scheduled.name, table=facts["table"], **asdict(match))
                 self._live.open_match(table)

@@ -86,6 +86,7 @@ def seat_page(seat: SeatView, *, form_token: str = "", number: str | None = None
         scripts=("following",),
         may_ask=True,
         may_send=number is not None,
+        site=top,
         title=seat.title,
         name=seat.name,
         form_token=form_token,

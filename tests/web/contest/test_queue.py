@@ -19,6 +19,7 @@ from referee.web.contest.queue import (
     QueueLine,
     RecentQueue,
     describe_coming,
+    list_next,
     select_lines,
     waiting_checks,
     waiting_matches,
@@ -177,7 +178,7 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
     run.state = RunState.RUNNING
     stage = Stage(spec(20, "roundrobin"), tmp_path / "robin")
     fixtures = list(stage.tournament.fixtures())
-    open_match = OpenMatch(match=fixtures[0].match, names=["a", "b"], round=1, opened=AT)
+    open_match = OpenMatch(match=fixtures[0].match, names=["a", "b"], addresses=[None, None], round=1, opened=AT)
     run.open_matches = {open_match.match: open_match}
     found: Any = describe_coming(run, report_of(stage))
     names = [[stage.spec.entrants[entrant].name for entrant in each.entrants] for each in fixtures[1 : SHOWN + 1]]
@@ -196,6 +197,20 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
     )
 
 
+def test_an_author_is_told_what_its_program_plays_next(run: TournamentRun) -> None:
+    """In each tournament that it is in: when that begins, or that pairings are made; nothing of one that is over."""
+    name = run.scheduled.plan.spec.entrants[0].name
+    (coming,) = list_next(name, [run], lambda _: None)
+    assert (coming.tournament, coming.at, coming.why) == ("cup", START.isoformat(), "It begins at a set time:")
+    assert list_next("nobody", [run], lambda _: None) == []
+    run.stop()
+    run.state = RunState.RUNNING
+    (coming,) = list_next(name, [run], lambda _: None)
+    assert (coming.at, coming.names, "being paired" in coming.why) == (None, (), True)
+    run.state = RunState.OVER
+    assert list_next(name, [run], lambda _: None) == []
+
+
 @pytest.mark.parametrize(
     ("state", "why", "waits"),
     [
@@ -212,7 +227,7 @@ def test_rated_matches_wait(
     run.state = state
     stage = Stage(spec(8, "roundrobin"), tmp_path / "robin")
     told = report_of(stage)
-    run.open_matches = {told.due[0].match: OpenMatch(match="", names=[], round=1, opened=AT)}
+    run.open_matches = {told.due[0].match: OpenMatch(match="", names=[], addresses=[], round=1, opened=AT)}
     lines = list(waiting_matches([run], lambda _: told))
     due = told.due[1:] if why else ()
     assert [(line.author, line.why, line.since) for line in lines] == [

@@ -1,0 +1,20 @@
+// A page that is made once for all visitors asks who looks at it, and shows the name, the desk and the way to sign out.
+(async () => {
+  const bar = document.querySelector("[data-site]");
+  if (!bar) return;
+  const top = bar.dataset.site;
+  const answer = await fetch(`${top}visitor`).catch(() => null);
+  if (!answer?.ok) return;
+  const { title, visitor } = await answer.json();
+  bar.querySelector("a").textContent = title;
+  const last = bar.querySelector(".last");
+  if (!visitor) return (last.textContent = "Sign in");
+  const make = (tag, attributes, ...children) => {
+    const made = Object.assign(document.createElement(tag), attributes);
+    made.append(...children);
+    return made;
+  };
+  const token = make("input", { type: "hidden", name: "form_token", value: visitor.form_token });
+  const desk = make("a", { href: top + visitor.desk }, visitor.name);
+  last.replaceWith(make("form", { method: "post", action: `${top}sign-out` }, token, desk, " ", make("button", {}, "Sign out")));
+})();
