@@ -1,4 +1,4 @@
-"""Checks arguments of a Python program: a mistake is answered by a sentence that names the argument."""
+"""Checks the arguments that a Python program passes: an error names the argument in a sentence."""
 
 import operator
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ _SHOWN_CHARS = 60
 
 
 def describe(value: object) -> str:
-    """Return a value in the form in which an error shows it: as it is written in a program, or its type."""
+    """Return a value as an error message shows it: as source code, or by its type."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = repr(value)
@@ -40,8 +40,8 @@ def read_whole(name: str, value: object, least: int | None = None) -> int:
         BadRequest: it is not a whole number, or too small.
     """
     try:
-        # `int` would also take "3" and 3.7, and a mistake would become another game. `operator.index` takes only what
-        # is a whole number, of NumPy too.
+        # `int` would also accept "3" and 3.7, so a mistake would play another game than was meant. `operator.index`
+        # accepts only whole numbers, NumPy's included.
         number = operator.index(value)  # type: ignore[arg-type]  # the call finds that out
     except TypeError:
         raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None

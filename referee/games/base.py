@@ -5,8 +5,9 @@
 # ahead, with the same code that judges. A game has no clock and no chance of its own: the one shuffle is handed in at
 # the start.
 #
-# A play has two halves, because a player must not move on what it has not been handed yet: `play` makes the move, and
-# what it draws is on the way; `deliver` puts that into its hand, when the player has confirmed it or need not.
+# A play has two halves, because a player must not use a piece that it has not received yet. `play` makes the move; the
+# pieces that it draws are on their way. `deliver` puts them into the hand, once the player has confirmed them (at once,
+# if the match asks for no confirmation).
 #
 # Seats are numbered 0, 1, 2... in turn order at the start.
 
@@ -110,7 +111,7 @@ class Outcome:
     scores: tuple[int, ...]
     """Points by seat, of dropped seats too."""
     order: tuple[int, ...]
-    """The seats still in the game in the turn order of the moment."""
+    """Seats that are still in the game, in their present turn order."""
     reason: str
     """Id of the rule by which it ended."""
 
@@ -122,7 +123,7 @@ class News:
     public: dict[str, Any]
     """News for all seats, plain."""
     draws: tuple[Any, ...] | None
-    """Things that the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
+    """Pieces that the player was handed, as plain values: empty if none were left, None if it was to get none."""
 
 
 def rank_seats(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
@@ -200,10 +201,10 @@ class Game(ABC, Generic[S, V, M]):
             raise BadSetup(f"options of {self.name}: {wrong} (it knows: {option_names})") from None
 
     def parse_position(self, raw: Any) -> Any:
-        """Turn a plain value into a position; whether it is possible, `restore` finds out.
+        """Turn a plain value into a position; `restore` checks whether the position is possible.
 
         Raises:
-            BadSetup: it has not the form of a position.
+            BadSetup: it does not have the form of a position.
         """
         try:
             return msgspec.convert(raw, self.position_type, strict=True)
@@ -214,11 +215,11 @@ class Game(ABC, Generic[S, V, M]):
         """Turn a plain value into a move.
 
         Raises:
-            MalformedMove: it has not the form of a move.
+            MalformedMove: it does not have the form of a move.
         """
         try:
-            # Strict: "3" is no 3. Otherwise a program could win here with a message that another implementation of the
-            # protocol refuses.
+            # Strict: the text "3" is not the number 3. Otherwise a program could win here with a message that another
+            # implementation of the protocol refuses.
             move: M = msgspec.convert({"move": raw}, self._boxed_move, strict=True).move
         except msgspec.ValidationError as error:
             raise MalformedMove(str(error)) from None
@@ -257,7 +258,7 @@ class Game(ABC, Generic[S, V, M]):
         """
 
     def teams(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
-        """Return the seats that win and lose together; empty if everyone plays for itself."""
+        """Return the groups of seats that win and lose together; empty if each seat plays for itself."""
         return ()
 
     @abstractmethod
@@ -269,7 +270,7 @@ class Game(ABC, Generic[S, V, M]):
         """Return the seat whose turn it is; only called while outcome(state) is None."""
 
     def is_same_turn(self, state: S) -> bool:
-        """Return whether the seat to move is still in the turn of its last play, so that its time runs on."""
+        """Return whether the seat to move is still in the turn of its last play; its clock then keeps running."""
         return False
 
     @abstractmethod
@@ -278,7 +279,9 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def play(self, state: S, move: M) -> S:
-        """Return the state after a move of the seat whose turn it is; what it draws is on the way until `deliver`.
+        """Return the state after a move of the seat whose turn it is.
+
+        Pieces that it draws are on their way until `deliver`.
 
         Raises:
             IllegalMove: the move breaks a rule; the state is unchanged.
@@ -290,11 +293,11 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def deliver(self, state: S) -> S:
-        """Return the state in which what the last play handed out has reached its player."""
+        """Return the state in which the player has received the pieces that the last play drew."""
 
     @abstractmethod
     def drop(self, state: S, seat: int) -> S:
-        """Return the state without an eliminated seat; its pieces go where the rules say."""
+        """Return the state without an eliminated seat; the rules decide where its pieces go."""
 
     @abstractmethod
     def outcome(self, state: S) -> Outcome | None:
@@ -302,12 +305,15 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def legal_moves(self, state: S) -> list[M]:
-        """Return the legal moves of the seat to move; a game with too many says in its docstring which ones."""
+        """Return the legal moves of the seat to move.
+
+        A game with too many of them says in its docstring which ones it lists.
+        """
 
     def legal_steps(self, state: S, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
         """Return the steps that may be chosen next for a move of the seat to move; by default, a step is a whole move.
 
-        There is always one as long as the move is not whole, and every choice leads to a legal move. The order is the
+        There is always at least one until the move is whole, and every choice leads to a legal move. The order is the
         same for equal histories of the game.
 
         Args:
@@ -327,13 +333,13 @@ class Game(ABC, Generic[S, V, M]):
     def places_of(self, step: Step) -> tuple[str, ...]:
         """Return what a person touches to choose a step, in order: places of the drawing, and words.
 
-        The name of a place is its `data-place` in `draw_svg`. No two legal steps are chosen in the same way, and none
-        in a way that is the beginning of another's.
+        The name of a place is its `data-place` in `draw_svg`. Each legal step has a sequence of its own, and no
+        sequence is the beginning of another.
         """
         return (step if isinstance(step, str) else str(msgspec.to_builtins(step)),)
 
     def describe(self, play: Mapping[str, Any]) -> str:
-        """Return a play in words for people; by default none, and its fields are shown.
+        """Return a play in words for people. By default there are no words, and pages show the play's fields.
 
         Args:
             play: a move in the form of the wire, or what the others are told of it: an event of `news`, or all of it.

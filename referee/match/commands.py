@@ -1,4 +1,4 @@
-"""Commands: what has to be done about an event. The runner carries them out in order, and a record holds each."""
+"""Commands: the actions that follow from an event. The runner carries them out in order; the record has them all."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag
 
     limit_ms: float
     teams: tuple[tuple[int, ...], ...] = ()
-    """The seats that win and lose together; empty if everyone plays for itself."""
+    """Groups of seats that win and lose together; empty if each seat plays for itself."""
 
 
 class AskNonce(SeatCommand, frozen=True, kw_only=True, tag="ask-nonce"):
@@ -51,11 +51,14 @@ class AskMove(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="a
     bank_ms: float | None = None
     """Time left in the seat's bank, in milliseconds; None if it has no bank."""
     goes_on: bool = False
-    """True if the turn of the seat's last move goes on, and its time with it."""
+    """True if this continues the turn of the seat's last move, so that the clock of that turn keeps running."""
 
 
 class ExtendLimit(SeatCommand, frozen=True, kw_only=True, tag="extend-limit"):
-    """Give the open request a new limit from now on: the referee stood still too long to judge; nothing is sent."""
+    """Give the open request a new limit from now on, because the referee stood still for too long to judge it.
+
+    The player is sent nothing.
+    """
 
     limit_ms: float
 
@@ -86,7 +89,7 @@ class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
 
 
 def find_rank(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
-    """Return a seat's rank: one more than the number of seats before it, so that a third follows two firsts.
+    """Return a seat's rank: one more than the number of seats before it, so two first places are followed by a third.
 
     Args:
         ranking: groups of seats from best to worst.

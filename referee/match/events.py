@@ -1,8 +1,8 @@
 """What can happen to a match. Past tense, frozen, plain enough for a line of a record.
 
-Instants are milliseconds since the match was opened, rounded to a microsecond, on the referee's monotonic clock.
-An answer carries three: when its request was sent, when its first byte was read, when it was complete (`at_ms`); and
-`lag_ms`, how long the referee itself was not listening in between, which is never charged to the player.
+Instants are milliseconds since the match was opened, rounded to a microsecond, on the referee's monotonic clock. An
+answer carries three instants: when its request was sent, when its first byte was read, and when it was complete
+(`at_ms`). `lag_ms` is how long the referee itself was not listening in between; the player is never charged for it.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class ImpossibleEvent(Exception):
-    """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
+    """An event that cannot happen now. The referee has a fault or the record is forged; no player is to blame."""
 
 
 class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
@@ -22,7 +22,10 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the events with which a referee begins. An audit compares matches of one process by its clock."""
+    """Base of the events with which a referee begins a match or goes on with it.
+
+    An audit compares the matches of one process by that process's clock.
+    """
 
     process: str = ""
     """Name of the process whose clock this is."""
@@ -34,7 +37,7 @@ class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MatchOpened(Began, frozen=True, kw_only=True, tag="match-opened"):
-    """Every seat is taken, or known to stay vacant."""
+    """The match was opened: every seat is taken, or will surely stay vacant."""
 
 
 class SeatEvent(Event, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
     first_byte_ms: float
     lag_ms: float
     stalled_ms: float = 0.0
-    """Longest standstill of the referee's loop since the request was sent, whatever it was busy with."""
+    """Longest standstill of the referee's loop since the request was sent, for any reason."""
     frame: str = ""
     """All bytes of the answer in hex, as evidence; empty unless the answer leads to an expulsion."""
 
@@ -90,11 +93,11 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     stalled_ms: float = 0.0
     """Longest standstill of the referee's loop while the request was open; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
-    """Longest standstill that does not excuse the seat, since its address flooded the lobby; 0 if every one does."""
+    """Longest standstill that does not excuse the seat, because its address flooded the lobby; 0 if there was none."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:
-    """Return the milliseconds charged to the player, without the referee's lag: they are compared with the limit."""
+    """Return the milliseconds charged to the player, without the referee's lag. The limit applies to this figure."""
     return event.at_ms - event.sent_ms - event.lag_ms
 
 
@@ -108,15 +111,15 @@ class Ending(StrEnum):
     ENDED = "ended"
     """Its program ended with exit status 0."""
     FAILED = "failed"
-    """Its program ended otherwise, and said why."""
+    """Its program failed, and printed a reason."""
     SPEECHLESS = "speechless"
-    """Its program ended otherwise, and had printed nothing."""
+    """Its program failed, and had printed nothing."""
     OUT_OF_MEMORY = "out-of-memory"
     """Its program ran out of memory."""
 
 
 class Stage(StrEnum):
-    """Progress of a player that was never seated."""
+    """How far a player came that was never seated."""
 
     NEW = "new"
     """It had not said hello."""
@@ -125,14 +128,14 @@ class Stage(StrEnum):
 
 
 class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="protocol-broken"):
-    """The seat sent what the wire does not allow."""
+    """The seat sent bytes that the protocol does not allow."""
 
     code: str
     detail: str
     evidence: str
     """All offending bytes in hex: the frame with its prefix if the prefix is wrong, else the body only."""
     stage: Stage | None = None
-    """Progress of a player that was never seated; None if it had its seat."""
+    """How far the player came if it was never seated; None if it had its seat."""
 
 
 class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"):
@@ -169,11 +172,14 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
     evidence: str = ""
     """Bytes that arrived in place of a hello, in hex."""
     ending: Ending | None = None
-    """Reason that its program or its hello shows; None if nothing arrived."""
+    """Reason, as far as its program or its hello shows one; None if nothing arrived."""
 
 
 class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):
-    """The referee crashed and was started again. `at_ms` is that of the last event: nobody is charged for the gap."""
+    """The referee crashed and was started again.
+
+    `at_ms` is that of the last event, so nobody is charged for the gap.
+    """
 
 
 class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):

@@ -14,18 +14,18 @@ from . import events as e
 
 
 class Cause(StrEnum):
-    """Causes of an expulsion."""
+    """The causes of an expulsion."""
 
     TIMEOUT = "timeout"
     """No complete answer within the limit."""
     ILLEGAL_MOVE = "illegal-move"
     """The move breaks a rule of the game; `rule` is its id."""
     MALFORMED_MESSAGE = "malformed-message"
-    """Bytes that are no message, or a move that has not the form of one; `code` says how."""
+    """Bytes that are no message, or a move that does not have the form of one; `code` says how."""
     OUT_OF_TURN = "out-of-turn"
     """A well-formed message that was not asked for."""
     FLOOD = "flood"
-    """A frame that was not asked for, and that announces more bytes than such frames may have."""
+    """An unrequested frame that announces more bytes than an unrequested frame may have."""
     OVERSIZE = "oversize"
     """A frame longer than the limit."""
     NOT_READING = "not-reading"

@@ -93,7 +93,7 @@ class Sums:
 
     @property
     def missed_earlier(self) -> int:
-        """Number of rounds without it before it came back."""
+        """Number of rounds that it missed before it came back."""
         return max(self.back - self.before_back, 0)
 
     @property
@@ -179,7 +179,7 @@ class Crosstable:
         self._most = max(self._most, *(self._sums[entrant].results for entrant in played.pairing.seats))
 
     def withdraw(self, entrant: int) -> None:
-        """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
+        """Note that an entrant plays no more. The rounds after its last result count as unplayed."""
         self._scale = None
         self._sums[entrant].has_withdrawn = True
 
@@ -204,7 +204,7 @@ class Crosstable:
             self._head_to_heads[key] = self._head_to_heads[key].plus(pair)
 
     def join(self, field: EntrantField) -> None:
-        """Note that somebody has joined, the last one of the field."""
+        """Note that an entrant has joined, as the last one of the field."""
         self._scale, self.field = None, field
         self._sums.append(Sums())
         self._met.append(defaultdict(HeadToHead))
@@ -233,7 +233,10 @@ class Crosstable:
         return seats - seats // (len(self.scoring.teams) or seats)
 
     def walkovers(self, entrant: int) -> Counter[int]:
-        """Return the entrants that withdrew before they met it -> how often; other byes are just byes."""
+        """Return the opponents that withdrew before they met it -> how often.
+
+        Byes for other reasons are not among them.
+        """
         return self._walkovers[entrant]
 
     def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
@@ -255,7 +258,7 @@ class Crosstable:
         return self._scale
 
     def bye_share(self, *, is_late: bool = False) -> Fraction:
-        """Return which part of a win a bye is worth, or one for a round that was missed."""
+        """Return the share of a win that a bye is worth, or a bye for a missed round."""
         return bye_points(self.scoring, self.field.seats, is_late=is_late) / self._first_place
 
     @property
@@ -265,7 +268,8 @@ class Crosstable:
     def _missed_at_last(self, entrant: int) -> int:
         """Return how many rounds went by since an entrant withdrew that has not come back.
 
-        They are no more than it has fewer results than who has most: formats without rounds count matches instead.
+        The number is at most the difference between its results and the largest number of results. Formats without
+        rounds count matches instead.
         """
         sums = self._sums[entrant]
         if not sums.has_withdrawn:

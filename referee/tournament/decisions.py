@@ -1,4 +1,4 @@
-"""The pairings that have a result, as long as a ruling may still change it, and all that follows from results.
+"""The pairings whose result a ruling may still change, and all sums that follow from results.
 
 The last pairings are kept whole. Of older ones only sums are kept, so that the memory of a long season stays bounded.
 """
@@ -55,7 +55,7 @@ class Books:
             self.skills.renew(entrant)
 
     def join(self, field: EntrantField) -> None:
-        """Note that somebody has joined, the last one of the field."""
+        """Note that an entrant has joined, as the last one of the field."""
         self.table.join(field)
         if self.skills is not None:
             self.skills.join()
@@ -128,6 +128,6 @@ class Decisions:
             books.renew(entrant)
 
     def join(self, field: EntrantField) -> None:
-        """Note that somebody has joined, the last one of the field."""
+        """Note that an entrant has joined, as the last one of the field."""
         for books in (self.books, self._older):
             books.join(field)

@@ -104,7 +104,7 @@ class Ruled(TournamentEvent, frozen=True, kw_only=True, tag="ruled"):
 
 
 class Finished(TournamentEvent, frozen=True, kw_only=True, tag="finished"):
-    """Nothing is played any more, and no match is going on."""
+    """The tournament ended: no match is going on, and none is due."""
 
 
 AnyTournamentEvent = (

@@ -3,9 +3,9 @@
 Without a limit, one broken program would cost every opponent the time of a start, round after round.
 
 Failures count in the order of the pairings' numbers, not in the order in which matches end. So neither the number of
-tables nor the length of a match decides which entrant is suspended, and from which pairing on. The price: where an
-entrant plays several matches at a time, later matches may be over before an earlier one turns out to be the last
-failure. The fold takes their results back then.
+tables nor the length of a match decides which entrant is suspended, and from which pairing on. This has a price. Where
+an entrant plays several matches at a time, later matches may end before an earlier one turns out to be the last
+failure. Then the fold takes back the results of those later matches.
 """
 
 from collections import Counter

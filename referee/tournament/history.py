@@ -71,7 +71,7 @@ class History:
     versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
     """Programs of each entrant, the first one first."""
     hosts: list[e.HostCame] = field(default_factory=list)
-    """The hosts of a cluster that have played, in the order in which they came; who came again, again."""
+    """The hosts of a cluster that have played, in the order in which they came; one that came twice is there twice."""
     joined: list[tuple[int, str]] = field(default_factory=list)
     """Entrant that joined late and the time of day at which it did."""
     ruled_at: list[str] = field(default_factory=list)
@@ -79,13 +79,13 @@ class History:
     entries: list[MatchEntry] = field(default_factory=list)
     """Results of matches in the order in which they were closed, those that count for nothing included."""
     waited: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Match -> the times of day from which on it might be opened, and at which it was."""
+    """Match -> the times of day from which it could be opened, and at which it was opened."""
     closed_at: dict[str, str] = field(default_factory=dict)
-    """Match -> the time of day at which it was."""
+    """Match -> the time of day at which it was closed."""
     due_at: dict[str, str] = field(default_factory=dict)
-    """Match that may be opened -> since when."""
+    """Match that may be opened now -> the time of day from which it may."""
     disregarded: dict[str, str] = field(default_factory=dict)
-    """Match that counts for nothing -> why."""
+    """Match that counts for nothing -> the reason."""
 
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
     _awarded: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class History:
 
     @property
     def changes(self) -> list[tuple[int, str]]:
-        """Entrant and the time of day at which it was found to have another program than before, by entrant."""
+        """The time of day at which an entrant was found to have another program than before, with the entrant."""
         later = (version for versions in self.versions.values() for version in versions[1:])
         return [(version.entrant, version.at) for version in later]
 

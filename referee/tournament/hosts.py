@@ -8,9 +8,10 @@ _Milliseconds = Annotated[float, Meta(gt=0.0, le=1e6)]
 
 
 class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a fixed piece of work takes on a host while it is done on all its tables at once.
+    """The time that a fixed piece of work takes on a host while all its tables do it at once.
 
-    The organiser sees it: a game that turns on time is another game on a slower machine. Nothing follows from it.
+    Nothing follows from it. It is shown to the organiser, because a slower machine can change a game that depends on
+    time.
     """
 
     tables: Annotated[int, Meta(ge=1, le=1 << 20)]

@@ -4,10 +4,10 @@ It knows no clock, file, process or log. The same fold runs a tournament, audits
 else decides what is played next, which results count and who is where in the end.
 """
 
-# A match is a fold of events, and a tournament is one again. Events come from outside: a match was opened, a match was
-# closed, a round was paired, the organiser ruled. Commands go out: play this match, pair this round, this entrant is
-# suspended. The runner in net/ carries them out and reports what came of it as the next events. It writes an event and
-# its commands to the record before it does anything about them, so a referee that is killed at any moment can fold its
+# A match is a fold of events, and so is a tournament. Events come from outside: a match was opened, a match was closed,
+# a round was paired, the organiser ruled. Commands go out: play this match, pair this round, this entrant is suspended.
+# The runner in net/ carries them out, and reports the consequences as the next events. It writes an event and its
+# commands to the record before it does anything about them, so a referee that is killed at any moment can fold its
 # record again and go on where it was.
 #
 # Two folds are nested here. The inner one is the pairing format (pairing/base.py). It knows entrants, pairings and
@@ -28,16 +28,17 @@ else decides what is played next, which results count and who is where in the en
 #        due, playing --- an entrant withdraws, or the tournament stops ---> cancelled (perhaps a bye for the other one)
 #
 # A decided pairing is in two places: the format's state, and the crosstable and ratings (decisions.py). A ruling takes
-# its result back from both. The format does not give the pairing out again for that, as it would have to forget all
-# that it paired since. So its number stays in `taken_back` until it has a result again, and the format gets only that.
+# its result back from both. The format does not issue that pairing again, because then it would have to forget all
+# later pairings. So the number of the pairing stays in `taken_back` until it has a new result, and only that result
+# goes to the format.
 #
-# Tables finish in any order, and that order must not matter. Each format sees to it for its pairings, and failures.py
-# for suspensions. What remains is an entrant that is suspended with a result: the format gets both at once
+# Tables finish in any order, and that order must not matter. Each format takes care of this for its pairings, and
+# failures.py for suspensions. What remains is an entrant that is suspended with a result: the format gets both at once
 # (`PairingFormat.conclude`), as it could pair the next round between the two.
 #
 # Two other ways would be possible. A queue of pending commands in the fold would have to be repaired after each ruling;
 # the comparison in `_settle` needs no repair. A result could also be undone by folding the whole record again without
-# it; that would be exact, but it would change every later pairing, those that have been played among them.
+# it. That would be exact, but it would change every later pairing, even those that have been played.
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -83,7 +84,7 @@ class Tournament:
         field = spec.field()
         self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
         self.suspended: dict[int, c.SuspendEntrant] = {}
-        """Entrants that play no more, each with the command that suspended it."""
+        """Entrants that no longer play, each with the command that suspended it."""
         self.disqualified: set[int] = set()
         self.failures = Failures(spec.suspend_after)
         self.played = 0
@@ -94,9 +95,9 @@ class Tournament:
         """Number and leg of a pairing -> the result that a ruling gave it, as long as the ruling stands."""
         self.rulings: list[Ruling] = []
         self.stopped: Ruling | None = None
-        """The ruling that stopped the tournament: no pairing begins any more, and those already begun are finished."""
+        """The ruling that stopped the tournament. No further pairing begins; those that have begun are finished."""
         self.playing: dict[str, Fixture] = {}
-        """Match that was opened and is not closed -> what it was opened for."""
+        """Match that was opened and is not closed -> its fixture."""
         self._due = DuePairings(spec.name, spec.legs)
         self._order: tuple[int, ...] = ()
         """Numbers of the pairings that are due, in the order of the format."""
@@ -153,12 +154,12 @@ class Tournament:
 
     @property
     def given_up(self) -> int:
-        """Number of matches that are not played because somebody has withdrawn, as far as the format can tell."""
+        """Number of matches that are not played because an entrant has withdrawn, as far as the format knows."""
         return max(self._format.count_cancelled_pairings(self._state) * self.spec.legs - self._due.given_up_legs, 0)
 
     @property
     def total(self) -> int | None:
-        """Least number of matches in the end, those that count already included; None if it can't be known.
+        """Least number of matches that the whole tournament will have, with those so far; None if unknown.
 
         It is computed from the present state. So it grows with each draw that is played again and with each entrant
         that joins, and shrinks with each match that is cancelled or decided by a ruling.
@@ -228,10 +229,10 @@ class Tournament:
         return place_groups(lines, self.places(), self.disqualified)
 
     def joined(self, participant: Participant) -> Any:
-        """Return the state that the format would have with another entrant; the tournament stays as it is.
+        """Return the state that the format would have with one more entrant. The tournament does not change.
 
         Raises:
-            BadRuling: nobody can join now, or nobody of that name.
+            BadRuling: nobody can join now, or the name is taken.
         """
         if any(other.name == participant.name for other in self.spec.entrants):
             raise BadRuling(f"{participant.name} takes part already")
@@ -456,7 +457,7 @@ class Tournament:
         self._withdraw(entrant, why)
 
     def _reopen(self, decided: Decided, why: str) -> None:
-        """Take back a result whose pairing the format is to give out again."""
+        """Take back a result, so that the format issues the pairing again."""
         pairing = decided.played.pairing
         self._forget_awards(pairing.number)
         self._decided.take_back(pairing.number)
@@ -482,8 +483,8 @@ class Tournament:
 
     def _settle(self) -> None:
         """Give every bye that is due, and issue commands for what has become due or is not due any more."""
-        # A bye may end a round, and a format pairs the next round at once, with another bye. So the list is read again
-        # after each of them.
+        # A bye may end a round. The format then pairs the next round at once, perhaps with another bye. So the list is
+        # read again after each bye.
         due = self._list_due()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)

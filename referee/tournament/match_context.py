@@ -101,12 +101,12 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 # --- Legs
 #
-# The legs of a pairing: one deal played from every seat, and what all of it amounts to.
+# The legs of a pairing: one deal, played once from every seat, and the result of all legs together.
 #
 # Each leg gives each entrant match points; the sums rank the pairing, which counts as one match. An entrant that fouled
 # in every leg has fouled in the pairing. Why not count each leg by itself? Two legs of one deal are not independent:
-# who has the better cards in one leg plays against them in the other. As two matches they would count for twice as much
-# as they tell.
+# who has the better cards in one leg plays against them in the other. Counted as two matches, they would claim twice
+# the evidence that they give.
 
 
 def rotate_seats(seats: Sequence[int], leg: int) -> tuple[int, ...]:
@@ -159,7 +159,7 @@ def _reorder(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
 
 # --- Pairings that are due
 #
-# For each pairing, leg by leg: what is still to be played, and the results of the rest.
+# For each pairing and leg: whether it is still to be played, or its result.
 
 
 class DuePairings:
@@ -200,7 +200,7 @@ class DuePairings:
         return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
 
     def find_idle(self, playing: Iterable[Fixture]) -> list[int]:
-        """Return the numbers of the pairings of which no match was played or is being played."""
+        """Return the numbers of the pairings that have not begun: no match was played, and none is being played."""
         begun = {fixture.number for fixture in playing}
         return [number for number in self if number not in begun and not self.results(number)]
 
@@ -209,7 +209,7 @@ class DuePairings:
         return self._open.get(number, ())
 
     def results(self, number: int) -> Mapping[int, MatchEntry]:
-        """Return the results of a pairing so far, by leg."""
+        """Return the present results of a pairing, by leg."""
         return self._results.get(number, {})
 
     def fixture(self, number: int, leg: int) -> Fixture | None:
@@ -257,7 +257,7 @@ class DuePairings:
             self._attempts.pop((number, leg), None)
 
     def check_no_match_depends(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
-        """Check that no match is being played that would not be due any more.
+        """Check that every match that is being played would still be due.
 
         Args:
             playing: match -> what it was opened for.
@@ -297,8 +297,8 @@ def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection
         playing: the matches that are being played.
         taken_back: numbers of the pairings that a ruling has made due again.
     """
-    # Formats see to it that pairings which are due at one time share no entrant. A ruling doesn't: the match that it
-    # replays belongs to an earlier round, whose entrants are busy with a later one.
+    # Pairings that a format makes due at the same time share no entrant. A ruling gives no such guarantee: the match
+    # that it replays belongs to an earlier round, and its entrants may be busy in a later one.
     if not taken_back:
         return True
     others = [other for other in playing if other.number != fixture.number]

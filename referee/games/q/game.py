@@ -19,7 +19,7 @@ from .tiles import BETWEEN, BY_NAME, KINDS, NAMES, NEIGHBOURS, Board, Cell, Open
 
 # The turn order is kept rotated: its first seat is the one to move, and a seat that has moved goes to the end. The
 # first `to_go` seats have yet to move in this round. With an index into a fixed order instead, each expulsion would
-# have to move the index, differently before and behind it.
+# have to correct the index, depending on whether the expelled seat stood before or behind it.
 #
 # The pile is `bytes`, one byte for each tile. It can be hashed, and a player that looks ahead takes slices of it in
 # every state: of a tuple, they would copy eight times as much.

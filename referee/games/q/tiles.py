@@ -105,7 +105,7 @@ class Openings:
         return isinstance(other, Openings)
 
     def __hash__(self) -> int:
-        """Return one value for all."""
+        """Return the same value for all openings."""
         return 0
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ def openings(board: Board) -> dict[Cell, int]:
 
 
 def update_openings(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return the openings of a map on which tiles were laid, given those before: only the cells around them change."""
+    """Return the openings after tiles were laid, given those before: only the cells around the new tiles change."""
     after = before.copy()  # `{**before}` would insert every cell again, and take seven times as long
     for row, column in cells:
         after.pop((row, column), None)

@@ -1,7 +1,7 @@
 """Balanced groups of several seats: which entrants sit together, and in which seats.
 
-Groups are made greedily and improved by an exchange search; a perfect schedule exists for few fields only (it is the
-social golfer problem), so that the search ends after some work. Seats are exact: see `seat_all`.
+Groups are made greedily and then improved by an exchange search. This is the social golfer problem: only few fields
+have a perfect schedule. So the search stops after a fixed amount of work. Seats are exact: see `seat_all`.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from .base import Group
 
 # --- The search by exchanges
 #
-# Looks for groups in which everybody meets everybody equally often, or as nearly so as it finds.
+# Looks for groups in which all pairs of entrants meet equally often, or as nearly so as it can find.
 #
-# The best exchange between two groups is made again and again, also one for the worse if no other is left, but none
-# that takes somebody back to where it was just before. Source: F. Glover, Tabu Search, ORSA Journal on Computing 1
-# (1989). Nothing is left to chance, so the same field has the same groups.
+# The search makes the best exchange between two groups again and again. If no exchange improves anything, it makes the
+# one that harms least. It never moves an entrant back to a group that the entrant has just left. Source: F. Glover,
+# Tabu Search, ORSA Journal on Computing 1 (1989). Nothing is left to chance, so the same field has the same groups.
 
 
 Rounds = Sequence[Sequence[list[int]]]
@@ -44,7 +44,7 @@ class _Exchange(Struct, frozen=True):
     """Two entrants that change places."""
 
     worth: int
-    """Half of what the exchange adds to the squares of all meetings; negative if it is for the better."""
+    """Half of what the exchange adds to the squares of all meetings; negative if it improves the groups."""
     groups: tuple[int, int]
     leaving: tuple[int, int]
     """Entrants that leave the first and the second group."""
@@ -75,11 +75,11 @@ class ExchangeSearch:
             count_meetings(met, group)
 
     def exchange_best(self, index: int, *, is_forced: bool = False) -> bool:
-        """Make the best exchange between a group and any other, if there is one.
+        """Make the best exchange between a group and any other one.
 
         Args:
             index: index of the group.
-            is_forced: also if it makes nothing better.
+            is_forced: whether to make it even if it improves nothing.
         """
         best: _Exchange | None = None
         near = range(max(0, index - self._reach), min(len(self.groups), index + self._reach + 1))
@@ -92,14 +92,14 @@ class ExchangeSearch:
         return True
 
     def restore(self, groups: Sequence[list[int]]) -> None:
-        """Put everybody back into earlier groups."""
+        """Restore earlier groups."""
         for group, old in zip(self.groups, groups, strict=True):
             count_meetings(self._met, group, -1)
             count_meetings(self._met, old)
             group[:] = old
 
     def _best(self, index: int, other: int, best: _Exchange | None) -> _Exchange | None:
-        """Return the best exchange between two groups, or another one that is as good at least."""
+        """Return the best exchange between two groups, or one that is at least as good as a bound."""
         ours, theirs = self.groups[index], self.groups[other]
         leaving, coming = ours, theirs
         if self._round[index] != self._round[other]:
@@ -196,7 +196,7 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
     """Put entrants together that have met as little as possible, one after the other.
 
     Args:
-        order: whose turn it is to be served first; a multiple of the seats.
+        order: entrants, the one that chooses first in front; their number is a multiple of the seats.
         seats: number of seats of a group.
         met: meetings so far.
     """

@@ -10,13 +10,13 @@ program pairs a round, its pairing goes in like a result.
 #    tournament is resumed and audited by folding its record again, so a format that asked the clock or the system's
 #    random numbers would pair another tournament.
 # 2. The pairings that are due at one time can be played at one time: no entrant is in two of them, unless it has
-#    copies. How many tables there are, a format never learns.
+#    copies. A format does not know how many tables there are.
 # 3. Results may come in any order among the pairings that are due. If the order changes what is paired next, the format
 #    keeps early results back until the earlier ones are there, as the ladder does; or it waits for the whole round.
 #    Otherwise an organiser with faster machines, or a player that thinks for longer, could choose opponents.
 # 4. A pairing has one number for ever, and a later pairing of an entrant has a greater one. Names of matches, and so
 #    the seeds of their deals, follow from the number.
-# 5. It ends. A format that sends somebody on must do so after a bounded number of draws.
+# 5. It ends. A format in which the winner goes on must decide the winner after a bounded number of draws.
 # 6. An entrant may leave at any time, in the middle of a match too, and nobody else loses by it: opponents get
 #    walkovers, or other matches in the place of those they lost. Two that leave one after the other leave the same
 #    state behind in either order.
@@ -25,8 +25,8 @@ program pairs a round, its pairing goes in like a result.
 # Why a fold, and not a generator that asks for results? A generator can't be compared, copied or taken back to an
 # earlier point, and all of that happens here: `revise`, `reopen`, and each refused event.
 #
-# Optional methods answer questions that only some formats can answer (`extent`, `later`, `bracket`), or open doors that
-# are shut otherwise (`join`, `reinstate`, `revise`). Their defaults are the honest ones: "unknown", or a BadRuling.
+# Optional methods answer questions that only some formats can answer (`extent`, `later`, `bracket`), or allow what a
+# format otherwise refuses (`join`, `reinstate`, `revise`). Their defaults answer "unknown", or raise a BadRuling.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -58,7 +58,7 @@ class NotDue(Exception):
 
 
 class BadPairing(Exception):
-    """Groups that can't be a round; the text says why. The program that paired it, or the record, is wrong."""
+    """Groups that can't be a round; the text says why. Either the pairing program or the record is wrong."""
 
 
 class BadRuling(BadRequest):
@@ -71,9 +71,9 @@ class Entrant(Struct, frozen=True, kw_only=True):
     name: str
     """Unique among the entrants."""
     rating: float | None = None
-    """Strength that is known beforehand, on any scale; None if nothing is known."""
+    """Strength before the tournament, on any scale; None if it is unknown."""
     has_copies: bool = False
-    """True if it may play several matches at a time, as its program is started for each."""
+    """True if it may play several matches at a time, because each match gets its own start of the program."""
 
 
 class Pairing(Struct, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class Pairing(Struct, frozen=True, kw_only=True):
     """Number from 1, unique in a tournament. A later pairing of an entrant without copies has a greater number; some
     numbers may be left out."""
     round: int
-    """Round from 1; a format without rounds counts what it likes."""
+    """Round from 1; a format without rounds gives this number a meaning of its own."""
     seats: tuple[int, ...]
     """Entrants by seat, as indices among the entrants; a single one has a bye."""
     table: str = ""
@@ -103,8 +103,10 @@ class PlayedPairing(Struct, frozen=True, kw_only=True):
 
     pairing: Pairing
     ranking: tuple[tuple[int, ...], ...]
-    """Groups of seats from best to worst; empty if nobody is to be credited with anything. A format that must send
-    somebody on takes an empty one for a draw."""
+    """Groups of seats from best to worst; empty if no seat gets points.
+
+    A format in which the winner goes on treats an empty ranking as a draw.
+    """
     scores: tuple[int, ...]
     """The game's points by seat; zeros for a bye."""
     fouls: tuple[int, ...] = ()
@@ -121,11 +123,11 @@ class BracketPlace(Struct, frozen=True, kw_only=True):
     round: int
     table: str
     slots: tuple[tuple[int, ...] | None, ...]
-    """Entrants that come to each slot: one, or two of whom it will be one; empty: nobody; None: it is still open."""
+    """Entrants by slot: the one that fills it, or two of which one will; empty: nobody does; None: it is open."""
     winner: int | None = None
     """The entrant that goes on; None if that is open."""
     is_optional: bool = False
-    """True if the match may turn out to be needless."""
+    """True if the match may not be needed."""
     numbers: tuple[int, int]
     """The first and the last that its pairings can have."""
 
@@ -144,7 +146,7 @@ class Extent(Struct, frozen=True, kw_only=True):
     fewest: int
     """Number of pairings, without byes."""
     most: int
-    """The same number, if every draw is played again and nothing ends early."""
+    """Number of pairings if every draw is played again and nothing ends early."""
     rounds: int | None = None
     """Number of rounds; None if there are none, or results decide how many."""
 
@@ -174,7 +176,7 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
     lines: tuple[tuple[RoundLine, ...], ...]
     """Lines of each entrant, by round; a round without a line was missed for no points."""
     away: frozenset[int] = frozenset()
-    """Entrants that are not to be paired in the next round."""
+    """Entrants that the next round leaves out."""
     is_white_first: bool = True
     """True if the first of the order has the first seat in round 1."""
 
@@ -211,15 +213,15 @@ _MISSED = LineResult(0, "-", "Z")
 
 
 class RoundToPair(Struct, frozen=True, kw_only=True):
-    """A round that is paired outside of the fold, as that takes long, or another program does it."""
+    """A round that is paired outside of the fold, because that takes long or another program does it."""
 
     round: int
     played: PlayedRounds
-    """The rounds before it, and who is away from this one."""
+    """The earlier rounds, and the entrants that are absent from this one."""
 
 
 class PairingFormat(ABC, Generic[S]):
-    """A way to decide who meets whom. S: its state."""
+    """A pairing format: it decides who meets whom. S is the type of its state."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -259,7 +261,7 @@ class PairingFormat(ABC, Generic[S]):
         yield from ()
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Return whether everybody plays equally often against everybody else, if nobody withdraws.
+        """Return whether each entrant plays equally often against each other one, if nobody withdraws.
 
         Args:
             options: from parse_options.
@@ -322,8 +324,8 @@ class PairingFormat(ABC, Generic[S]):
     def first_open(self, state: S, besides: Pairing) -> int | None:
         """Return the smallest number of a pairing without a result that may be played or due later.
 
-        None if the caller needn't know. It needs to where entrants play several matches at a time: there, suspensions
-        follow from results in the order of the pairings' numbers.
+        None if the format does not need this. It is needed where entrants play several matches at a time: there,
+        suspensions follow from results in the order of the pairings' numbers.
 
         Args:
             state: the state of a tournament.
@@ -332,7 +334,7 @@ class PairingFormat(ABC, Generic[S]):
         return None
 
     def reopen(self, state: S, pairing: Pairing) -> S:
-        """Return the state with a decided pairing to come again, as one of its entrants is about to withdraw.
+        """Return the state in which a decided pairing is due again, because one of its entrants is about to withdraw.
 
         Called only for formats whose `first_open` matters.
         """
@@ -340,7 +342,7 @@ class PairingFormat(ABC, Generic[S]):
 
     @abstractmethod
     def withdraw(self, state: S, entrant: int) -> S:
-        """Return the state without an entrant that plays no more; its pairings are not due any longer.
+        """Return the state without an entrant that plays no more; its pairings are no longer due.
 
         A match that is being played is cancelled with it. A second withdrawal changes nothing.
         """
@@ -348,8 +350,8 @@ class PairingFormat(ABC, Generic[S]):
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
         """Return the state after a result with which some of its entrants have played their last match.
 
-        They are gone before anything is paired, so that nothing depends on which match of a round is over last. A
-        format whose `record` pairs no new round has nothing to add.
+        They leave before anything is paired, so it does not matter which match of a round ends last. A format whose
+        `record` pairs no new round has nothing to add.
 
         Args:
             state: a state in which the pairing is due.
@@ -399,15 +401,15 @@ class PairingFormat(ABC, Generic[S]):
             field: from now on; who joins is its last one.
 
         Raises:
-            BadRuling: nobody can join in this format, or any more.
+            BadRuling: this format lets nobody join, or it is too late.
         """
         raise BadRuling(f"nobody can join a tournament of the format {self.name} that has begun")
 
     def reinstate(self, state: S, entrant: int) -> S:
-        """Return the state with somebody who had withdrawn playing on.
+        """Return the state in which a withdrawn entrant plays on.
 
         Raises:
-            BadRuling: there is no way back in this format, or any more.
+            BadRuling: this format allows no return, or it is too late.
         """
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
@@ -420,7 +422,7 @@ class PairingFormat(ABC, Generic[S]):
         return state
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
-        """Return the state with a result taken back or given that was taken back.
+        """Return the state in which a result is taken back, or a pairing without one gets a new result.
 
         Args:
             state: one that has the result, or is to get another one; what was paired stays so.
@@ -433,7 +435,7 @@ class PairingFormat(ABC, Generic[S]):
         raise BadRuling(f"a result of the format {self.name} can't be changed: later pairings follow from it")
 
     def is_over(self, state: S) -> bool:
-        """Return whether nothing is due and nothing will be."""
+        """Return whether nothing is due, and nothing will become due."""
         return not self.due(state) and self.to_pair(state) is None
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
@@ -455,8 +457,8 @@ class PairingFormat(ABC, Generic[S]):
     def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
         """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
 
-        Two neighbours of a round lead to one place of the next one, or each to its own. None: the format puts nobody
-        out. Empty: it is not known beforehand who goes where, and pages show what was played, round by round.
+        Two neighbours of a round lead to one place of the next one, or each to its own. None: the format eliminates
+        nobody. Empty: the places are not known beforehand, and pages show the matches round by round.
         """
         return None
 
@@ -489,7 +491,7 @@ def bye(pairing: Pairing) -> PlayedPairing:
 
 
 def apply_withdrawals(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
-    """Return what withdrawals leave of a pairing of two: a walkover for the entrant that stays; None if none does."""
+    """Return the rest of a pairing of two after withdrawals: a walkover for the one that stays; None if none does."""
     staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
     if len(staying) == len(pairing.seats):
         return pairing
@@ -498,7 +500,7 @@ def apply_withdrawals(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing 
 
 
 def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, ...]:
-    """Return what stays due after a result.
+    """Return the pairings that stay due after a result.
 
     Raises:
         NotDue: its pairing is not among them.
@@ -526,6 +528,6 @@ def half_points(played: PlayedPairing) -> tuple[int, ...]:
 def bye_half_points(seats: int) -> int:
     """Return what a bye is worth to such formats: a win for two seats, for more the average of a match.
 
-    What it is worth in the standings is the organiser's choice: see `points.bye_points`.
+    The organiser chooses its worth in the standings: see `points.bye_points`.
     """
     return 2 if seats == 2 else seats - 1

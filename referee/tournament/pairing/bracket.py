@@ -1,4 +1,4 @@
-"""Knockouts: what all of them share, and the bracket of those in which two meet and one goes on.
+"""Knockouts: the parts that all of them share, and the bracket of those with two seats.
 
 Each place that a match can have is known before its entrants are, and so are the numbers of the match and of its
 replays. So the same results give the same matches, in whatever order they come in.
@@ -16,7 +16,7 @@ from .base import BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing
 
 
 class _AbstractStruct(StructMeta, ABCMeta):
-    """The type of structs that leave methods to those that derive from them."""
+    """Metaclass of structs with abstract methods."""
 
 
 class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStruct):
@@ -81,7 +81,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
 
     @abstractmethod
     def after(self, played: PlayedPairing) -> Self:
-        """Return the state, in which a pairing is due no more, with what follows from its result."""
+        """Return the state after the result of a pairing that is no longer due."""
 
     def bracket(self) -> tuple[BracketPlace, ...]:
         """Return the places of its bracket; none: results decide who goes where."""
@@ -100,7 +100,7 @@ S = TypeVar("S", bound=EliminationState)
 
 
 class EliminationFormat(PairingFormat[S]):
-    """A format whose state knows the rest."""
+    """A knockout format: it passes each call on to its state."""
 
     def due(self, state: S) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
@@ -186,7 +186,7 @@ class BracketMatch(Struct, frozen=True, kw_only=True):
     """The place of the tournament that it decides, from 1, if it decides one; several share a loser's."""
     loser_place: int | None = None
     is_reset: bool = False
-    """Played only if the second entrant of the match before it has won that."""
+    """True if it is played only if the second entrant of the match before it has won that match."""
 
 
 class State(EliminationState, frozen=True, kw_only=True):
@@ -214,8 +214,8 @@ class State(EliminationState, frozen=True, kw_only=True):
     def withdraw(self, entrant: int) -> "State":
         """Return the state without an entrant; its next opponent goes on.
 
-        What the entrant got without a match since its last one is decided again. So if two withdraw at about the same
-        time, their order does not matter.
+        Everything that the entrant won without playing since its last match is decided again. So if two withdraw at
+        about the same time, their order does not matter.
         """
         if entrant in self.withdrawn:
             return self
@@ -389,7 +389,7 @@ def _entrant(state: State, source: Source) -> int | None:
 
 
 def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
-    """Return who may come from a source, if that is one of two; empty: nobody does."""
+    """Return the two entrants of which one will come from a source; empty: nobody will."""
     entrant = _entrant(state, source)
     if entrant is not None:
         return () if entrant == NOBODY else (entrant,)
@@ -399,7 +399,10 @@ def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
 
 
 def _without_match(state: State, index: int, first: int, second: int) -> tuple[int, int] | None:
-    """Return the result of a match that needs none: a bye later than at the start, a walkover, or a needless reset."""
+    """Return the result of a match that is not played.
+
+    It is a bye after the start, a walkover, or a reset that is not needed.
+    """
     node = state.nodes[index]
     if node.is_reset and not _is_upset(state, index - 1):
         return first, second

@@ -1,4 +1,4 @@
-"""Double elimination: who loses once plays on among losers, who loses twice is out."""
+"""Double elimination: an entrant that loses once goes on in the losers' bracket; one that loses twice is out."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class DoubleElimination(EliminationFormat[State]):
-    """A knockout in which one loss is forgiven."""
+    """A knockout in which an entrant is out after its second loss."""
 
     name = "doubleelimination"
     title = "Double elimination"
@@ -39,7 +39,7 @@ class DoubleElimination(EliminationFormat[State]):
         return bracket.start(_nodes(rounds, reset=options.reset), order_by_seed(field, shuffle), options.replays)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: everybody but the winner loses twice, who may lose once."""
+        """Return how long it takes: each entrant loses twice, except for the winner, which may lose once."""
         matches = 2 * len(field.entrants) - 2
         return Extent(fewest=matches, most=(matches + options.reset) * (1 + options.replays))
 

@@ -1,4 +1,4 @@
-"""How a Swiss pairs rounds of two seats: what a library or a program is asked, and what every round must keep to.
+"""How a Swiss pairs rounds of two seats: what a library or a program is asked, and the rules for every round.
 
 A library pairs by FIDE's Dutch system. It takes some hundredths of a second for 60 entrants and several seconds for
 500, and holds the interpreter's lock for most of that, so that a program that does more than this calls `pair_round` in
@@ -22,10 +22,10 @@ may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
 #   6. Seats come last (E): the one that has had the first seat less often gets it; if both wish for the same, the
 #      stronger wish wins, then the round in which their colours last differed, then the better rank.
 #
-# We don't do this ourselves: point 4 is a matching with weights of very many digits, and exists as a
-# library that is checked against other programs. We do check what comes out. `complaint` holds the library to rules
-# that are simple to say and to verify; `check_round` holds a program of the organiser's to the absolute ones, since it
-# may pair by another system on purpose.
+# We leave this to a library that is checked against other programs: point 4 is a matching with weights of very many
+# digits. We check the rounds that it makes. `complaint` holds the library to rules that are simple to say and to
+# verify; `check_round` holds a program of the organiser's to the absolute ones, since it may pair by another system on
+# purpose.
 #
 # Source: FIDE Handbook, C.04.3, FIDE (Dutch) System. The letters are its articles'.
 
@@ -142,9 +142,9 @@ def _cell(result: LineResult) -> str:
 
 
 _FAR = 31
-"""Difference of two entrants in half points; a larger one costs no more."""
+"""Largest difference of two entrants, in half points, that costs more than smaller ones."""
 _OFTEN = 255
-"""Number of meetings of two entrants; more of them cost no more."""
+"""Largest number of meetings of two entrants that costs more than fewer ones."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
@@ -239,7 +239,10 @@ def _cheapest(entrants: Sequence[int], costs: Mapping[Edge, Costs]) -> list[Edge
 
 
 def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
-    """Return what no round does if it can help it: to give a bye to who has had more than others, and to repeat."""
+    """Return the cost of what a round avoids.
+
+    That is a bye for an entrant that has had more than others, and a repeated meeting.
+    """
     high, low = edge
     if low == len(entrants):
         fewest = min(card.byes for card in cards.values())
@@ -360,12 +363,12 @@ MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
 MOST_CHARS = 1 << 16
 """Largest number of characters of a printed pairing; a thousand entrants take six thousand."""
 TRF = "{trf}"
-"""Stands in a command line for the path of the file that the program reads."""
+"""Placeholder in a command line for the path of the file that the program reads."""
 _SHOWN = 60
 
 
 def read_release(output: str) -> str:
-    """Return the line in which a program says what it is, before its pairing; empty: it does not."""
+    """Return the line before the pairing in which a program names itself; empty if there is none."""
     first, *rest = output.strip().splitlines() or [""]
     return first.strip() if rest and not first.strip().isdecimal() else ""
 
@@ -419,9 +422,9 @@ def _table(words: Sequence[str], order: Sequence[int]) -> Group:
 def check_round(groups: Sequence[Group], played: PlayedRounds) -> None:
     """Check that a round keeps to the rules that hold for every pairing of two seats.
 
-    These are: everybody plays in one group, at most one of them a bye; nobody meets an opponent again; nobody has
-    a bye who had one, or a walkover; nobody who must have the other colour is refused it, but with a leader in
-    the last round.
+    These are: everybody plays in one group, at most one of them a bye; nobody meets an opponent again; nobody has a bye
+    who had one, or a walkover; an entrant that must have the other colour gets it, except against a leader in the last
+    round.
 
     Raises:
         BadPairing: it does not; the text says which rule it breaks, with starting numbers.
@@ -456,7 +459,7 @@ def _breaches(groups: Sequence[Group], played: PlayedRounds) -> Iterator[str]:
 
 
 def _refused_colours(own: tuple[Card, Card], played: PlayedRounds) -> Iterator[str]:
-    """Yield who has a colour that it must not have (A.6.a, C.3)."""
+    """Yield the entrants with a colour that they must not have (A.6.a, C.3)."""
     is_last = played.through + 1 == played.rounds
     if is_last and any(card.points > played.through for card in own):
         return

@@ -71,7 +71,7 @@ class State(FixedState, frozen=True, kw_only=True):
     single: frozenset[int]
     """Entrants that play one match at a time."""
     held: tuple[int, ...] = ()
-    """Numbers of pairings that wait for somebody who plays one match at a time, and of walkovers that wait."""
+    """Numbers of pairings that wait for an entrant that plays one match at a time, and of walkovers that wait."""
     next: int = 1
     """Number of the first pairing that was not looked at."""
 
@@ -113,7 +113,7 @@ class Gauntlet(FixedFormat[State]):
         return _fill(with_result(state, played))
 
     def first_open(self, state: State, besides: Pairing) -> int | None:
-        """Return the smallest number of a pairing without a result, but for one of them; None if there is no other."""
+        """Return the smallest number of a pairing without a result, except for one; None if there is no other."""
         due = (pairing.number for pairing in state.due if pairing.number != besides.number)
         return min((*due, *state.held), default=None)
 
@@ -156,8 +156,7 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
 def _fill(state: State) -> State:
     """Return the state with as many pairings due as possible; those of an entrant without copies come in order.
 
-    A walkover waits for all pairings before it: until then, the entrant that is to have it may turn out to have been
-    suspended before.
+    A walkover waits for all pairings before it, because one of them may suspend the entrant that is to get it.
     """
     # A window instead of all pairings: a gauntlet of two hundred entrants and a thousand cycles has four hundred
     # thousand, and each event looks at those that are due. A single challenger that plays one match at a time needs

@@ -15,11 +15,11 @@ from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
 
 # --- More than two seats
 #
-# The fold of a knockout with more than two seats: rounds of groups, the best of each go on.
+# The fold of a knockout with more than two seats: the best entrants of each group go on to the next round.
 #
 # Each round begins with the entrants that are left, in the order of their slots. Those that go on take over the best
-# slots of their group, so the strongest seeds are kept apart as long as results allow. Groups are always full; who
-# finds no room has a bye, the best slots first.
+# slots of their group, so the strongest seeds are kept apart as long as results allow. Groups are always full. Entrants
+# that no group has room for get a bye; the best slots get byes first.
 
 
 class GroupsState(EliminationState, frozen=True, kw_only=True):

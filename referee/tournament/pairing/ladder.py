@@ -30,7 +30,7 @@ from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, Playe
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Rating before the first match; the source's."""
 _RENEWED = (_DEVIATION / 2) ** 2
-"""The least variance of a program that takes the place of another: a version is seldom quite another player."""
+"""Least variance of a new version of a program: it is rarely a wholly different player."""
 _CHANCE = 2 * (_DEVIATION / 2) ** 2
 """Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
 _KAPPA = 0.0001
@@ -125,7 +125,7 @@ class Ladder(PairingFormat[State]):
         return _fill(state)
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
-        """Return how long it takes: as long as was said, or until the ranking is certain enough."""
+        """Return how long it takes: `matches` at most, and perhaps less if `certainty` is set; None if endless."""
         if options.matches == "endless":
             return None
         return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
@@ -301,7 +301,7 @@ def _note_result(state: State, played: PlayedPairing) -> State:
 
 
 def _rate(state: State, played: PlayedPairing) -> list[Skill]:
-    """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
+    """Return the ratings of a match's seats after it; unchanged if no seat gets points."""
     before = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
     return [_update_skill(seat, before, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(before)]
@@ -327,7 +327,7 @@ def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fo
 
 
 def _fill(state: State) -> State:
-    """Return the state with as many matches begun or waiting as may be."""
+    """Return the state with as many matches begun or waiting as `at_once` allows."""
     # Finished matches that wait for earlier ones take up room, too. If they did not, a fast table would run ahead of a
     # slow match without bound, and choose all its matches without that result.
     begun = [*state.due, *(waiting.pairing for waiting in state.early)]
@@ -373,7 +373,7 @@ def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
 
 
 def _is_certain(state: State) -> bool:
-    """Return whether the ranking of those who play is as certain as it is to be."""
+    """Return whether the ranking of the entrants that still play is certain enough to stop."""
     if state.options.certainty is None:
         return False
     ranked = sorted(

@@ -5,8 +5,9 @@ opponents and seats in the same rounds, the players' numbers drawn by lot. In cy
 exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
 running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
 
-More seats: a plan by which everybody plays equally often, see timetable.py; to rest is worth nothing. What a
-withdrawal costs others is made up for in groups after the last round, so that it does not matter how far they were.
+More seats: a plan by which everybody plays equally often, see timetable.py; resting gives no points. Matches that
+others lose by a withdrawal are played in extra groups after the last round, so it does not matter how far they had
+come.
 """
 
 from collections.abc import Iterable, Iterator
@@ -144,7 +145,7 @@ class RoundRobin(FixedFormat[State]):
         return _make_up(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; in groups that are added at the end, nobody sits who leaves with it.
+        """Return the state after a result; entrants that leave with it are in no group that is added at the end.
 
         Raises:
             NotDue: the pairing is not due.
@@ -191,7 +192,7 @@ def _make_up(state: State) -> State:
 
 
 def _count_cancellations(before: State, after: State) -> State:
-    """Return a state with the number of groups that it has fewer than before."""
+    """Return a state that counts how many groups it has lost."""
     less = _count_groups(before) - _count_groups(after)
     return replace(after, given_up=max(before.given_up + less, 0))
 

@@ -1,8 +1,8 @@
 """Swiss: everybody plays in every round, against opponents with equal points.
 
 Two seats are paired by FIDE's Dutch system, in a library or a program, outside of the fold; dutch.py has the rules for
-such a round. Groups of more seats are made here: neighbours in the ranking, exchanged with near groups where that saves
-repeated meetings.
+such a round. Groups of more seats are made here. Neighbours in the ranking meet, and near groups exchange entrants to
+avoid repeated meetings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +76,7 @@ class State(Struct, frozen=True, kw_only=True):
     seats: int
     """Number of seats of a match."""
     order: tuple[int, ...]
-    """Entrants by seed, best first; from round 1 on by starting number, those behind all others who were not there."""
+    """Entrants by seed, best first. From round 1 on by starting number; entrants that were absent come last."""
     is_white_first: bool
     """True if the best of the order has the first of two seats in round 1."""
     has_program: bool = False
@@ -94,7 +94,7 @@ class State(Struct, frozen=True, kw_only=True):
 
 
 class Swiss(PairingFormat[State]):
-    """Rounds in which entrants with equal points meet, and nobody is out."""
+    """A Swiss: in each round entrants with equal points meet, and nobody is eliminated."""
 
     name = "swiss"
     title = "Swiss"
@@ -198,7 +198,7 @@ class Swiss(PairingFormat[State]):
         return _pair_groups(_record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those at its group have a walkover in place of the match."""
+        """Return the state without an entrant; the others of its group have a walkover in place of the match."""
         return _pair_groups(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
@@ -340,13 +340,13 @@ def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:
 
 
 def _walked_over(state: State, entrant: int) -> Group:
-    """Return the group of the round at which an entrant sat that has a walkover."""
+    """Return the group of the round to which an entrant with a walkover belonged."""
     lines = (own[-1] for own in state.lines if own)
     return next(line.group for line in lines if line.round == state.round and {entrant} < {*line.group})
 
 
 def _is_settled(state: State) -> bool:
-    """Return whether no round is to be paired now: one is being played, or there is no other."""
+    """Return whether no round can be paired now: one is being played, or none is left."""
     return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
 
 

@@ -32,7 +32,7 @@ class Timetable(Protocol):
 
 
 class FixedState(Struct, frozen=True, kw_only=True):
-    """The state that all formats share whose pairings do not depend on results."""
+    """The common state of the formats whose pairings do not depend on results."""
 
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
@@ -138,7 +138,7 @@ def _count_begun_rounds(state: State) -> int:
 
 
 def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
-    """Return what withdrawals have left of an entrant's pairing of a round; None if it rests."""
+    """Return the rest of an entrant's pairing of a round after withdrawals; None if the entrant rests."""
     pairing = state.timetable.pairing(entrant, index)
     return None if pairing is None else apply_withdrawals(pairing, state.withdrawn)
 
@@ -179,11 +179,11 @@ class FixedFormat(PairingFormat[S]):
     """Base of the formats whose pairings do not depend on results; points decide."""
 
     def count_cancelled_pairings(self, state: S) -> int:
-        """Return how many pairings are walkovers, or of nobody any more."""
+        """Return how many pairings are walkovers, or have lost all their entrants."""
         return state.given_up
 
     def later(self, state: S) -> int | None:
-        """Return how many pairings are neither through nor due nor given up; None if they were not counted."""
+        """Return how many pairings are still to become due; None if they were not counted."""
         if state.planned is None:
             return None
         due = sum(not pairing.is_bye for pairing in state.due)
@@ -203,8 +203,8 @@ class FixedFormat(PairingFormat[S]):
 # The plan of a round robin of more than two seats: everybody plays equally often, and all pairs meet equally often.
 #
 # How often is settled first, and who plays in which round follows from it; who sits together there is searched for. If
-# that leaves some pairs two meetings apart, rounds of one group are searched through as well, which leave more choice:
-# that all meet equally often counts for more than that many groups play at the same time. But nothing else does.
+# some pairs then differ by two meetings, the search also tries rounds of one group, which leave more choice. Only equal
+# meetings are worth having fewer groups at the same time.
 
 
 # The search has a budget of exchanges and not of time: the same field has the same plan on every machine, and an audit
@@ -293,7 +293,7 @@ def count_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> int:
 
 @lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its report, in an audit
 def _begin_rounds(need: tuple[int, ...], seats: int, limit: int | None) -> list[list[list[int]]]:
-    """Return who sits together in each round where nobody has met yet; nobody may change it."""
+    """Return the groups of each round of a field in which nobody has met; callers must not change them."""
     return _even_rounds(need, seats, limit, _no_meetings(len(need)), _WORK)
 
 
@@ -389,7 +389,10 @@ def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) 
 
 
 def _pack(groups: Sequence[list[int]]) -> list[list[list[int]]]:
-    """Put groups into rounds in which nobody sits at two, those first who have played least."""
+    """Put groups into rounds so that no entrant is in two groups of a round.
+
+    Entrants that have played least come first.
+    """
     left, played, rounds = list(range(len(groups))), Counter[int](), []
     while left:
         busy, chosen = set[int](), []

@@ -268,7 +268,7 @@ class SkillBook:
             self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not leg.fouls)] += 1
 
     def join(self) -> None:
-        """Note that somebody has joined, the last one of the field."""
+        """Note that an entrant has joined, as the last one of the field."""
         self._size += 1
 
     def renew(self, entrant: int) -> None:
