@@ -53,7 +53,7 @@ NOBODY = 65_533
 _INSIDE = 1000
 """Number of that user and group inside the sandbox."""
 _BLOCK_BYTES = 4096
-"""Size on the disk of the smallest file."""
+"""Space on the disk that the smallest file takes."""
 _SIZE_BYTES = MAX_BYTES + MAX_ENTRIES * _BLOCK_BYTES
 _OWN_PLACES = (HOME, "/tmp", "/dev/shm")  # noqa: S108  # inside
 _READY = b"ready\n"
@@ -66,7 +66,7 @@ _READ_BYTES = 65_536
 _NOT_CONTENT = {"__pycache__", ".git"}
 """Folders that change while the program does not."""
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
-"""Characters that a file's name should not have."""
+"""Characters that are replaced in a file's name."""
 _NAME_CHARS = 40
 
 
@@ -91,7 +91,7 @@ class Job(Struct, frozen=True, kw_only=True):
             os.write(self.gate, b"\n")
 
     def end(self) -> None:
-        """Kill what is left of it."""
+        """Kill the processes that are left of it."""
         ChildProcess(self.process).send_signal(signal.SIGKILL)
         if self.group is not None:
             self.group.kill()
@@ -125,7 +125,7 @@ class _Starter(Struct, frozen=True):
     confinement: Confinement
     group: Group | None
     held: ExitStack
-    """Stack of what ends with the build."""
+    """Resources that are released when the build ends."""
 
     def start_boxed(self, argv: Sequence[str]) -> Job:
         """Start a build in a sandbox; its folder is opened from outside, and so outlasts the sandbox."""
@@ -249,7 +249,7 @@ def _new_users(launch: Launch, owner: int) -> int:
 
 
 def _is_known(user: int) -> bool:
-    """Return whether a user and group of that number can exist here: a container may have no user but root."""
+    """Return whether a user and group of that number can exist here: in some containers root is the only user."""
     for kind in ("uid", "gid"):
         lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
         ranges = [[int(word) for word in line.split()] for line in lines]
@@ -311,7 +311,7 @@ class Builds:
         self._confinement = msgspec.structs.replace(confinement, limits=BUILD_LIMITS)
 
     def build(self, launch: Launch) -> bool:
-        """Build a player, unless its folder is as its last build has left it.
+        """Build a player, unless its folder has not changed since its last build.
 
         Args:
             launch: the player; without `build` in its player.toml, nothing is done.
@@ -355,13 +355,13 @@ class Builds:
                 # The file comes before the output: a foul's detail has room only for the beginning of a long text.
                 output = f" (all of it is in {log}): {tail.last_words}" if not tail.is_empty else ""
                 raise PlayerError(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}{output}")
-            # A build may have made links, and what it made is as little trusted as what it was made from.
+            # A build may have made links, and its results are trusted as little as its sources.
             refuse_escapes(launch.place, job.folder)
             with blame_player(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)
 
     def _run_to_end(self, job: Job, tail: Tail) -> str | None:
-        """Let a build run to its end; return None if it went well, else how it ended."""
+        """Let a build run to its end; return None if it succeeded, else how it ended."""
         job.begin()
         is_done = _read_output(job, tail, time.monotonic() + BUILD_S)
         job.end()

@@ -1,4 +1,7 @@
-"""The walls that this machine can put around programs, each tried for `referee doctor`, with a remedy if it fails."""
+"""The protections that this machine can put around programs.
+
+`referee doctor` tries each, and names a remedy if it fails.
+"""
 
 import os
 import resource
@@ -28,7 +31,7 @@ CLOCK_S = 0.001
 
 
 class Capability(Struct, frozen=True, kw_only=True):
-    """One thing that a referee needs of its machine."""
+    """One thing that a referee needs from its machine."""
 
     name: str
     is_fine: bool
@@ -67,7 +70,8 @@ def _capability(name: str, is_fine: bool, detail: str, remedy: str) -> Capabilit
 
 def _namespaces() -> Capability:
     settings = {name: text for name in _WRONG if (text := _setting(name)) is not None}
-    relevant = [name for name in settings if name.startswith("user/") or os.geteuid() != 0]  # the others spare root
+    # the other limits do not apply to root
+    relevant = [name for name in settings if name.startswith("user/") or os.geteuid() != 0]
     bad = [name for name in relevant if settings[name] == _WRONG[name][0]]
     detail = ", ".join(f"{name} = {text}" for name, text in settings.items()) or "no setting to be seen"
     remedy = f"a sandbox needs them: sysctl -w {' '.join(f'{name}={_WRONG[name][1]}' for name in bad)}"
@@ -79,7 +83,7 @@ _WRONG = {
     "kernel/unprivileged_userns_clone": ("0", "1"),
     "kernel/apparmor_restrict_unprivileged_userns": ("1", "0"),
 }
-"""Setting of the kernel -> (what forbids user namespaces, what allows them)."""
+"""Setting of the kernel -> (value that forbids user namespaces, value that allows them)."""
 
 
 def _setting(name: str) -> str | None:

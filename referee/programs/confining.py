@@ -1,4 +1,4 @@
-"""The bounds of launched programs: those that an organiser wants and this machine can enforce."""
+"""The bounds of launched programs: the organiser's wishes, as far as this machine can enforce them."""
 
 # `Confinement` holds all settings of programs. It travels as one value from the command line to each start of a
 # program, and through it each wall is asked for: the sandbox, the control groups, the limits of a process, the copy of
@@ -44,7 +44,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
     hidden: tuple[Path, ...] = ()
     """Files and folders that no program may read, whatever else it is shown: records and keys."""
     private_names: PrivateNames = nothing_private
-    """Finds what no program may read wherever it lies: records of other runs."""
+    """Finds the names in a folder that no program may read, wherever the folder is: records of other runs."""
     images: FolderImages | None = None
     """Players' folders that are held in memory; None: each copy reads the folder again."""
     fork_server: ForkServer | None = None
@@ -63,7 +63,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
             view: returns what it is shown in a sandbox.
             group: the control groups that it joins.
         """
-        # From the inside out: the limits of the process, the check that the referee lives, the sandbox, the groups.
+        # From the inside out: the limits of the process, the check that the referee is still running, the sandbox, the
+        # groups.
         is_boxed = self.sandbox is not None
         inner = limit_process(
             argv,
@@ -142,13 +143,13 @@ class Confinement(Struct, frozen=True, kw_only=True):
         return None if image is None else image.write()
 
     def _copy_key(self, launch: Launch, access: FileAccess) -> tuple[tuple[object, ...], list[Path]]:
-        """Return what tells a copy from any other, and what must not be in it."""
+        """Return the key that identifies a copy, and the predicate of the entries that must not be in it."""
         theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
         hidden = [*self.hidden, *access.hidden, *theirs]
         return (launch.place, *hidden), hidden
 
     def close(self) -> None:
-        """End the processes that wait for programs to come."""
+        """End the processes that are kept ready for further programs."""
         if self.fork_server is not None:
             self.fork_server.close()
 

@@ -72,7 +72,10 @@ CONTROLLERS = ("memory", "pids", "cpu")
 `cpu` gets no limit. A group is enough: the kernel then shares cores between groups, however many threads each has.
 """
 _RUNS_THE_PROGRAM = 3
-"""Number of processes that start a program and wait for it: they count, but are not the player's."""
+"""Number of processes that start a program and wait for it.
+
+The kernel counts them, although they are not the player's.
+"""
 _BRIEFLY_S = 0.002
 """Time within which most groups are removed."""
 _AT_ONCE = 8
@@ -127,7 +130,7 @@ def _folders_v2(lines: list[list[str]]) -> dict[str, Path]:
 
 
 def _can_make(folder: Path) -> bool:
-    # Rights tell little here: containers show folders as writable in which the kernel refuses a new group.
+    # Permissions say little here: in containers, folders look writable, and still the kernel refuses a new group.
     trial = folder / f"{own_prefix()}trial"
     try:
         trial.mkdir()
@@ -185,7 +188,7 @@ class Group:
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process in here for want of memory."""
+        """Whether the kernel has killed a process of the group because memory ran out."""
         if "memory" not in self._folders:
             return False
         name = "memory.oom_control" if self._version == 1 else "memory.events"
@@ -195,14 +198,14 @@ class Group:
         return False
 
     def uses_at_least(self, share: float) -> bool:
-        """Return whether it uses that share of its memory or of its processes."""
+        """Return whether it uses at least a given share of its memory or of its processes."""
         return any(_use(path, self._version) >= share for path in self.paths)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to every process in here, once to each.
 
-        A process may fork while it is done, so the list is read again until it has nothing new. SIGCONT needs that not:
-        a process that is new then was forked by one that may run.
+        A process may fork while it is done, so the list is read again until it has nothing new. For SIGCONT that is not
+        needed: a new process was forked by one that runs already.
         """
         signalled: set[int] = set()
         while new := {*list_members(self.paths[0])} - signalled:
@@ -238,7 +241,10 @@ class Group:
 
 @cache
 def _removal_threads() -> ThreadPoolExecutor:
-    """Return the threads that remove groups: a program may have read large files, and the loop must not wait."""
+    """Return the threads that remove groups.
+
+    Removing one can take long if its program has read large files, and the loop must not wait.
+    """
     return ThreadPoolExecutor(_AT_ONCE, "removal of control groups")
 
 
@@ -268,7 +274,7 @@ def _are_gone(paths: Sequence[str]) -> bool:
 
 
 def _drop_cache(path: str) -> None:
-    """Have the kernel drop the files that only this group has read from memory.
+    """Make the kernel drop from memory the files that only this group has read.
 
     Else a program of a later match could find out, by how fast it reads a file, that this one has read it.
     """
@@ -291,7 +297,7 @@ def _kill(paths: Sequence[str]) -> None:
     """Kill all processes in the groups of one program."""
     if not _read_list(paths[0]):
         return
-    # First a limit of no processes: a program that forks faster than it is killed would never end.
+    # First forbid new processes: a program that forks faster than it is killed would never end.
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
             with contextlib.suppress(OSError):  # not every kernel has it

@@ -1,4 +1,4 @@
-"""The environment variables of a launched program: what the referee passes on of its own, and what it adds."""
+"""The environment variables of a launched program: those of the referee that it inherits, and those that are added."""
 
 # A program finds the referee, its own token and the mark of its start here. Everything else of the referee's
 # environment stays out, because it may hold secrets.
@@ -24,7 +24,7 @@ _OUTSIDE = ("HOME", "TMPDIR")
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
-    """The way to the referee for one launched program, and its proof that it is this program."""
+    """Everything that a launched program needs to reach the referee, and to prove which program it is."""
 
     address: str
     """Address as players write it; a program with a socket of its own gets the socket's path instead."""

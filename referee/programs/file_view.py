@@ -1,12 +1,12 @@
 """The files that one program sees in a sandbox: its own files and what it runs from, without records and keys."""
 
 # A program runs from the system and from the runtimes that its command line names. The mounts that show and hide all
-# this are made in sandbox.py. What a record looks like, the caller knows: a function finds the private names in a
-# folder.
+# this are made in sandbox.py. This module does not know what a record looks like: the caller passes a function that
+# finds the private names in a folder.
 #
-# A folder with private files is covered as a whole, however many there are and will be. That won't do for a folder that
-# the program needs, such as the one in which the referee was started. Of such a folder, each entry that is not private
-# is shown by itself, so that a record which is written there later can't be seen.
+# A folder with private files is covered as a whole, so files that are added later are hidden, too. That is impossible
+# for a folder that the program needs, such as the one in which the referee was started. Of such a folder, each entry
+# that is not private is shown by itself, so that a record which is written there later can't be seen.
 
 import os
 import shutil
@@ -28,7 +28,7 @@ from .environment import rustup_home
 from .player_spec import Launch, PlayerError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Folders that the distribution fills: the same for everybody, and no secret."""
+"""Folders of the distribution: they are the same everywhere, and hold no secrets."""
 SETTINGS = (
     "alternatives",
     "java*",  # Debian keeps files there without which Java does not start
@@ -43,7 +43,7 @@ SETTINGS = (
 """Entries of /etc that programs need to start; the rest says who uses this machine and how."""
 _FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
-"""Folders that a program is not shown, though its command line may name or lead through something in them."""
+"""Folders that a program is not shown, even if its command line names a file in them."""
 _ROOT = Path("/")
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
@@ -97,8 +97,8 @@ def runtimes(program: Path, player_folder: Path | None = None) -> tuple[Path, ..
 def _follow(program: Path, player_folder: Path | None) -> Iterator[Path]:
     """Yield a program, the target of its link, the interpreter of its script, and so on from each of these.
 
-    A player could name any file of the organiser's as its "interpreter", and then read it. So what a program of this
-    machine names is believed, and what a player's file names only if that is a program of this machine.
+    A player could name any file of the organiser's as its "interpreter", and then read it. So a program of this machine
+    may name any interpreter, and a player's file only one that is a program of this machine.
     """
     waiting = [(program, player_folder is None)]
     for _ in range(_MAX_HOPS):
@@ -121,7 +121,7 @@ def _follow(program: Path, player_folder: Path | None) -> Iterator[Path]:
 
 
 def _is_in(path: Path, player_folder: Path | None) -> bool:
-    """Return whether a program lies in a player's folder, whatever it may be a link to."""
+    """Return whether a program lies in a player's folder, even if it is a link to another place."""
     return player_folder is not None and (path.parent.resolve() / path.name).is_relative_to(player_folder.resolve())
 
 
@@ -228,7 +228,7 @@ PrivateNames = Callable[[Path], Collection[str]]
 
 
 def nothing_private(_folder: Path) -> Collection[str]:
-    """Return no names: only what is hidden by its path is private."""
+    """Return no names: only files that are hidden by their path are private."""
     return ()
 
 
@@ -289,7 +289,8 @@ def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileV
     Raises:
         PlayerError: it would have to read what must stay hidden.
     """
-    socket_folders = () if access.socket is None else (access.socket.parent,)  # with other programs' sockets
+    # The socket's folder also has other programs' sockets.
+    socket_folders = () if access.socket is None else (access.socket.parent,)
     full_access = replace(access, hidden=(*access.hidden, *socket_folders))
     # A view of a copy is cached, because a match with the same players starts the same programs again and again.
     if access.own_copy is None:
@@ -334,7 +335,7 @@ def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> File
     # Two players may share a folder, and a program may lie in another player's: what it runs from stays visible.
     theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in visible)]
     covered = {*secret, *theirs}
-    places = [path.resolve() for path in visible] if access.own_copy is None else []  # a copy has nothing private
+    places = [path.resolve() for path in visible] if access.own_copy is None else []  # a copy has no private files
     private = {folder for path in places for folder in private_folders(path, covered, access.private_names)}
     away, sifted = _split_private(private, places)
     sifted |= {folder for folder in _future_folders(covered) if is_within(folder, places) and folder not in away}
@@ -413,7 +414,7 @@ def _outermost(away: set[Path], sifted: set[Path]) -> list[Path]:
 
 
 def _future_folders(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders in which hidden files will be made: what does not exist yet can't be covered itself."""
+    """Yield the folders in which hidden files will be made: a file that does not exist yet can't be covered."""
     for path in hidden:
         if not path.exists():
             yield next(folder for folder in path.parents if folder.is_dir())

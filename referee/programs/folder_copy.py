@@ -1,7 +1,8 @@
 """The copy of its player's folder that a program is shown in a sandbox, for one match."""
 
-# Why a copy: what the kernel keeps with a file, such as which parts of it are in memory, can be seen by everybody who
-# reads that file. Two seats of one player could talk through it, and a program could leave word for its next match.
+# Why a copy? The kernel keeps some state with a file, such as which of its parts are in memory. Everybody who reads the
+# file can observe that state. Two seats of one player could talk through it, and a program could leave word for its
+# next match.
 #
 # Small folders are also held in memory, as they were when they were last copied. To look whether anything in a folder
 # has changed, and to write out what is in memory, takes a third of the time of a copy: little enough for the referee's
@@ -51,7 +52,7 @@ class FolderImage(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing has changed: to add or remove something changes the time of the folder around it."""
+        """Whether nothing has changed. Adding or removing an entry changes the time of its folder."""
         try:
             return all(_mark(os.lstat(f"{self.folder}/{entry.path}")) == entry.mark for entry in self.entries)
         except OSError:
@@ -131,7 +132,7 @@ def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
 
 
 def _read(folder: Path, left_out: LeftOut) -> Sequence[_Entry]:
-    """Return the content of a folder, or nothing if it is too much.
+    """Return the content of a folder; None if it is too large.
 
     The mark of each entry is taken before its content is read: a change in between shows at the next look.
     """

@@ -104,8 +104,8 @@ def play(name: str) -> int:
 
     def _make(offer: Terms) -> Callable[[Any], Any]:
         game, number = registry.game(offer.game), next(numbers)
-        # A program that stays for several matches needs other chance in each; the first has the seed itself, so that
-        # a program that is started again plays the same.
+        # A program that stays for several matches needs different random numbers in each. The first match uses the seed
+        # itself, so that a program that is started again plays the same.
         match_seed = derive(seed, f"match:{number}") if number else seed
         return player.make(game, game.parse_options(offer.options), match_seed)
 

@@ -32,7 +32,8 @@ _LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$
 """Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
 _PLACE_CHARS = 100
 _MOST_LINES_AFTER = 3
-"""Number of lines after an exception with which it still counts as the last words: messages have several lines."""
+"""Number of lines after an exception with which it still counts as the end of the output: messages have several lines.
+"""
 _LAST_READS = 16
 """Number of reads after the program's end: more than a pipe holds, and bounded, for a child may go on writing."""
 
@@ -58,7 +59,7 @@ class Tail:
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
-        """Append bytes, and drop what is too far from the end."""
+        """Append bytes, and drop the oldest ones beyond the limit."""
         self._end += data
         too_many = len(self._end) - KEPT_BYTES
         if too_many > 0:

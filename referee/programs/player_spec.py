@@ -162,7 +162,8 @@ def read_folder(folder: Path) -> Launch:
     path = folder / "player.toml"
     if not folder.is_dir():
         raise PlayerError(explain_no_folder(folder))
-    if not os.path.lexists(path):  # checked before the walk, which would take long in a home folder named by mistake
+    # This comes before the walk, which would take long if somebody gave a home folder by mistake.
+    if not os.path.lexists(path):
         raise PlayerError(f"there is no player.toml in {folder}; {_NEEDS}")
     refuse_escapes(folder)
     toml = _read_toml(path)
@@ -253,7 +254,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
 
 @contextmanager
 def blame_player(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
-    """Turn errors about a folder's content into errors of its player.
+    """Turn errors that a folder's content causes into errors of its player.
 
     Args:
         folder: the player's folder.

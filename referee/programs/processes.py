@@ -261,7 +261,8 @@ def if_alive(argv: Sequence[str]) -> list[str]:
     """Return a command line that becomes the program unless this process is dead by then; its stdin is empty.
 
     Args:
-        argv: the program. What has it killed with this process, such as setpriv, has to stand outside of this.
+        argv: the program. A command that ties its life to this process, such as setpriv, has to stand outside of this
+        one.
     """
     return ["/bin/sh", "-c", ALIVE, "sh", *argv]
 
@@ -297,7 +298,7 @@ def join_new_keyring() -> str | None:
     """Give this thread, and all that it starts from now on, a new and empty session keyring.
 
     Returns:
-        Why that failed; None if it did not, or if this system has no keyrings.
+        The reason if that failed; None if it succeeded, or if this system has no keyrings.
     """
     if platform.system() != "Linux":
         return None

@@ -3,7 +3,7 @@
 # A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups. What it
 # finds in its environment is in environment.py, how long it may take to end in limits.py.
 #
-# The end has three stages. A program is first given PATIENCE_S to exit by itself, for most do when their connection is
+# The end has three stages. A program first gets PATIENCE_S to exit by itself, as most do when their connection is
 # closed. Then its process group gets SIGTERM, and SIGKILL after GRACE_S. Whatever is left by then has left the group:
 # it is killed by its control group, with its sandbox, or, on a machine that has neither, by the mark in its
 # environment.
@@ -98,7 +98,7 @@ class Program:
             finally:
                 self.output.close_write_end()
             undoing.pop_all()
-        # Two turns of the loop first: by then its socket was read, so that its last message comes before its end.
+        # Wait for two turns of the loop: by then its socket was read, so its last message comes before its end.
         self._process.on_end(functools.partial(reactor.callLater, 0, reactor.callLater, 0, self._finish))
 
     def _start(self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]) -> RunningProcess:
@@ -149,7 +149,7 @@ class Program:
         self.output.switch_file(output)
 
     def save_output(self) -> None:
-        """Write what it has printed by now into its file."""
+        """Write its output so far into its file."""
         self.output.save()
 
     def stop(self) -> None:

@@ -6,7 +6,7 @@
 # another, or from one match of a duplicate deal to the next. The organiser, the house players and the referee's own
 # code are not enemies. The kernel and bubblewrap are trusted: a hole in them is a hole in this.
 #
-# The walls, each against what the one before lets through:
+# The walls; each one stops what the wall before it lets through:
 #
 # 1. Namespaces. A program sees a file system of its own, read-only but for an empty home, /tmp and shared memory, which
 #    are memory and end with it; file_view.py says what is in there. It has no network, only the referee's socket. It
@@ -50,7 +50,7 @@ from .system_calls import ABSENT, REFUSALS, REFUSALS_OF_BUILDS, NoFilterError, s
 
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
 SHARED_MEMORY_MIB = 16
-"""Enough for Python's semaphores and the shared memory of small players."""
+"""Size of shared memory: enough for Python's semaphores and for small players."""
 _ANY_COPY = Path("/", secrets.token_hex(16))
 """Placeholder for the path of a program's copy in cached options; no other path contains it."""
 _TRIAL_S = 5.0
@@ -70,7 +70,7 @@ _NAMESPACE_REMEDY += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; i
 
 
 class NoSandboxError(RemediableError):
-    """This machine has no sandbox, or one that holds less than it should."""
+    """This machine has no sandbox, or one that misses a wall."""
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -207,7 +207,7 @@ def _place_options(view: FileView) -> Iterator[str]:
     mounts |= _working_directory(view)
     real = {path: real_place(path) for path in view.shown if path.is_dir()}
     if view.workspace is not None or view.own_copy is not None:
-        real.pop(view.where, None)  # only what was copied is in there, and nothing hidden was
+        real.pop(view.where, None)  # a copy has no hidden files
     real |= {path: path for path in map(Path, SYSTEM)}
     covers = []
     for folder, names in view.sifted:
@@ -313,7 +313,10 @@ def _try_call(sandbox: Sandbox) -> str:
 
 
 def _is_new(sandbox: Sandbox) -> bool:
-    """Return whether bubblewrap knows the newest option that is used: it reads that before it prints its version."""
+    """Return whether bubblewrap knows the newest option that is used.
+
+    It parses all options before it prints its version.
+    """
     probe = [sandbox.program, "--disable-userns", "--version"]
     try:
         return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0

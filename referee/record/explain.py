@@ -1,6 +1,6 @@
 """Explains a match to one seat: the messages it got, its answers and their times, and the rule that it broke.
 
-The input is a redacted record (redacted_record.py), so that nothing of other seats can slip in.
+The input is a redacted record (redacted_record.py), so it can't show anything of other seats.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _SAID = (
     *("extend-limit", "tell-seat", "expel-seat", "end-seat"),
 )
 _ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a move"}
-"""Command -> the answer that it asks for; every other command with a limit asks for an ack."""
+"""Command -> the answer that it asks for. All other commands with a limit ask for an ack."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
 """Codes of fouls whose bytes are often JSON or text, sent by mistake in place of msgpack."""
@@ -69,7 +69,7 @@ class Evidence(Struct, kw_only=True):
     decoded: Any
     """Value of the bytes in msgpack or, from a player of the course, in JSON; None if they are neither."""
     problem: str | None
-    """Reason if they are neither."""
+    """Why `value` is None; empty if it is not."""
 
 
 class ExplainedFoul(Struct, kw_only=True):
@@ -224,7 +224,7 @@ def decode_evidence(text: str, code: str | None) -> Evidence:
     if len(data) >= PREFIX_BYTES and is_prefixed and announced > len(data) - PREFIX_BYTES:
         problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
     cut = problem or None
-    with contextlib.suppress(ValueError, RecursionError):  # any ASCII byte is msgpack, too; but only a single one
+    with contextlib.suppress(ValueError, RecursionError):  # each single ASCII byte is also valid msgpack
         if len(data) > 1:
             return Evidence(hex=text, decoded=msgspec.json.decode(data), problem=None)
     is_prefixed = is_prefixed or announced == len(data) - PREFIX_BYTES

@@ -29,7 +29,7 @@ def record_names(folder: Path) -> frozenset[str]:
 
 
 def holds_records_alone(folder: Path) -> bool:
-    """Return whether a folder holds records, and else only output files of programs and hidden files."""
+    """Return whether a folder holds records, and nothing else except output files of programs and hidden files."""
     records = record_names(folder)
     return bool(records) and all(entry.name in records or entry.name.startswith(".") for entry in _entries(folder))
 
@@ -68,7 +68,7 @@ class Printed(Struct, frozen=True, kw_only=True):
     """The end of what a program printed."""
 
     path: str
-    """Path of the file with the whole output; empty if the reader has no business there."""
+    """Path of the file with the whole output; empty if the reader may not have it."""
     lines: tuple[str, ...]
     """The last lines, with visible escapes for what is not printable."""
 
@@ -91,7 +91,7 @@ def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
     Args:
         record: the file of the match.
         seat: seat of the program.
-        name: name of the player in the record; a name that leads to another folder has no output.
+        name: name of the player in the record; a name that is a path into another folder has no output.
     """
     output = _find_output(record, seat, name)
     if output is None:

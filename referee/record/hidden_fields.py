@@ -8,17 +8,17 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
-# A player may ask how its own match went, and must not see the hand of its opponent, whom it may meet again. Giving it
-# a record with fields cut out would break the chain, and with it the proof that the rest is what was sealed. So a field
-# is hidden behind its hash from the beginning. A line on the disk is its *core*, the JSON whose hash goes into the
-# chain, and after it, under the last key `open`, the values that the core holds hashes of:
+# A player may ask how its own match went, but must not see the hand of its opponent, because the two may meet again.
+# Giving it a record with fields cut out would break the chain, and with it the proof that the rest is what was sealed.
+# So a field is hidden behind its hash from the beginning. A line on the disk is its *core*, the JSON whose hash goes
+# into the chain, and after it, under the last key `open`, the values that the core holds hashes of:
 #
 #     {"n": 7, ..., "event": {..., "move": {"hidden": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
 #
 # To redact a record is to leave out entries of `open`. Nothing else changes, so chain and seal still hold. A view
 # stands in a line as its digest only; a redacted record adds the view as a third element, so that its seat can read it.
 #
-# Without a salt, a hash would hide nothing: there are few moves, and they can all be tried.
+# Without a salt, a hash would hide nothing: there are so few moves that one can try them all.
 
 SALT_BYTES = 16
 """Length of a salt. Nobody can try them all, though the hidden values are few (a hand of Q is six of 36 kinds)."""
@@ -46,7 +46,7 @@ FOUL_HIDES = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
 Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
-"""A salt has one form only: else characters could be moved from a value to its salt."""
+"""The only form of a salt. If there were several, characters could be moved from a value to its salt."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -63,7 +63,7 @@ class HiddenField(NamedTuple):
 
 
 class BadRedaction(Exception):
-    """A line whose hidden fields are not what its core says; the text says how."""
+    """A line whose hidden fields contradict its core; the text says how."""
 
 
 def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:

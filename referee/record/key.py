@@ -1,6 +1,6 @@
-"""The referee's private key: it signs the end of a record, locks away the seed of a running match, and lies in a file.
+"""The referee's private key: it signs the end of a record, and encrypts the seed of a running match.
 
-What is signed is a text that begins with its purpose, so that no signature can be used for anything else.
+The key is kept in a file. Each signed text begins with its purpose, so no signature can be used for another purpose.
 """
 
 import codecs
@@ -47,7 +47,7 @@ _SECRET_INFO = b"referee secret of a tournament"
 
 
 class WrongKey(Exception):
-    """A secret was locked with another key, or is damaged."""
+    """A secret was encrypted with another key, or is damaged."""
 
 
 class Sealer:
@@ -169,7 +169,7 @@ def default_path(environment: Mapping[str, str]) -> Path:
     configuration = environment.get("XDG_CONFIG_HOME")
     home = environment.get("HOME")
     if not configuration and not home:
-        return Path("referee-key.pem")  # a user without a home keeps it where the command is run
+        return Path("referee-key.pem")  # without a home folder, the key lies in the current folder
     return Path(configuration or Path(home or "") / ".config") / "referee" / "key.pem"
 
 
@@ -234,7 +234,7 @@ def load_or_make(path: Path) -> tuple[Sealer, bool]:
         try:
             return make_key(path), True
         except BadKey:
-            if not path.exists():  # else another referee was a moment faster
+            if not path.exists():  # otherwise another referee has just made it
                 raise
     return load_key(path), False
 

@@ -1,4 +1,4 @@
-"""The heads of running records that were published: a file of JSON lines, which anybody may keep a copy of.
+"""The published heads of running records: a file of JSON lines, of which anybody may keep a copy.
 
 Anybody who keeps a copy can show later that a record was changed, cut off or written again.
 """
@@ -16,7 +16,7 @@ from ..errors import BadRequest
 from ..files.small import read_small
 
 MAX_FILE_BYTES = 1 << 30
-"""Largest file of heads, some million lines: an auditor holds it in memory, and may have it from anywhere."""
+"""Largest file of heads: some million lines. An auditor reads it into memory, and it can come from a stranger."""
 
 _MAX_LINE_BYTES = 4096
 """Number of trailing bytes to search for a line that a crashed referee did not finish; no line is longer, as names
@@ -28,7 +28,7 @@ class BadHeads(BadRequest):
 
 
 class PublishedHead(Struct, frozen=True, kw_only=True):
-    """The head of a record at one line: proof that it had this line then."""
+    """The head of a record at one line: it proves that the record had this line at that time."""
 
     at: str
     """Time of day in UTC, for people; no check uses it."""
@@ -41,7 +41,7 @@ class PublishedHead(Struct, frozen=True, kw_only=True):
 
 
 def append_heads(path: Path) -> BinaryIO:
-    """Open a file for further heads behind those that it has; a last line that is not whole is cut off.
+    """Open a file to append heads to it; a last line that is not whole is cut off.
 
     Raises:
         OSError: it can't be opened.

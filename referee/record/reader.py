@@ -42,11 +42,14 @@ MAX_RECORD_BYTES = 1 << 30
 END_BYTES = 1 << 12
 """Number of bytes read first at the end of a record; most results are shorter."""
 MAX_LINE_BYTES = 1 << 24
-"""The longest line has a view of 4 MiB, the most that is sent to a player; read, it takes some twenty times as much."""
+"""Longest line.
+
+It has a view of 4 MiB, the most that a player is sent; in memory it takes about twenty times as much.
+"""
 
 
 class RecordError(DoesNotHold):
-    """A record does not hold. The text is one line: content of the file cannot forge further lines of output.
+    """A record does not hold. The text is one line, so the content of the file can't forge further lines of output.
 
     Args:
         path: the file.
@@ -69,7 +72,7 @@ class RecordError(DoesNotHold):
 
 
 class NotSealed(RecordError):
-    """A record holds as far as it goes, but has no seal, and one is required.
+    """A record holds as far as it goes, but lacks a seal, which is required.
 
     Its referee is still playing, or crashed, or somebody cut the record off; the record alone can't show which.
     """
@@ -336,14 +339,14 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
 
 
 def _pop_last(lines: list[AnyLine], kind: type[T]) -> T | None:
-    """Remove and return the last line if it is of a kind."""
+    """Remove and return the last line if it is of a given kind."""
     if lines and isinstance(lines[-1], kind):
         return cast("T", lines.pop())
     return None
 
 
 def check_key(path: Path, line: int | None, key: Any, keys: Collection[str]) -> None:
-    """Check that a key is one of those that an auditor demands; if it demands none, any is.
+    """Check that a key is one of those that an auditor demands; without demands, any key passes.
 
     Raises:
         RecordError: it is another one.
@@ -381,7 +384,7 @@ def is_sealed(key: str, seal: SealLine) -> bool:
 
 def _parse_lines(chain: Chain) -> list[AnyLine]:
     hidden = next((number for number, line in enumerate(chain.lines) if line.is_redacted), None)
-    if hidden is not None:  # looked for first: a redacted record may have lines before it in which all is shown
+    if hidden is not None:  # this comes first: in a redacted record, lines before the hiding one may show everything
         raise IsRedacted(chain.path, hidden)
     lines: list[AnyLine] = []
     for number, line in enumerate(chain.lines):
@@ -399,8 +402,8 @@ def _name_kind(line: AnyLine) -> str:
 def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tuple[int, str, str]:
     """Find the line that was changed, where one does not hold the hash of the line before it.
 
-    That is the line before, unless the next line, or the seal's signature, knows this one with the right hash in it:
-    then this hash alone was changed.
+    That is the line before. The exception: if the next line or the seal fits this line with the right hash in it, then
+    only this hash was changed.
 
     Args:
         before: the lines before.

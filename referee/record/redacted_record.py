@@ -1,6 +1,6 @@
-"""A record as one seat may see it: what concerns another seat stays hidden, the chain and the seal still hold.
+"""A record as one seat may see it: fields of other seats stay hidden, and the chain and the seal still hold.
 
-What is whose says hidden_fields.py.
+hidden_fields.py says which field belongs to which seat.
 """
 
 import re
@@ -35,7 +35,7 @@ from .schema import (
 
 @dataclass(frozen=True, slots=True)
 class RedactedRecord:
-    """A redacted record: its chain, its seal, and that it shows what was sealed, are checked; what is hidden is not."""
+    """A redacted record. Its chain, its seal and its shown fields are checked; the hidden fields are not."""
 
     header: Header
     seat: int
@@ -111,7 +111,7 @@ def check_redacted_record(
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
-    record = parse_visible(chain, header)  # behind this, what is hidden can be looked for
+    record = parse_visible(chain, header)  # from this line on, hidden fields are accepted
     seat = _find_seat(chain, header)
     check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
@@ -122,7 +122,7 @@ def check_redacted_record(
 def _find_seat(chain: Chain, header: Header) -> int:
     """Return the seat whose fields, and no others, every line shows in their order, with its views.
 
-    To hide more would be to hide what a line is about.
+    A line that hides more would hide what it is about.
     """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines):
@@ -137,7 +137,7 @@ def _find_seat(chain: Chain, header: Header) -> int:
 
 
 _TEXT = "0" * 64
-"""Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
+"""Stand-in for a hidden value: a seed, bytes in hex, a text."""
 _HEX = re.compile("(?:[0-9a-f]{2})*")
 _HASH = re.compile("[0-9a-f]{64}")
 _KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
@@ -175,7 +175,7 @@ def parse_visible(chain: Chain, header: Header) -> Record:
 
 
 def _parse_line(line: PlainLine, kind: str) -> Transition | ResultLine:
-    """Refuse a line of another kind, or without the form of that, or that hides what everybody may see."""
+    """Refuse a line of another kind or form, and a line that hides what everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
         raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
@@ -211,7 +211,7 @@ def _check_command(command: dict[str, Any]) -> None:
     if isinstance(command.get("draws"), dict):
         filled["draws"] = []
     if form is ResumeSeat and "view" in filled:
-        filled["view"] = None  # msgspec reads no bytes that may be null; as a hidden field, it is looked at later
+        filled["view"] = None  # msgspec has no type for bytes or null; if hidden, this field is checked later
     for name, fill in (("foul", _fill), ("result", _fill_result)):
         if name in command:
             filled[name] = fill(command[name])
@@ -236,5 +236,5 @@ def _fill(holder: Any) -> Any:
 
 
 def _is_hash(value: Any) -> bool:
-    """Return whether a value is nothing but the hash of a hidden one."""
+    """Return whether a value is only the hash of a hidden one."""
     return isinstance(value, dict) and list(value) == [HASH_KEY] and _HASH.fullmatch(str(value[HASH_KEY])) is not None

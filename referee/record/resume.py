@@ -15,9 +15,9 @@ from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_record
 from .tournament_record import read_entry
 from .writer import RecordWriter, wait_until_free
 
-# To resume is to fold the record, to cut off a torn line, and to go on writing. Nothing has to be reconstructed: all
-# that a match is follows from its events. Only two things are not in the events: the seed, which the header has,
-# encrypted for this key; and the connections, which are gone: every player has to come back with its token.
+# To resume is to fold the record, to cut off a torn line, and to go on writing. Nothing has to be reconstructed,
+# because the whole state of a match follows from its events. Only two things are not in the events: the seed, which the
+# header has, encrypted for this key; and the connections, which are gone: every player has to come back with its token.
 #
 # A crash can fall between the last event and the result, or between the result and the seal. Both are completed here,
 # since nothing is left to decide.
@@ -99,7 +99,7 @@ TORN = ".torn"
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Matches that were opened and not closed. Those in neither list had not begun."""
+    """The matches that were opened and not closed. A match that is in neither list had not begun."""
 
     over: list[MatchEntry] = field(default_factory=list)
     """Entries of matches whose records are sealed."""
@@ -156,7 +156,8 @@ def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> N
 def has_line(path: Path) -> bool:
     """Return whether a record has its first line; without it, its match never began.
 
-    Anything but a plain file counts as if it had one: reading it fails later, whereas opening a pipe would block.
+    Anything but a plain file counts as having one: opening a pipe here would block, and reading the record will fail
+    later.
 
     Raises:
         OSError: it can't be read.

@@ -19,10 +19,10 @@ from ..text import show_json
 from ..tournament.match_context import MatchContext
 from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
-# A line has one form only. Its keys come in a fixed order, numbers are written in one way, null keys that can be left
-# out are left out; bytes that say the same otherwise are refused. JSON allows much more, and that would matter: a hash
-# is over bytes, so two verifiers that normalise differently would disagree, and a key that stands twice would show one
-# reader one value and the next reader the other.
+# A line has one form only. Its keys come in a fixed order, numbers are written in one way, and optional null keys are
+# left out. Other bytes with the same meaning are refused. JSON allows much more, and that would matter. A hash is over
+# bytes, so two verifiers that normalise differently would disagree. And of a key that stands twice, one reader would
+# see the first value and another the second.
 
 FORMAT = 1
 """Format that is written and read. It is raised whenever an old reader would misread or refuse a new record."""
@@ -64,7 +64,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     context: MatchContext | None = None
     """Place of the match in its tournament; None if it is a match by itself."""
     dialect: str | None = None
-    """The wire that its players speak; None: the referee's own."""
+    """Name of the wire protocol that its players speak; None: the referee's own."""
     durability: Literal["turn"] | None = None
     """`turn` if all that followed from a line waited until the disk had it."""
     rules_version: str = ""
@@ -76,7 +76,7 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
     event: AnyEvent
     standstills: tuple[Standstill, ...] = ()
-    """Standstills of the referee up to the event that no earlier line reports, or reports only in part."""
+    """Standstills of the referee before the event that no earlier line reports in full."""
     told: Raw = field(name="commands")
     """Commands as JSON; most readers need only their form."""
 
@@ -249,7 +249,8 @@ def read_line(data: bytes) -> PlainLine:
         if not isinstance(line, dict):
             raise BadLine("no JSON object")
         _check_format(line)
-        _sized.encode(line)  # all of it came from players or goes to them: no integer of over 64 bits does
+        # Everything in it comes from players or goes to them, and msgpack has no integers of over 64 bits.
+        _sized.encode(line)
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != with_open(core, _encoder.encode(opened)[1:-1]):
@@ -261,7 +262,7 @@ def read_line(data: bytes) -> PlainLine:
 
 
 def _check_format(line: dict[str, Any]) -> None:
-    """Refuse a header of another format at once: what else it says may mean anything."""
+    """Refuse a header of another format at once: its other fields may mean anything."""
     form = line.get("format", FORMAT)
     if line.get("kind") in _HEADERS and (form != FORMAT or type(form) is not int):
         raise BadLine(
@@ -308,7 +309,7 @@ def check_form(fields: dict[str, Any], line: AnyLine) -> None:
         BadLine: keys or numbers have another order or form, a default stands openly, or a command is malformed.
     """
     if isinstance(line, Transition):
-        _ = line.forms  # a command that is none is refused there
+        _ = line.forms  # an unknown command is refused there
     if not has_form(fields, line):
         raise BadLine(OTHER_FORM)
 

@@ -10,8 +10,9 @@ from ..match.fouls import Cause
 from .reader import Record
 from .schema import Transition
 
-# These figures judge nobody. They help an organiser to decide whether the machine was good enough: if the referee's own
-# lag is near the limits, or if answers were voided for standstills, then time decided games that moves should decide.
+# No verdict follows from these figures. They help an organiser to decide whether the machine was good enough. If the
+# referee's own lag is near the limits, or if answers were voided for standstills, then time decided games that moves
+# should have decided.
 
 CLOSE_SHARE = 0.9
 """Share of its limit from which on an answer is a close call."""

@@ -1,7 +1,7 @@
 """The record of a tournament: its spec, and every event with the commands that it gave, chained and sealed.
 
-It lies in the tournament's folder and is called after it. Every run of the referee ends with a seal, so there may be
-several; the last one covers all that stands before it.
+It lies in the tournament's folder and has the tournament's name. Every run of the referee ends with a seal, so there
+may be several; the last one covers all that stands before it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -79,12 +79,12 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def head(self) -> str:
-        """Hash of its last line, or of the last one before the seal: no head of a seal is published."""
+        """Hash of its last line, not counting a seal at the end, because the head of a seal is never published."""
         return self.chain.lines[-2].hash if self.is_sealed else self.chain.head
 
     @property
     def is_finished(self) -> bool:
-        """True if nothing was left to be played when the referee stopped."""
+        """True if all matches had been played when the referee stopped."""
         return self.is_sealed and bool(self.transitions) and isinstance(self.transitions[-1].event, e.Finished)
 
     @property
@@ -122,7 +122,7 @@ def is_tournament(path: Path) -> bool:
         OSError: it can't be read.
     """
     if not path.is_file():
-        return False  # to open a pipe would be to wait for ever
+        return False  # opening a pipe would wait for ever
     with path.open("rb") as file:
         return f'"kind":"{TOURNAMENT}"'.encode() in file.read(200)
 
@@ -148,7 +148,7 @@ def read_start(folder: Path) -> TournamentStart | None:
         None if the folder holds no tournament.
 
     Raises:
-        RecordError: what is looked for can't be read.
+        RecordError: the settings can't be read.
         OSError: the folder can't be read.
     """
     path = find_record(folder)
@@ -263,7 +263,7 @@ def refold(
         expected, recorded = (
             _encode(commands),
             _encode(transition.commands),
-        )  # to Python, true is 1, and keys have no order
+        )  # Python treats true as 1, and ignores the order of keys
         if expected != recorded:
             raise RecordError(
                 record.path, transition.n, f"commands {expected.decode():.300}", f"{recorded.decode():.300}"

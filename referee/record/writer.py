@@ -38,8 +38,8 @@ from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, wi
 # anything is sent. Doing it the other way round would be faster and wrong: after a crash between sending and writing, a
 # player would have an answer ready for a question that the record does not know.
 #
-# A flushed line survives a crash of this process, not of the machine. Against that there is `sync`, and the caller
-# decides when to pay for it: a match with durability `turn` waits for the disk at every line, others sync at the end
+# A flushed line survives a crash of this process, not of the machine. For that there is `sync`, and the caller decides
+# when it is worth its price: a match with durability `turn` waits for the disk at every line, others sync at the end
 # only, and several matches of a process share one sync (net/group_commit.py).
 #
 # The chain
@@ -62,7 +62,7 @@ from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, wi
 #   file tells, and the kernel releases it however its holder ends; a file with a process id would go stale.
 #
 # Once the disk has refused a line, a part of it may be there. From then on every write raises the same error: a line
-# behind half a line would be lost, and with it the truth of all that follows.
+# written behind half a line would be lost.
 
 _encode = msgspec.json.Encoder().encode
 _Showing = c.AskMove | c.StartSeat | c.ResumeSeat
@@ -181,11 +181,11 @@ _HIDING: dict[type[c.Command], Callable[[Any, str, _LineRedaction], c.Command]] 
 
 _LOOK_S = 0.02
 _LOOKS = 250
-"""Number of looks at a file that another process may still hold; together they take five seconds."""
+"""Number of attempts to lock a file that another process may still hold; all attempts together take five seconds."""
 
 
 class NotWritten(RefereeError, OSError):
-    """A line of a record can't be written, so nothing that it says may happen."""
+    """A line of a record can't be written, so none of its commands may be carried out."""
 
     def __str__(self) -> str:
         return f"the record {self.filename} can't be written: {self.strerror}; what it was for was not finished"
@@ -230,7 +230,7 @@ class ChainWriter:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + after.torn_bytes:
-                raise BlockingIOError  # it went on after it had been read
+                raise BlockingIOError  # another process wrote to it after it was read
         except BlockingIOError:
             self._file.close()
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
