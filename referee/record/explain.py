@@ -69,7 +69,7 @@ class Evidence(Struct, kw_only=True):
     decoded: Any
     """Value of the bytes in msgpack or, from a player of the course, in JSON; None if they are neither."""
     problem: str | None
-    """Why `value` is None; empty if it is not."""
+    """Reason why `decoded` is None; None if it is not."""
 
 
 class ExplainedFoul(Struct, kw_only=True):

@@ -111,7 +111,7 @@ def check_redacted_record(
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
-    record = parse_visible(chain, header)  # from this line on, hidden fields are accepted
+    record = parse_visible(chain, header)  # after this, values may be missing, since they are hidden
     seat = _find_seat(chain, header)
     check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
