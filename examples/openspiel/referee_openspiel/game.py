@@ -27,6 +27,10 @@ MAX_LISTED = 500
 """Most legal moves that a view lists. A seat with more is told their number; any text or number may be tried."""
 THOUSANDTHS = frozenset({"bargaining", "coin_game", "colored_trails", "first_sealed_auction", "sheriff"})
 """Games whose returns are not whole numbers. Their scores are in thousandths."""
+SECOND_BEGINS = frozenset(
+    {"antichess", "chess", "crazyhouse", "dark_chess", "einstein_wurfelt_nicht", "kriegspiel", "rbc"}
+)
+"""Games for two in which the library's player 1 always begins. It is seat 0, because seat 0 begins at the referee."""
 
 Move = str | int
 """An action's text as the library writes it, or its number."""
@@ -139,6 +143,7 @@ class SpielGame(Game[Position, View, Move]):
         }
         self.rules = {id_: Rule(id_, text, source) for id_, text in texts.items()}  # type: ignore[misc]
         self._unit = 1000 if name in THOUSANDTHS else 1
+        self._first = int(name in SECOND_BEGINS)
 
     @cached_property
     def options_type(self) -> type[Struct]:  # type: ignore[override]  # made when it is asked for: seventy take long
@@ -207,7 +212,11 @@ class SpielGame(Game[Position, View, Move]):
 
     def to_move(self, state: Position) -> int:
         """Return the seat whose turn it is."""
-        return state.view.to_move if state.view is not None else int(state.native.current_player())
+        return state.view.to_move if state.view is not None else self._swap(state.native.current_player())
+
+    def _swap(self, number: int) -> int:
+        """Return the seat of a player of the library, or the player of a seat."""
+        return int(number) ^ self._first
 
     def view(self, state: Position, seat: int) -> View:
         """Return the library's text for the seat, and its legal moves."""
@@ -215,7 +224,7 @@ class SpielGame(Game[Position, View, Move]):
             return state.view
         native = state.native
         is_over = native.is_terminal() or len(state.out) >= self.seat_count(state) - 1
-        to_move = -1 if is_over else int(native.current_player())
+        to_move = -1 if is_over else self.to_move(state)
         legal = list(state.legal) if seat == to_move else []
         return View(
             seat=seat,
@@ -228,9 +237,10 @@ class SpielGame(Game[Position, View, Move]):
         )
 
     def _describe(self, native: Any, seat: int) -> str:
+        player = self._swap(seat)
         if not is_open(self._kind) and self._kind.provides_information_state_string:
-            return str(native.information_state_string(seat))
-        return str(native.observation_string(seat))
+            return str(native.information_state_string(player))
+        return str(native.observation_string(player))
 
     def legal_moves(self, state: Position) -> list[Move]:
         """Return all legal moves; of a position that was imagined from a view, those that the view lists."""
@@ -246,7 +256,8 @@ class SpielGame(Game[Position, View, Move]):
             return Outcome((order,) if order else (), (0,) * seats, order, "openspiel.end.alone")
         if not state.native.is_terminal():
             return None
-        scores = tuple(round(points * self._unit) for points in state.native.returns())
+        returns = state.native.returns()
+        scores = tuple(round(returns[self._swap(seat)] * self._unit) for seat in range(seats))
         return Outcome(rank_seats(scores, order), scores, order, "openspiel.end")
 
     # --- moves
@@ -261,8 +272,7 @@ class SpielGame(Game[Position, View, Move]):
         if action is None:
             shown = visible(str(move))[:80]
             raise IllegalMove("openspiel.illegal", f"{shown} is not one of the {len(state.legal)} legal moves")
-        native = state.native.clone()
-        seat = native.current_player()
+        native, seat = state.native.clone(), self.to_move(state)
         native.apply_action(action)
         return self._advance(
             Position(native, state.key, state.drawn, state.out, last=(seat, action, len(state.history)))
@@ -279,7 +289,7 @@ class SpielGame(Game[Position, View, Move]):
         while not native.is_terminal() and not is_alone:
             if native.is_chance_node():
                 outcomes = native.chance_outcomes()
-            elif native.current_player() in position.out:
+            elif self._swap(native.current_player()) in position.out:
                 actions = native.legal_actions()
                 outcomes = [(action, 1 / len(actions)) for action in actions]
             else:

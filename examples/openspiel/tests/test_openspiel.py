@@ -201,3 +201,10 @@ def test_pettingzoo_agrees_on_connect_four() -> None:
             state = rules.play(state, column)
             other.step(column)
         assert list(outcome.scores) == [int(other.rewards[agent]) for agent in other.possible_agents]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_seat_0_begins_where_chance_does_not_decide(name: str) -> None:
+    """White is seat 0 in chess, as in exports; where the deal decides who begins, each seat does so at times."""
+    first = {rules.to_move(state) for rules, state in (start(name, bytes([number]) * 32) for number in range(40))}
+    assert first == {0} or len(first) > 1
