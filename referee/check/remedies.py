@@ -39,19 +39,30 @@ CODE_REMEDIES: dict[str, str] = {
 """Code of a breach of the wire -> advice."""
 
 CAUSE_REMEDIES: dict[str, str] = {
-    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn says how much time is left. Flush the output buffer.",
+    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn says how much time is left. Flush the answer.",
     Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
     Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that you answer, and answer each message once.",
     Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
-    Cause.CRASHED: "See what the program printed last, and let it run until the referee closes the connection.",
-    Cause.REFUSED_TO_START: "Connect to the address in REFEREE_ADDRESS, say hello, and answer `offer` with `ready`, "
-    "within the start-up limit. The prefix of a frame is the length of its body; flush the output buffer.",
+    Cause.CRASHED: "See what the program printed last. It must run until the referee closes the connection.",
+    Cause.REFUSED_TO_START: "First connect to the address in REFEREE_ADDRESS and send `hello`, flushed; load models "
+    "after that. stdin and stdout do not lead to the referee.",
 }
 """Cause of a foul without a code -> advice."""
 
-_NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
-_REFEREE_REMEDIES = ("msgpack", "msgspec", "protocol", "referee")
-"""Python modules that a player in Python gets from the referee's own installation."""
+_WORDS_REMEDIES: dict[str, str] = {
+    r"No module named '(?:msgpack|msgspec|protocol|referee)\b": "The Python that runs the program is not the "
+    "referee's, and has no such module. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
+    "call `referee`, or let `run` in player.toml begin with the path of its python3. `referee new python-socket NAME` "
+    "makes a player that needs no package.",
+    r"No module named '(\w{1,80})": r"Install \1 for the Python that runs the program, or put it into the folder.",
+    r"partially initialized module '(\w{1,80})'": r"If a file of yours is called \1.py, rename it: it hides the "
+    r"module \1 of Python or of a package.",
+    r"ends too early|incomplete input|Input data was truncated|unpack requires a buffer": "It decoded a part of a "
+    "frame. Read again and again until as many bytes have come as the prefix says; one read may return fewer.",
+    r"Connection refused|ConnectionRefused|Address family not supported|Network is unreachable": "Connect to the "
+    "address in REFEREE_ADDRESS: `unix:PATH` in a sandbox, `tcp:HOST:PORT` without one.",
+}
+"""Words in the last output of a program, as a regular expression -> advice, in which a group of the words may stand."""
 
 
 def remedy(cause: str, code: str | None) -> str:
@@ -59,37 +70,36 @@ def remedy(cause: str, code: str | None) -> str:
     return CAUSE_REMEDIES.get(cause) or CODE_REMEDIES.get(code or "", "") or f"See {SPEC}, Fouls."
 
 
-def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
+def foul_remedy(foul: Foul, game: str) -> str:
     """Return the advice about a foul.
 
     Args:
         foul: the foul.
         game: name of the game.
-        printed: path of the file with the program's output; None if there is none.
     """
-    if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, printed)) is not None:
+    evidence = bytes.fromhex(foul.evidence)
+    if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, foul.cause, evidence)):
         return advice
-    if foul.cause is Cause.TIMEOUT and not foul.evidence:
-        return (
-            "No byte of an answer came in time: think less (`left_ms` of the turn tells how much there is), or see "
-            "that the answer is written and flushed. `referee check` finds out whether the program thinks or waits."
-        )
+    if foul.ending is Ending.ENDED and not foul.turn:
+        return CAUSE_REMEDIES[Cause.REFUSED_TO_START]
     if WOULD_BE_LEGAL in foul.detail:
         return "Check how your program counts rows and columns, and which of the two comes first."
     if foul.cause is Cause.OVERSIZE:
-        return prefix_remedy(bytes.fromhex(foul.evidence))
+        return prefix_remedy(evidence)
     return remedy(foul.cause, foul.code).replace("GAME", game)
 
 
-def prefix_remedy(first: bytes) -> str:
+def prefix_remedy(data: bytes) -> str:
     """Return the advice about a prefix that announces a body which is too long.
 
     Args:
-        first: the prefix, and the bytes after it.
+        data: the prefix, and the bytes after it.
     """
-    prefix = first[:PREFIX_BYTES]
-    if first[:1] in (b"{", b"["):
+    prefix = data[:PREFIX_BYTES]
+    if data[:1] in (b"{", b"["):
         return f"This is JSON without a prefix: {CODE_REMEDIES[Code.NOT_MSGPACK]}"
+    if data[:1] and (0x80 <= data[0] <= 0x8F or data[0] in (0xDE, 0xDF)):
+        return f"This is a map of msgpack without a prefix. {CODE_REMEDIES[Code.OVERSIZE]}"
     if 0 < int.from_bytes(prefix, "little") <= MAX_FRAME_FROM_PLAYER_BYTES < int.from_bytes(prefix, "big"):
         return "The prefix has its least significant byte first; write the most significant byte first."
     return CODE_REMEDIES[Code.OVERSIZE]
@@ -97,62 +107,50 @@ def prefix_remedy(first: bytes) -> str:
 
 _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
-    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush the output.",
+    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush the answer.",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
+    Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
+    "left.",
+    Ending.WAITING: "Is the answer flushed? See that the program reads each message whole, and writes its answer to "
+    "the connection, not to stdout.",
 }
 
 
-def ending_remedy(ending: Ending, last_words: str, printed: str | None = None) -> str | None:
+def ending_remedy(ending: Ending, last_words: str, cause: str, came: bytes = b"") -> str | None:
     """Return the advice about a seat that could not play; None if its program ended with exit status 0.
 
     Args:
         ending: why the seat could not play.
         last_words: text with what the program printed last.
-        printed: as for foul_remedy.
+        cause: cause of the foul.
+        came: bytes of an answer that is not complete.
     """
+    if ending in (Ending.COMPUTING, Ending.WAITING) and (came or cause == Cause.REFUSED_TO_START):
+        return incomplete_remedy(came) if came else CAUSE_REMEDIES[Cause.REFUSED_TO_START]
     if ending is not Ending.FAILED:
         return _ENDING_REMEDIES.get(ending)
-    if (advice := module_remedy(last_words)) is not None:
-        return advice
-    where = "" if printed is None else f" All that it printed is in {printed}"
-    return f"Fix the error that it printed last.{where}"
+    return words_remedy(last_words) or "Fix the error that it printed last."
 
 
-def module_remedy(last_words: str) -> str | None:
-    """Return the advice about a missing Python module; None if the program's last output is no such error."""
-    match = _NO_MODULE.search(last_words)
-    if match is None:
-        return None
-    module = match[1].partition(".")[0]
-    if module not in _REFEREE_REMEDIES:
-        return f"Install {module} for the Python that runs the program, or put it into the folder."
+def incomplete_remedy(came: bytes) -> str:
+    """Return the advice about a frame of which only a part came.
+
+    Args:
+        came: the prefix, or a part of it, and the bytes after it.
+    """
+    announced, length = int.from_bytes(came[:PREFIX_BYTES], "big"), len(came) - PREFIX_BYTES
+    if announced == len(came):
+        return f"The prefix counts its own {PREFIX_BYTES} bytes: it is the length of the body alone, {length}."
     return (
-        f"The Python that runs the program is not the referee's, and has no {module}. Activate the referee's virtual "
-        "environment (`. .venv/bin/activate`) before you call `referee`, or let `run` in player.toml begin with the "
-        "path of its python3. `referee new python-socket NAME` makes a player that needs no package."
+        "Only a part of a frame came: send as many bytes after the prefix as it says, and flush them. "
+        "The prefix is the length of the body in 4 bytes."
     )
 
 
-def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:
-    """Return the advice about an answer that did not come in time.
-
-    Args:
-        used_s: CPU time of the program's processes since they were started, in seconds.
-        is_busy: whether they still used some after the limit.
-        has_answered: whether an answer came too late, or a part of one.
-    """
-    if is_busy and not has_answered:
-        return (
-            f"The program used {used_s:.1f} s of CPU since it was started and is still thinking: look for a loop that "
-            "does not end, or think less; `left_ms` of the turn says how much time is left."
-        )
-    if is_busy:
-        return (
-            f"The program used {used_s:.1f} s of CPU since it was started: think less; `left_ms` of the turn says how "
-            "much time is left. Write the whole frame, and flush the output buffer."
-        )
-    waits = f"The program used {used_s:.1f} s of CPU since it was started, and waits for something. "
-    if has_answered:
-        return f"{waits}Answer sooner, write the whole frame, and flush the output buffer."
-    return f"{waits}Check that it reads and understands the message, writes the answer, and flushes it."
+def words_remedy(last_words: str) -> str | None:
+    """Return the advice about an error that beginners often meet; None if the program's last output is another one."""
+    for words, advice in _WORDS_REMEDIES.items():
+        if (match := re.search(words, last_words)) is not None:
+            return match.expand(advice)
+    return None

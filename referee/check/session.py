@@ -3,7 +3,6 @@
 Everything that the program does wrong here is raised as Failed, with what was expected of it.
 """
 
-import os
 import secrets
 import socket
 from collections.abc import Callable
@@ -18,7 +17,9 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..net.matches.programs import find_ending
+from ..match.events import Ending
+from ..match.fouls import Cause, describe_processor_time
+from ..net.matches.programs import find_ending, find_processor_use
 from ..programs.confining import Confinement
 from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
@@ -27,10 +28,11 @@ from ..programs.output import find_crash
 from ..programs.player_spec import Launch
 from ..programs.processes import find_marked
 from ..programs.program import Program
+from ..programs.usage import measure_peak_memory
 from ..text import counted
 from .findings import Failed, leave_out_crash
 from .loop import Loop
-from .remedies import CODE_REMEDIES, SPEC, ending_remedy, late_remedy
+from .remedies import CAUSE_REMEDIES, CODE_REMEDIES, SPEC, ending_remedy
 from .wire import CheckConnection, Delivery, NotReadingError, listen
 
 Rewrite = Callable[[bytes], bytes]
@@ -50,7 +52,6 @@ _LATE_S = 3.0
 _LAST_CHARS = 800
 _SPINS = 0.15
 """Share of one core: more than a waiting program ever uses, and less than a spinning one gets on any machine."""
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Times(Struct, frozen=True, kw_only=True):
@@ -149,7 +150,8 @@ class Session:
             self._wire = None
         self.connection = Connection(Role.REFEREE)
         if not self.loop.wait(lambda: self._accept() or self.program.status is not None, limit_s):
-            raise self._explain_absence(f"it did not connect within {limit_s:g} s")
+            doing = describe_processor_time(**find_processor_use(self.program))
+            raise self._explain_absence(f"it did not connect within {limit_s:g} s{doing}")
         if self._wire is None and not self._accept():
             raise self._explain_absence(self._describe_end(" before it connected"))
         return self.loop.seconds() - self._began_s
@@ -158,16 +160,14 @@ class Session:
         return Failed(
             happened,
             "a connection to the address in the environment variable REFEREE_ADDRESS",
-            self._end_remedy()
-            or f"Connect to `tcp:HOST:PORT` or `unix:PATH`, whichever it holds ({SPEC}, Addresses); "
-            "stdin and stdout do not lead to the referee.",
+            self._end_remedy() or f"{CAUSE_REMEDIES[Cause.REFUSED_TO_START]} ({SPEC}, Addresses)",
         )
 
     def _end_remedy(self) -> str | None:
         """Return the advice about a program that ended; None if it runs, or if there is no advice."""
         if self.program.status is None:
             return None
-        return ending_remedy(find_ending(self.program), self.program.status)
+        return ending_remedy(find_ending(self.program), self.program.status, Cause.CRASHED)
 
     def _accept(self) -> bool:
         """Accept a connection if there is one; return whether the program is connected."""
@@ -244,7 +244,7 @@ class Session:
             raise self._explain_late(limit_s, what, began_s)
         if not wire.has_frame:
             raise self._explain_end(what)
-        self.peak_bytes = max(self.peak_bytes, used_memory_bytes(self.program.mark))
+        self.peak_bytes = max(self.peak_bytes, measure_peak_memory(find_marked(self.program.mark)))
         return wire.take()
 
     def hear(self, limit_s: float, what: str) -> Message:
@@ -301,22 +301,30 @@ class Session:
             raise self._explain_end(f"silence {when}, the connection open")
 
     def _explain_late(self, limit_s: float, what: str, began_s: float) -> Failed:
-        wire, used_s, due_s = self.wire, used_cpu_s(self.program.mark), self.loop.seconds()
+        wire, used_s, due_s = self.wire, self._used_s(), self.loop.seconds()
         # The verdict is clear, but its author should learn whether the answer was late, or would never have come.
         self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))
-        used_later_s = used_cpu_s(self.program.mark) - used_s
+        used_later_s = max(self._used_s() - used_s, 0.0)
         is_busy = used_later_s > _SPINS * (self.loop.seconds() - due_s)
+        ending = Ending.COMPUTING if is_busy else Ending.WAITING
+        doing = describe_processor_time((used_s + used_later_s) * 1000, ending)
         if wire.has_frame:
             happened = f"its answer came after {self.loop.seconds() - began_s:.2f} s; the limit was {limit_s:g} s"
         elif wire.received:
             happened = f"only a part of an answer came within {limit_s:g} s: {counted(len(wire.received), 'byte')}"
         else:
             happened = f"nothing came within {limit_s:g} s, nor soon after"
+        remedy = ending_remedy(ending, "", Cause.TIMEOUT, bytes(wire.received))
         return Failed(
-            happened,
+            f"{happened}{doing}",
             f"{what}, complete within {limit_s:g} s after the last byte of the request",
-            late_remedy(used_s + max(used_later_s, 0.0), is_busy=is_busy, has_answered=bool(wire.received)),
+            CAUSE_REMEDIES[Cause.TIMEOUT] if wire.has_frame or remedy is None else remedy,
         )
+
+    def _used_s(self) -> float:
+        """Return the processor time of the program so far, in seconds; 0 if it is not known."""
+        use = self.program.measure_processor_use()
+        return 0.0 if use is None else use.used_ms / 1000
 
     def _explain_end(self, what: str) -> Failed:
         if not self.loop.wait(lambda: self.program.status is not None, _EXIT_S):
@@ -381,9 +389,9 @@ class Session:
         """
         began_s = self.loop.seconds()
         if not self.loop.wait(lambda: self.program.status is not None, PATIENCE_S):
-            before_s = used_cpu_s(self.program.mark)
+            before_s = self._used_s()
             self.loop.pause(_WATCHED_S)
-            spins = used_cpu_s(self.program.mark) - before_s > _SPINS * _WATCHED_S
+            spins = self._used_s() - before_s > _SPINS * _WATCHED_S
             raise Failed(
                 f"it still runs {PATIENCE_S:g} s {when}, and {'spins: it uses a whole core' if spins else 'waits'}",
                 f"the program ends by itself within {PATIENCE_S:g} s {when}",
@@ -419,33 +427,3 @@ class Session:
         self.loop.wait(lambda: gone.called, _LAST_WORDS_S + GRACE_S + CLEAR_S)
         self._held.close()
         _ = self.printed
-
-
-# --- what its processes use
-
-
-def used_cpu_s(mark: str) -> float:
-    """Return the CPU time of all processes that carry a mark, in seconds."""
-    return sum(_cpu_ticks(pid) for pid in find_marked(mark)) / _TICKS
-
-
-def used_memory_bytes(mark: str) -> int:
-    """Return the sum of the peak memory of all processes that carry a mark, in bytes."""
-    return sum(_peak_bytes(pid) for pid in find_marked(mark))
-
-
-def _cpu_ticks(pid: int) -> int:
-    fields = _read(pid, "stat").rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12]) if fields else 0
-
-
-def _peak_bytes(pid: int) -> int:
-    lines = _read(pid, "status").splitlines()
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
-
-
-def _read(pid: int, name: str) -> str:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_text()
-    except OSError:
-        return ""  # gone

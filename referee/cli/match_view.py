@@ -123,8 +123,7 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
         yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
     for label, text in expected_and_come(verdict, explanation.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
-    printed = None if explanation.printed is None else explanation.printed.path
-    yield "how to fix it", printable(foul_remedy(foul, explanation.game, printed))
+    yield "how to fix it", printable(foul_remedy(foul, explanation.game))
     yield "in the record", f"line {verdict.line} of {record}"
     if explanation.printed is not None:
         yield "it printed", explanation.printed.path

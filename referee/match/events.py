@@ -94,6 +94,10 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     """Longest standstill of the referee's loop while the request was open; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
     """Longest standstill that does not excuse the seat, because its address flooded the lobby; 0 if there was none."""
+    processor_ms: float = 0.0
+    """Processor time of its program since the program was started; 0 if it is not known."""
+    ending: "Ending | None" = None
+    """Whether its program was computing or waiting; None if that is not known."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:
@@ -116,6 +120,10 @@ class Ending(StrEnum):
     """Its program failed, and had printed nothing."""
     OUT_OF_MEMORY = "out-of-memory"
     """Its program ran out of memory."""
+    COMPUTING = "computing"
+    """Its program was still computing when the limit had passed."""
+    WAITING = "waiting"
+    """Its program was waiting when the limit had passed: for a message, a lock, a clock, or another process."""
 
 
 class Stage(StrEnum):

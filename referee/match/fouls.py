@@ -64,7 +64,21 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     evidence: str = ""
     """The first of the offending bytes, in hex; the record has all of them."""
     ending: e.Ending | None = None
-    """Reason of `crashed` or `refused-to-start`, if it is known."""
+    """Reason of `crashed`, `refused-to-start` or `timeout`, if it is known."""
+
+
+def describe_processor_time(processor_ms: float = 0.0, ending: e.Ending | None = None) -> str:
+    """Return what a program that is late was doing, to be added to a detail; empty if that is not known.
+
+    Args:
+        processor_ms: processor time of the program since it was started, in milliseconds.
+        ending: COMPUTING or WAITING; any other says nothing.
+    """
+    doing = {e.Ending.COMPUTING: "it was still computing", e.Ending.WAITING: "it was waiting"}
+    if ending not in doing:
+        return ""
+    seconds = processor_ms / 1000
+    return f"; {seconds:.{1 if seconds >= 1 else 2}f} s of processor time: {doing[ending]}"
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant

@@ -20,7 +20,7 @@ from . import commands as c
 from . import events as e
 from .coordinates import add_hint
 from .events import ImpossibleEvent
-from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, identify_foul
+from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, describe_processor_time, identify_foul
 from .nonces import Nonces
 from .outcome import default_outcome, make_result, winners_first
 from .setup import MatchSetup, check_seed, restore_position
@@ -379,8 +379,9 @@ class Match:
             self.time.extend(event.seat, event.at_ms)
             self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
             return
-        detail = f"no complete answer within {request.limit_ms / 1000:g} s"
-        ending = e.Ending.SILENT if self.phase is Phase.OFFERING else None
+        doing = describe_processor_time(event.processor_ms, event.ending)
+        detail = f"no complete answer within {request.limit_ms / 1000:g} s{doing}"
+        ending = e.Ending.SILENT if self.phase is Phase.OFFERING else event.ending
         self._foul(event, self._lateness(), detail=detail, evidence=event.pending, ending=ending)
 
     def _lateness(self) -> Cause:

@@ -197,6 +197,10 @@ class Group:
             return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
         return False
 
+    def list_members(self) -> list[int]:
+        """Return its processes."""
+        return list_members(self.paths[0])
+
     def uses_at_least(self, share: float) -> bool:
         """Return whether it uses at least a given share of its memory or of its processes."""
         return any(_use(path, self._version) >= share for path in self.paths)

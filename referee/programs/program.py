@@ -29,7 +29,8 @@ from .house_process import FORKS, ForkRequest
 from .limits import CLEAR_S, GRACE_S, PATIENCE_S
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolve_command, starting
-from .processes import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, kill_orphans, start
+from .processes import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, find_marked, kill_orphans, start
+from .usage import ProcessorUse, measure_processor_use
 
 POLL_S = 0.02
 """Time between two looks whether everything of a program is gone."""
@@ -163,6 +164,10 @@ class Program:
     def uses_at_least(self, share: float) -> bool:
         """Return whether it uses that share of its memory or of its processes, where that is known."""
         return self._group is not None and self._group.uses_at_least(share)
+
+    def measure_processor_use(self) -> ProcessorUse | None:
+        """Return the processor time of its processes, and whether one of them computes; None if that is not known."""
+        return measure_processor_use(find_marked(self.mark) if self._group is None else self._group.list_members())
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then send its process group SIGTERM, and SIGKILL after GRACE_S.

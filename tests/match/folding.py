@@ -112,8 +112,7 @@ def overdue(
     seat: int, at: float, *, sent: float, lag: float = 0.0, pending: str = "", stalled: float = 0.0
 ) -> e.DeadlinePassed:
     """Return the end of a limit."""
-    standstill = {"stalled_ms": stalled} if stalled else {}
-    return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending, **standstill)
+    return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending, stalled_ms=stalled)
 
 
 def returned(seat: int, at: float, gone: float = 1.0, **lags: float) -> e.SeatReturned:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
@@ -379,3 +380,22 @@ def test_evidence_in_words_is_cut() -> None:
     match = playing([G, B], [Y, Y])
     match.handle(moved(0, 1, {"action": ALIEN * 100}, 9.0))
     assert len(match.fouls[0].detail) == 400
+
+
+@pytest.mark.parametrize(
+    ("ending", "used_ms", "words"),
+    [
+        (e.Ending.COMPUTING, 9040.0, "; 9.0 s of processor time: it was still computing"),
+        (e.Ending.WAITING, 60.0, "; 0.06 s of processor time: it was waiting"),
+        (None, 0.0, ""),
+    ],
+)
+def test_a_timeout_says_what_the_program_was_doing(ending: e.Ending | None, used_ms: float, words: str) -> None:
+    """So everybody who reads the verdict knows whether it was too slow or never answered."""
+    match = new_match([G], [B])
+    events = (opened(), ready(0), ready(1), replace(overdue(0, 1100.0, sent=1.0), ending=ending, processor_ms=used_ms))
+    for event in events:
+        commands = match.handle(event)
+    (foul,) = [command.foul for command in commands if isinstance(command, c.ExpelSeat)]
+    assert (foul.cause, foul.ending) == (Cause.TIMEOUT, ending)
+    assert foul.detail == f"no complete answer within 1 s{words}"

@@ -104,7 +104,9 @@ class RandomSeat(ScriptedSeat):
             stormed_ms = source.choice([0.0, at_ms])
             return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=0.0, stormed_ms=stormed_ms, **lags)
         if what > 0.93:
-            return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
+            return e.DeadlinePassed(
+                seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", lag_ms=lag_ms, stalled_ms=stalled_ms
+            )
         answer = self.answer(self.asked, sent_ms)
         assert isinstance(answer, e.Answer)
         return replace(answer, at_ms=at_ms, first_byte_ms=at_ms, **lags)

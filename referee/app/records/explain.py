@@ -233,8 +233,7 @@ def foul_lines(explanation: Explanation, verdict: ExplainedFoul) -> Iterator[tup
         yield label, printable(text)
     if verdict.evidence is not None:
         yield "bytes", verdict.evidence.hex
-    printed = None if explanation.printed is None else explanation.printed.path or None
-    yield "fix", printable(foul_remedy(foul, explanation.game, printed))
+    yield "fix", printable(foul_remedy(foul, explanation.game))
 
 
 def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:

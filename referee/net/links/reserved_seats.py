@@ -5,13 +5,16 @@ tokens into `RemotePool`, where they stay from match to match.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from protocol import ConnectionState, RemoteProtocolError
 
 from ...clock import Clock
 from ...match.events import Ending, Stage
+from ...match.fouls import describe_processor_time
 from ...text import counted
 from .lobby import REPLACED, Absence, Lobby, Patience, Returns
 from .player_protocol import PlayerLink
@@ -52,6 +55,8 @@ class ReservedSeats(Lobby):
         """Fires with the links by seat; None for a vacant one."""
         self.origins: Mapping[str, int] = {}
         """Private socket -> the seat whose program alone can reach it."""
+        self.find_processor_use: Callable[[int], dict[str, Any]] = lambda seat: {}
+        """Returns what the program of a seat is doing, for describe_processor_time; empty if that is not known."""
         self._strangers: set[int | None] = set()
         """Seats whose program said hello with a wrong token; None stands for an unknown seat."""
         self._limit = self.patience.wait(start_s, self._end_wait, start_s)
@@ -141,6 +146,10 @@ class ReservedSeats(Lobby):
         for seat, link in enumerate(self._links):
             if link is None:
                 absence = _describe_silence(silent.get(seat), start_s, is_sure=None not in silent)
+                # Once the lobby closes its connections, a program that waited for one computes.
+                use = self.find_processor_use(seat)
+                doing = describe_processor_time(**use)
+                absence = replace(absence, detail=f"{absence.detail}{doing}", ending=use.get("ending"))
                 if seat not in silent and self._strangers & {seat, None}:
                     whose = "its" if seat in self._strangers else "a"
                     detail = f"{whose} hello was refused: {STRANGER}; no other came within {start_s:g} s"

@@ -179,6 +179,7 @@ class MatchPrograms:
         Raises:
             PlayerError: a program can't be started, and `vacate_if_missing` is false.
         """
+        lobby.find_processor_use = lambda seat: find_processor_use(self.programs.get(seat))
         for seat, launch in self._launches.items():
             if self._match.is_out(seat):
                 continue
@@ -305,3 +306,11 @@ def find_ending(program: Program) -> Ending:
     if how == "exit status 0":
         return Ending.ENDED
     return Ending.FAILED if printed else Ending.SPEECHLESS
+
+
+def find_processor_use(program: Program | None) -> dict[str, Any]:
+    """Return what a program that is late was doing, for an event; empty if that is not known."""
+    use = None if program is None else program.measure_processor_use()
+    if use is None:
+        return {}
+    return {"processor_ms": use.used_ms, "ending": Ending.COMPUTING if use.is_computing else Ending.WAITING}

@@ -27,7 +27,7 @@ from ..links.reserved_seats import STRANGER
 from ..links.tokens import find_index
 from .journal import Due, Journal
 from .program_pool import KeptProgram
-from .programs import find_ending
+from .programs import find_ending, find_processor_use
 from .stopwatch import Stopwatch
 
 # THEORY
@@ -326,7 +326,8 @@ class MatchRunner(Owner):
             return
         link = self._links[seat]
         pending = link.connection.pending.hex() if link is not None else ""
-        self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants))
+        use = find_processor_use(self._programs.get(seat))
+        self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants, **use))
 
     def _count_bytes(self, seat: int) -> int:
         link = self._links[seat]

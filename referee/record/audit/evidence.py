@@ -303,6 +303,10 @@ class _Evidence:
         return RecordError(self._path, number, expected, found[:_SHOWN_CHARS])
 
 
+_OF_A_LIMIT = (e.Ending.SILENT, e.Ending.COMPUTING, e.Ending.WAITING)
+"""Endings of a seat whose program had not ended when its limit passed."""
+
+
 def _find_misfit(event: e.ProgramExited) -> str:
     """Return what the ending of a program should be by its status; empty: the two agree."""
     how, _, words = event.status.partition(": ")
@@ -311,7 +315,7 @@ def _find_misfit(event: e.ProgramExited) -> str:
         return "ending ended only with exit status 0"
     if how == "exit status 0" and event.ending in (e.Ending.FAILED, e.Ending.SPEECHLESS):
         return "ending ended, for the exit status is 0"
-    if event.ending is e.Ending.SILENT or (event.ending is e.Ending.STRANGER and not is_refused):
+    if event.ending in _OF_A_LIMIT or (event.ending is e.Ending.STRANGER and not is_refused):
         return "an ending that its status tells of"
     if event.ending is e.Ending.OUT_OF_MEMORY and not words:
         return "words about memory, for the program ended for want of it"
