@@ -50,8 +50,8 @@ CAUSE_REMEDIES: dict[str, str] = {
 """Cause of a foul without a code -> advice."""
 
 _WORDS_REMEDIES: dict[str, str] = {
-    r"No module named '(?:msgpack|msgspec|protocol|referee)\b": "The Python that runs the program is not the "
-    "referee's, and has no such module. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
+    r"No module named '(msgpack|msgspec|protocol|referee)\b": r"The Python that runs the program is not the "
+    r"referee's, and has no \1. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
     "call `referee`, or let `run` in player.toml begin with the path of its python3. `referee new python-socket NAME` "
     "makes a player that needs no package.",
     r"No module named '(\w{1,80})": r"Install \1 for the Python that runs the program, or put it into the folder.",

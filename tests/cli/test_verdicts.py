@@ -126,7 +126,8 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     check = referee("check", command, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     (printed,) = (tmp_path / "logs").glob("*.stderr")
     remedy = "Fix the error that it printed last."
-    assert f"{remedy} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
+    assert f"  how to fix it   {remedy}\n" in play.stdout
+    assert f"{printed.relative_to(tmp_path)}\n" in play.stdout
     assert f"how to fix it {remedy}" in " ".join(check.stdout.split())
     assert " KeyError: 'hand'\n" in play.stdout
     happened, _, rest = " ".join(check.stdout.split()).rpartition(" it printed ")
