@@ -195,16 +195,19 @@ class Conversation(ABC):
         Traceback (most recent call last):
         protocol.errors.LocalProtocolError: 'ack' may not be sent in state new
         """
-        trigger = _TRIGGERS[type(message), getattr(message, "ack", None) is not None]
+        kind = type(message)
+        trigger = _TRIGGERS[kind, getattr(message, "ack", None) is not None]
         state = TRANSITIONS.get((self.state, trigger))
-        if type(message) not in self._ours:
+        if kind not in self._ours:
             raise LocalProtocolError(f"a {self.role} never sends {type_of(message)!r}")
         if state is None:
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
         if getattr(message, "match", self._match) != self._match and not self._is_current(message):
             raise LocalProtocolError(f"{type_of(message)!r} names a match other than {self._match!r}")
         data = self._encode(message)
-        self._enter(state, message)
+        if kind in _TERMS or state is ConnectionState.IDLE:
+            self._change_match(message)
+        self.state = state
         return data
 
     def send_last(self, message: Message) -> bytes:
@@ -245,8 +248,8 @@ class Conversation(ABC):
         return match is not None and match == self._past_match and match != self._match
 
     def _take(self, message: Message) -> None:
-        trigger = _TRIGGERS[type(message), getattr(message, "ack", None) is not None]
-        evidence = self.last_body
+        kind, evidence = type(message), self.last_body
+        trigger = _TRIGGERS[kind, getattr(message, "ack", None) is not None]
         state = TRANSITIONS.get((self.state, trigger))
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"
@@ -254,19 +257,21 @@ class Conversation(ABC):
         if getattr(message, "match", self._match) != self._match and not self._is_current(message):
             detail = f"{type_of(message)!r} names a match other than {self._match!r}"
             raise RemoteProtocolError(Code.WRONG_MATCH, detail, evidence)
-        self._enter(state, message)
+        if kind in _TERMS or state is ConnectionState.IDLE:
+            self._change_match(message)
+        self.state = state
 
     def _is_current(self, message: Message) -> bool:
         """Return whether a message may name another match than the one being played: a new one, or the last one."""
         is_past = self.state is ConnectionState.IDLE and getattr(message, "match", None) == self._past_match
         return is_past or isinstance(message, Terms)
 
-    def _enter(self, state: ConnectionState, message: Message) -> None:
+    def _change_match(self, message: Message) -> None:
+        """Begin the match whose terms a message holds, or leave the match that was played."""
         if isinstance(message, Terms):
             self._match = message.match
-        elif state is ConnectionState.IDLE and self._match is not None:
+        elif self._match is not None:
             self._past_match, self._match = self._match, None
-        self.state = state
 
 
 class Connection(Conversation):
@@ -314,6 +319,8 @@ class Connection(Conversation):
             raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
 
+_TERMS = frozenset(kind for kind in FROM_REFEREE.values() if issubclass(kind, Terms))
+"""Messages that begin a match."""
 _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.SEATED))
 """States in which the player was asked nothing; between matches, a last short answer may still be on its way."""
 

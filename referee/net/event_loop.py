@@ -322,23 +322,39 @@ class PlayerSockets:
             self._take_turn()
 
     def _take_turn(self) -> None:
-        """Read every socket that has something, then let the first matches answer; the others do in the next turn."""
+        """Read every socket that has something, then let the first matches answer; the others do in the next turn.
+
+        With few players, the next answer has often come by then. It is taken at once, as long as no more matches have
+        answered than are taken together: a turn of the reactor would cost as much as half of the answer.
+        """
         self._next_turn = None
-        self._agenda.hold()
-        try:
-            self._read()
-        finally:
-            self._agenda.release()
+        total = count = self._read_and_answer()
+        while count and total < AT_ONCE and not self._agenda.due:
+            count = self._read_and_answer()
+            total += count
         while len(self._agenda.due) > MOST_WAITING:
             self._agenda.release()
         if self._agenda.due:
             self._next_turn = self._reactor.callLater(0, self._take_turn)
 
-    def _read(self) -> None:
-        """Read every socket that has something; the bytes become events, which gather on the agenda."""
+    def _read_and_answer(self) -> int:
+        """Read every socket that has something, and let the first matches answer; return how many sockets had."""
+        self._agenda.hold()
+        try:
+            return self._read()
+        finally:
+            self._agenda.release()
+
+    def _read(self) -> int:
+        """Read every socket that has something; the bytes become events, which gather on the agenda.
+
+        Returns:
+            Number of sockets that had something.
+        """
         if self._poll is None:
-            return
-        for descriptor, event in self._poll.poll(0, len(self.links)):
+            return 0
+        events = self._poll.poll(0, len(self.links))
+        for descriptor, event in events:
             link = self.links.get(descriptor)  # None: the event of an earlier link has made it leave
             if link is None:
                 continue
@@ -346,7 +362,9 @@ class PlayerSockets:
                 self._receive(link, event)
             except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee costs this connection alone
                 log.err()
+                self.leave(link)
                 link.transport.abortConnection()
+        return len(events)
 
     def _receive(self, link: PlayerLink, event: int) -> None:
         """Read a link's socket, and have the link deliver what came; bytes before an end are read before the end."""

@@ -54,13 +54,15 @@ class MatchTransition(Struct, frozen=True, kw_only=True):
             commands=commands,
             turn=match.turn,
             position=match.state,
-            asked=tuple(match.open_requests) if match.phase is Phase.PLAYING else (),
+            asked=tuple(match.time.requests) if match.phase is Phase.PLAYING else (),
             expelled=tuple([foul.seat for foul in match.fouls]) if match.fouls else (),
         )
 
 
 UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
 """Commands that unusual_events looks at."""
+_UNUSUAL_EVENTS = (e.MatchOpened, e.MatchResumed, e.SeatReturned, e.RefereeFailed)
+_UNUSUAL = frozenset((*UNUSUAL_COMMANDS, *_UNUSUAL_EVENTS))
 
 
 def unusual_events(
@@ -74,7 +76,7 @@ def unusual_events(
         setup: setup of the match.
     """
     match = setup.match
-    if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
+    if isinstance(event, _UNUSUAL_EVENTS):
         yield str(type(event).__struct_config__.tag), {"match": match, "names": list(setup.names)}
     for command in commands:
         if isinstance(command, c.ExpelSeat):
@@ -87,6 +89,16 @@ def unusual_events(
         elif isinstance(command, c.CloseMatch):
             result = command.result
             yield "match-ended", {"match": match, "reason": result.reason, "void": result.void}
+
+
+def is_unusual(event: e.Event, commands: Sequence[c.Command]) -> bool:
+    """Return whether unusual_events yields anything for a step: hardly ever, so it is asked first.
+
+    Args:
+        event: event of the step.
+        commands: commands that followed from the event.
+    """
+    return type(event) in _UNUSUAL or not _UNUSUAL.isdisjoint(map(type, commands))
 
 
 OWN_PROCESS = "the tournament's own"

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self
 
 from ..errors import RefereeError
 from ..tournament.machine import Tournament
-from .base import MatchTransition, Observer, unusual_events
+from .base import MatchTransition, Observer, is_unusual, unusual_events
 
 # Three things could go wrong with an observer:
 #
@@ -107,7 +107,8 @@ class Observers:
     def notify_transition(self, transition: MatchTransition) -> None:
         """Notify observers of a transition of a match, and note what is unusual in it."""
         self.notify(Observer.on_match_advanced, transition)
-        self.note_unusual(transition)
+        if is_unusual(transition.event, transition.commands):
+            self.note_unusual(transition)
 
     def note_unusual(self, transition: MatchTransition) -> None:
         """Note what is unusual in a transition, see Observer.note; the record has all the rest."""

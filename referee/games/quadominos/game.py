@@ -241,7 +241,7 @@ class QuadOminos(Game[State, View, Move]):
 
 
 def _board(state: State) -> tuple[tuple[int, int, str], ...]:
-    return tuple((row, column, FACES[face]) for (row, column), face in state.table.board.items())
+    return tuple([(row, column, FACES[face]) for (row, column), face in state.table.board.items()])
 
 
 def _all_tiles(table: LaidTiles, *groups: Sequence[Tile]) -> list[Tile]:

@@ -71,7 +71,7 @@ def map_reach(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares,
 def write_rows(stones: Pair) -> tuple[str, ...]:
     """Return the board as nine strings: `.` for an empty square, else a stone."""
     first, second = stones
-    return tuple(_write_row(first >> shift & ROW, second >> shift & ROW) for shift in range(0, 10 * SIZE, 10))
+    return tuple([_write_row(first >> shift & ROW, second >> shift & ROW) for shift in range(0, 10 * SIZE, 10)])
 
 
 @cache

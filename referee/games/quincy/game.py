@@ -119,8 +119,11 @@ class QuincyGame(Game[State, View, Move]):
             for stone, squares in zip(b.STONES, state.stones, strict=True)
             for line in b.lines(squares)
         ]
-        moves = ("add", "remove", "discard")
-        last = max((i for i, event in enumerate(state.log) if event.seat == seat and event.action in moves), default=-1)
+        since: list[PublicEvent] = []
+        for event in reversed(state.log):
+            if event.seat == seat and event.action in ("add", "remove", "discard"):
+                break
+            since.append(event)
         return View(
             seat=seat,
             stone=b.STONES[seat % 2],
@@ -133,7 +136,7 @@ class QuincyGame(Game[State, View, Move]):
             board=b.write_rows(state.stones),
             lines=lines,
             face_up=_dominoes(state.face_up),
-            since=list(state.log[last + 1 :]),
+            since=since[::-1],
         )
 
     def play(self, state: State, move: Move) -> State:

@@ -70,7 +70,7 @@ class Stopwatch:
 
     def ms(self, instant: float) -> float:
         """Convert an instant of the clock into one of the match, rounded to a microsecond."""
-        return round((instant - self._opened) * 1000, 3)
+        return round((instant - self._opened) * 1e6) / 1000  # round(x, 3) takes three times as long
 
     def at_ms(self) -> float:
         """Return the present instant."""
@@ -144,7 +144,7 @@ class Stopwatch:
             "at_ms": at_ms,
             "sent_ms": sent_ms,
             "first_byte_ms": at_ms if first_byte == at else max(self.ms(first_byte), sent_ms),
-            "lag_ms": max(0.0, round(min(over_limit_ms, span_ms), 3)),
+            "lag_ms": round(min(over_limit_ms, span_ms), 3) if over_limit_ms > 0 else 0.0,
         }
         if not self._lag.was_punctual(request.sent, at):
             instants["lag_ms"] = max(instants["lag_ms"], self._measure_lag(request, at, span_ms))

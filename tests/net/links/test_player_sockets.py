@@ -263,6 +263,19 @@ def test_a_match_that_fails_to_catch_up_costs_one_connection(scene: Scene, monke
     assert (noted, len(scene.lobby.came), len(scene.sockets.links)) == ([RuntimeError], 2, 2)
 
 
+@pytest.mark.parametrize(("at_once", "came"), [(1, ["ada"]), (2, ["ada", "bob"])])
+def test_what_comes_during_an_answer_is_taken_in_the_same_turn(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, at_once: int, came: list[str]
+) -> None:
+    """As long as no more players have answered than are taken together."""
+    monkeypatch.setattr(event_loop_module, "AT_ONCE", at_once)
+    ada, bob = scene.connect(), scene.connect()
+    scene.lobby.on_seated = lambda link: bob.sendall(said("bob")) if link.name == "ada" else None
+    ada.sendall(said())
+    scene.look()
+    assert scene.lobby.came == came
+
+
 @pytest.mark.parametrize("is_reset", [False, True])
 @pytest.mark.parametrize("last_words", [b"", said()[:5], said()])
 def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
