@@ -92,10 +92,10 @@ def unusual_events(
 
 
 def is_unusual(event: e.Event, commands: Sequence[c.Command]) -> bool:
-    """Return whether unusual_events yields anything for a step: hardly ever, so it is asked first.
+    """Return whether unusual_events yields anything for a transition: hardly ever, so it is asked first.
 
     Args:
-        event: event of the step.
+        event: event of the transition.
         commands: commands that followed from the event.
     """
     return type(event) in _UNUSUAL or not _UNUSUAL.isdisjoint(map(type, commands))
