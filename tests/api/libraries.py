@@ -1,4 +1,4 @@
-"""What pandas, Polars and PyArrow make of the tables: `python -m tests.api.libraries` tries the libraries themselves.
+"""Convert the tables to pandas, Polars and PyArrow: `python -m tests.api.libraries` tries the real libraries.
 
 They take half a gigabyte, so they are no dependencies of the tests, which have stand-ins; `.ci/run` installs them.
 """

@@ -1,4 +1,4 @@
-"""Players that are functions, and programs made of them."""
+"""Players that are functions, and programs that play by them."""
 
 import inspect
 import shlex
@@ -15,7 +15,7 @@ LATE_S = 0.4
 
 
 def program(choose: Callable[[Any], Any], folder: Path) -> str:
-    """Write a program that plays by a function of this module; return the player that it is.
+    """Write a program that plays by a function of this module; return the player's folder.
 
     The function is in the same line of a file of the same name, so that a crash is reported with the same place.
     """
@@ -37,7 +37,7 @@ def first(game: str) -> Callable[[Any], Any]:
 
 
 def illegal(view: Any) -> Any:
-    """Lay a tile where none is."""
+    """Lay a tile that is not in hand."""
     return {"action": "place", "tiles": [[99, 99, view["hand"][0]]]}
 
 
@@ -59,5 +59,5 @@ def late(view: Any) -> Any:
 
 
 def stopped(view: Any) -> Any:
-    """Be stopped by the user."""
+    """Raise KeyboardInterrupt, as when the user presses Ctrl-C."""
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Many matches in processes, and what they say of a player."""
+"""Evaluations: many matches in processes, and the strength that follows from them."""
 
 import multiprocessing
 from pathlib import Path
@@ -14,7 +14,7 @@ CORES = pytest.mark.parametrize("processes", [1, 2])
 
 @CORES
 def test_a_better_player_is_found_to_be_better(processes: int) -> None:
-    """The same matches are played and counted, in however many processes."""
+    """The same matches are played and counted, with any number of processes."""
     found = referee.evaluate("quincy", ["house:greedy", "house:random"], pairs=10, seed=1, processes=processes)
     assert found.games == 20
     assert found.counts == (0, 0, 0, 0, 10)
@@ -46,14 +46,14 @@ def test_records_are_kept_where_that_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_without_records_there_are_no_turns() -> None:
-    """What only records tell is refused, with what would keep it."""
+    """Asking for turns without records is an error that names the argument to set."""
     found = referee.evaluate("quincy", ["house:greedy", "house:greedy"], pairs=1)
     with pytest.raises(referee.RefereeError, match="records=FOLDER"):
         found.rows("turns")
 
 
 def test_the_sequential_test_ends_it_early() -> None:
-    """As soon as the test can tell, nothing more is played."""
+    """The test stops as soon as it has decided."""
     found = referee.evaluate("quincy", ["house:greedy", "house:random"], pairs=500, sprt=(0, 200), processes=2)
     assert found.test is not None
     assert found.test.verdict == "better"
@@ -73,7 +73,7 @@ def test_fouls_are_shown_and_counted(processes: int, capfd: pytest.CaptureFixtur
 
 
 def test_the_user_can_stop_it() -> None:
-    """Ctrl-C ends it, and the next one plays."""
+    """Ctrl-C ends the evaluation; the next evaluation plays."""
     with pytest.raises(KeyboardInterrupt):
         referee.evaluate("q", [stopped, "house:dag"], pairs=2, processes=1)
     assert referee.evaluate("quincy", ["house:random", "house:greedy"], pairs=1, processes=1).games == 2
@@ -92,6 +92,6 @@ MISTAKES: list[tuple[list[Any], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("players", "more", "told"), MISTAKES)
 def test_a_mistake_is_told(players: list[Any], more: dict[str, Any], told: str) -> None:
-    """What can't be evaluated is refused before anything is played."""
+    """Impossible arguments are refused before anything is played."""
     with pytest.raises(referee.RefereeError, match=told):
         referee.evaluate("q", players, **more)

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of `import referee` and of `referee.learning` run, and what is public has one."""
+"""The docstring examples of `import referee` and `referee.learning` run, and each public name has one."""
 
 import doctest
 import importlib
@@ -39,7 +39,7 @@ PLAYERS = ("house:greedy", "house:random")
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return what every example may use: a match, an evaluation, a tournament, a folder."""
+    """Return the names that every example may use: a match, an evaluation, a tournament, a folder."""
     folder = tmp_path_factory.mktemp("examples")
     play_cup(folder / "cup", 3)
     return {
@@ -64,7 +64,7 @@ def test_the_examples_run(name: str, names: dict[str, Any], tmp_path: Path) -> N
 
 
 def public_members() -> Iterator[tuple[str, Any]]:
-    """Yield the functions of the API, and the methods and properties of its classes that have code here."""
+    """Yield the functions of the API, and those methods and properties of its classes that are written in Python."""
     for name in referee.__all__:
         value = getattr(referee, name)
         if inspect.isfunction(value):
@@ -80,5 +80,5 @@ def public_members() -> Iterator[tuple[str, Any]]:
 
 
 def test_everything_public_has_an_example() -> None:
-    """A reader sees how each function, method and property is used."""
+    """Each function, method and property has an example."""
     assert [name for name, member in public_members() if ">>>" not in (inspect.getdoc(member) or "")] == []

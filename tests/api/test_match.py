@@ -1,4 +1,4 @@
-"""What a match that was played or read tells: turns, positions, tables, pages."""
+"""Matches that were played or read: their turns, positions, tables and pages."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def match(tmp_path_factory: pytest.TempPathFactory) -> referee.Match:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_turns_are_the_course_of_the_match(game: str) -> None:
-    """Each turn begins where the one before it ended, and its move leads from the one position to the next."""
+    """Each turn begins where the last one ended, and its move leads from one position to the next."""
     match = referee.play(game, ["house:random", "house:greedy"], seed=2)
     assert len(match.positions) == len(match) + 1
     assert (*match,) == match.turns == match[:]
@@ -43,7 +43,7 @@ def test_turns_are_the_course_of_the_match(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_imagined_is_seen_again(game: str) -> None:
-    """The imagined position of a view shows that view, and what is legal in it is legal in the real one."""
+    """A position imagined from a view shows that view again, and its legal moves are legal in the real position."""
     match = referee.play(game, ["house:random", "house:random"], seed=4)
     for turn in match.turns[:8]:
         imagined = referee.imagine(game, turn.view, seed=1)
@@ -55,7 +55,7 @@ def test_what_is_imagined_is_seen_again(game: str) -> None:
 
 
 def test_a_position_refuses_what_it_can_not_do() -> None:
-    """Positions raise the errors of the API, and stay as they are."""
+    """Positions raise errors of the API, and do not change."""
     position = referee.play("q", ["house:dag", "house:dag"], seed=5).positions[0]
     before = position.view()
     with pytest.raises(referee.IllegalMove):
@@ -70,7 +70,7 @@ def test_a_position_refuses_what_it_can_not_do() -> None:
 
 
 def test_nothing_can_be_done_at_the_end() -> None:
-    """When the game has ended, nobody is to move."""
+    """When the game is over, no seat is to move."""
     last = referee.play("quincy", ["house:random", "house:greedy"], seed=5).positions[-1]
     assert (last.seat, last.legal_moves()) == (None, [])
     with pytest.raises(referee.RefereeError, match="nobody is to move"):
@@ -80,7 +80,7 @@ def test_nothing_can_be_done_at_the_end() -> None:
 
 
 def test_an_illegal_move_is_a_turn(match: referee.Match) -> None:
-    """The move that broke a rule is there, with what it broke."""
+    """The illegal move is listed as a turn, with the rule that it broke."""
     (turn,) = (turn for turn in match if turn.foul is not None)
     assert (turn.player, turn.move) == ("illegal", illegal(turn.view))
     assert [foul.rule for foul in match.fouls] == ["q.place.adjacent"]
@@ -88,7 +88,7 @@ def test_an_illegal_move_is_a_turn(match: referee.Match) -> None:
 
 
 def test_a_match_says_what_it_is(match: referee.Match) -> None:
-    """As text, a match is its name, who has won, and the ranking with every foul."""
+    """As text, a match is its name, the winner, and the ranking with all fouls."""
     assert "greedy" in repr(match)
     assert repr(match[0]).startswith("<referee.Turn 1 of dag: ")
     assert str(match).splitlines()[-1] == "  3  illegal  0  expelled: illegal-move q.place.adjacent"
@@ -97,7 +97,7 @@ def test_a_match_says_what_it_is(match: referee.Match) -> None:
 
 
 def test_rows_have_their_columns(match: referee.Match) -> None:
-    """Every table has a row for each thing of its kind, with the columns that it promises."""
+    """Every table has one row for each thing of its kind, and the columns that are documented."""
     counts = {table: len(match.rows(table)) for table in COLUMNS}
     moves = len(match.turns)
     assert counts == {"matches": 3, "fouls": 1, "turns": moves, "times": moves + 3}
@@ -110,18 +110,18 @@ def test_rows_have_their_columns(match: referee.Match) -> None:
 
 
 class Library:
-    """Stands for a library of tables, whose real ones `tests.api.libraries` tries: keeps what it is given."""
+    """Stand-in for a library of tables; it stores its arguments. `tests.api.libraries` tries the real ones."""
 
     @staticmethod
     def table(columns: dict[str, list[Any]], schema: Any = None) -> tuple[dict[str, list[Any]], Any]:
-        """Return the columns, and what they are said to hold."""
+        """Return the columns and their types."""
         return columns, schema
 
     DataFrame = table
     schema = dict
 
     @staticmethod
-    def Series(values: list[Any], dtype: str) -> list[Any]:  # as pandas calls it
+    def Series(values: list[Any], dtype: str) -> list[Any]:  # the name that pandas uses
         """Return the values."""
         assert dtype in ("string", "Int64", "float64", "bool")
         return values
@@ -131,7 +131,7 @@ class Library:
 def test_tables_are_those_of_what_is_installed(
     name: str, match: referee.Match, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each library gets whole columns, and is told what they hold; without it, the error says what to install."""
+    """Each library gets whole columns with their types; if it is not installed, the error says what to install."""
     convert = getattr(match, f"to_{name.removeprefix('py')}")
     monkeypatch.setitem(sys.modules, name, Library)
     columns, schema = convert("fouls")
@@ -145,7 +145,7 @@ def test_tables_are_those_of_what_is_installed(
 
 
 def test_a_notebook_shows_a_page_in_a_frame(match: referee.Match, tmp_path: Path) -> None:
-    """What a notebook shows is the replay page, in a frame of its own; positions are drawings."""
+    """A notebook shows the replay page in a frame, and positions as drawings."""
     page = match.replay(tmp_path / "match.html").read_text()
     shown = match._repr_html_()
     assert shown.startswith("<iframe ")
@@ -153,12 +153,12 @@ def test_a_notebook_shows_a_page_in_a_frame(match: referee.Match, tmp_path: Path
     assert "<script>" not in shown
     drawing = match.positions[0]._repr_svg_()
     assert ">illegal</text>" in drawing
-    assert ET.fromstring(drawing).tag.endswith("svg")  # a notebook shows it as a picture, or not at all
-    assert match.replay(tmp_path / "match.html").read_text() == page  # a cell may be run again
+    assert ET.fromstring(drawing).tag.endswith("svg")  # a notebook shows this as a picture or not at all
+    assert match.replay(tmp_path / "match.html").read_text() == page  # a cell may run twice
 
 
 def test_a_record_is_written_once(match: referee.Match, tmp_path: Path) -> None:
-    """A record is saved under its name or another one, and never over a file."""
+    """A record is saved under its own name or another one, and never over a file."""
     assert match.save(tmp_path / "mine.jsonl") == tmp_path / "mine.jsonl"
     assert match.save(tmp_path) == tmp_path / f"{match.name}.jsonl"
     with pytest.raises(FileExistsError, match=f"File exists: '{tmp_path}/{match.name}.jsonl'"):
@@ -166,7 +166,7 @@ def test_a_record_is_written_once(match: referee.Match, tmp_path: Path) -> None:
 
 
 def test_the_temporary_record_goes_with_its_match() -> None:
-    """What a match needed a file for leaves none behind."""
+    """The temporary file of a match is removed with the match."""
     played = referee.play("quincy", ["house:random", raising], seed=1)
     folder = played.path.parent
     assert folder.exists()
@@ -176,7 +176,7 @@ def test_the_temporary_record_goes_with_its_match() -> None:
 
 @pytest.mark.forges
 def test_a_damaged_record_does_not_load(match: referee.Match, tmp_path: Path) -> None:
-    """A record is not what it was: loading it names the line."""
+    """If a record was changed, loading it fails with an error that names the line."""
     path = match.save(tmp_path)
     path.write_bytes(path.read_bytes().replace(b'"turn":2', b'"turn":3', 1))
     with pytest.raises(referee.RefereeError, match="line"):
@@ -184,7 +184,7 @@ def test_a_damaged_record_does_not_load(match: referee.Match, tmp_path: Path) ->
 
 
 def test_a_match_that_goes_on_has_no_result(match: referee.Match, tmp_path: Path) -> None:
-    """Of a match that is not over, the course so far is told, and that there is no result."""
+    """A match that is not over shows its turns so far, and no result."""
     whole = match.save(tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "half.jsonl").write_bytes(b"".join(whole[: len(whole) // 2]))
     half = referee.load(tmp_path / "half.jsonl")

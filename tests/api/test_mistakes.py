@@ -1,4 +1,4 @@
-"""What a Python program gives wrongly: each mistake gets a sentence that names it, and no error from within."""
+"""Wrong arguments from Python: each mistake gets a sentence that names it, and no error from inside the product."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +11,12 @@ import referee
 from referee.errors import BadMove
 
 anything = cast("Any", referee)
-"""The API without its types, which a program need not look at."""
+"""The API without its types, as a program may use it that no type checker reads."""
 HOUSE = ["house:random", "house:random"]
 
 
 class Player:
-    """A class, as authors write one."""
+    """A class that is passed where an object is expected."""
 
     def choose(self, view: Any) -> Any:
         """Return a legal move."""
@@ -89,13 +89,13 @@ PLAYS: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize(("ask", "error"), PLAYS.values(), ids=PLAYS)
 def test_a_wrong_argument_gets_a_sentence(ask: Callable[[], Any], error: str) -> None:
-    """It is a RefereeError, which names the argument and what it should be."""
+    """The error is a RefereeError that names the argument and says what it should be."""
     with pytest.raises(referee.RefereeError, match=error):
         ask()
 
 
 def test_wrong_arguments_of_a_match_get_a_sentence(match: referee.Match) -> None:
-    """Of its methods, too; what a program may choose by NumPy's numbers, it may."""
+    """Methods of a match check their arguments, too, and accept NumPy's numbers."""
     asked = cast("Any", match)
     position = asked.positions[0]
     mistakes: list[tuple[Callable[[], Any], str]] = [
@@ -113,7 +113,7 @@ def test_wrong_arguments_of_a_match_get_a_sentence(match: referee.Match) -> None
 
 
 def test_an_index_that_is_not_there_gets_a_sentence(match: referee.Match) -> None:
-    """It is an IndexError, as Python's own, and says how many there are."""
+    """The error is an IndexError, like Python's own, and says how many items there are."""
     last = len(match) - 1
     with pytest.raises(IndexError, match=f"there are {last + 2} positions, numbered from 0 to {last + 1}; .* 1000"):
         match.positions[1000]
@@ -129,7 +129,7 @@ def test_an_index_that_is_not_there_gets_a_sentence(match: referee.Match) -> Non
 
 
 def test_files_that_cannot_be_written_get_a_sentence(match: referee.Match, tmp_path: Path) -> None:
-    """It is a RefereeError, and the OSError that Python's own functions raise."""
+    """The error is a RefereeError and also the OSError that Python's own functions raise."""
     saved = match.save(tmp_path / "one.jsonl")
     for kind in (referee.RefereeError, FileExistsError):
         with pytest.raises(kind, match=r"File exists: .*one\.jsonl'; give another path, or remove it first") as told:
@@ -141,7 +141,7 @@ def test_files_that_cannot_be_written_get_a_sentence(match: referee.Match, tmp_p
 
 
 def test_moves_that_are_refused_are_errors_of_the_referee(match: referee.Match) -> None:
-    """`except referee.RefereeError` catches all that the reference lists together."""
+    """`except referee.RefereeError` catches all errors that the reference lists together."""
     position = match.positions[0]
     move = position.legal_moves()[0]
     after = position.play(move)
@@ -153,7 +153,7 @@ def test_moves_that_are_refused_are_errors_of_the_referee(match: referee.Match) 
 
 
 def test_what_is_taken_is_still_taken() -> None:
-    """Lists of any kind, functions, objects that can be called, methods, and numbers of NumPy."""
+    """Lists of any kind, functions, callable objects, methods and NumPy's numbers are accepted."""
     bots = {"a": Player().choose, "b": CalledPlayer()}
     played = anything.play("quincy", bots.values(), per_move_s=np.float64(60), seed=np.int64(3), names=iter("ab"))
     assert (played.players, played.fouls) == (("a", "b"), ())

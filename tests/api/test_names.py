@@ -1,4 +1,4 @@
-"""The names of the API are there, stand in the reference, and cost nothing until they are used."""
+"""The names of the API exist, are in the reference, and cost nothing until they are used."""
 
 import re
 import subprocess
@@ -14,22 +14,22 @@ from tests.docs.manual import ROOT
 
 PAGE = (ROOT / "docs/reference/python.md").read_text()
 SHOWN = re.findall(r"^\.\. (?:auto|py:)\w+:: referee\.(\w+)(?:\(\))?$((?:\n   .*)*)", PAGE, re.MULTILINE)
-"""Each name that the page has, with the options behind it."""
+"""Each name on the page, with the options of its directive."""
 
 
 @pytest.mark.parametrize("name", referee.__all__)
 def test_every_name_is_there(name: str) -> None:
-    """What the package says that it has can be used."""
+    """Each name in `__all__` can be used."""
     assert getattr(referee, name) is not None
 
 
 def test_no_other_name_is_offered() -> None:
-    """A shell completes to the names of the API, and to nothing that is private."""
+    """A shell completes only the names of the API, and no private ones."""
     assert dir(referee) == sorted(referee.__all__)
 
 
 def test_the_reference_has_every_name_and_no_other() -> None:
-    """What is not on the page is private, so all that is not private is on it."""
+    """The page lists every public name, and no private one."""
     assert sorted(name for name, _ in SHOWN) == sorted(referee.__all__)
     assert len(SHOWN) == PAGE.count("\n.. ")
 
@@ -55,19 +55,19 @@ def hints(name: str, options: str) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("name", "options"), SHOWN)
 def test_the_reference_has_all_that_its_names_give_and_take(name: str, options: str) -> None:
-    """Whatever an attribute holds, a function takes or returns: its class is on the page, too."""
+    """The class of every attribute, argument and return value is on the page, too."""
     public = {getattr(referee, public) for public in referee.__all__}
     assert {kind for hint in hints(name, options) for kind in own_kinds(hint)} <= public
 
 
 def test_other_names_are_none() -> None:
-    """A name that is none of the API is an error like that of any module."""
+    """An unknown name raises the same error as in any module."""
     with pytest.raises(AttributeError, match="no attribute 'plaz'"):
         _ = referee.plaz  # type: ignore[attr-defined, unused-ignore]  # that is the point
 
 
 def test_to_import_it_is_cheap() -> None:
-    """The package alone imports neither the rules nor Twisted: every command begins with it."""
+    """The package alone imports neither the rules nor Twisted, because every command begins with this import."""
     code = "import sys, referee; print(sorted({'msgspec', 'twisted', 'rich', 'jinja2'} & {*sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -1,4 +1,4 @@
-"""What a notebook shows, in a browser: a page within a page, which steps through a match without a network."""
+"""A notebook's output in a browser: a page within a page that steps through a match without a network."""
 
 from collections.abc import Iterator
 from html import escape
@@ -22,7 +22,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 
 def opened(browser: webdriver.Chrome, shown: str, folder: Path) -> None:
-    """Open a page that shows what a notebook does, and go into its frame."""
+    """Open a page with a notebook's output, and go into its frame."""
     page = folder / "notebook.html"
     page.write_text(f"<!DOCTYPE html><title>{escape('a notebook')}</title>{shown}")
     browser.get(page.as_uri())
@@ -35,7 +35,7 @@ def complaints(browser: webdriver.Chrome) -> list[str]:
 
 
 def test_a_match_is_stepped_through(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """The frame has the board and the slider of the replay page, and both go from turn to turn."""
+    """The frame has the board and the slider of the replay page; both step through the turns."""
     match = referee.play("quincy", ["house:greedy", "house:random"], seed=1)
     opened(browser, match._repr_html_(), tmp_path)
     board = browser.find_element(By.ID, "board")
@@ -48,7 +48,7 @@ def test_a_match_is_stepped_through(browser: webdriver.Chrome, tmp_path: Path) -
 
 
 def test_a_tournament_shows_standings_and_the_history_of_ratings(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """The frame has a line of the table for each entrant, and a line of the drawing for each that has played."""
+    """The frame has a row of the table for each entrant, and a line of the chart for each that has played."""
     play_cup(tmp_path / "cup", 3, 5)
     cup = referee.load(tmp_path / "cup")
     assert isinstance(cup, referee.Tournament)

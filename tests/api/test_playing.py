@@ -1,4 +1,4 @@
-"""Matches in this process: played as over sockets, with the same fouls and the same records."""
+"""Matches in this process: they have the same fouls and the same records as matches over sockets."""
 
 import re
 import subprocess
@@ -16,14 +16,14 @@ from tests.api.players import LATE_S, first, illegal, late, malformed, program, 
 
 GAMES = ("q", "quincy", "quincala", "quadominos")
 INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms", "clock_ms", "used_ms", "limit_ms", "opened"}
-"""Fields that tell when something was; the limit of a step within a turn is what the steps before it have left."""
+"""Fields with instants. The limit of a step within a turn is what the earlier steps have left, so it counts as one."""
 HEADS = {"prev", "signature", "key", "locked_seed", "match", "process", "standstills", "frame", "evidence"}
 HEADS |= {"programs", "folder", "commitments", "n"}
-"""Fields that follow from names, keys and instants, or tell how a player was given."""
+"""Fields that follow from names, keys and instants, or say how a player was given."""
 
 
 def timeless(value: Any) -> Any:
-    """Return a plain value without instants and heads, and without the frames of a traceback, which are files'."""
+    """Return a plain value without instants and heads, and without the frames of a traceback, which name files."""
     if isinstance(value, str):
         return re.sub("(?<=exit status 1: ).*(?=LookupError)", "", value)
     if isinstance(value, dict):
@@ -32,7 +32,7 @@ def timeless(value: Any) -> Any:
 
 
 def course(record: Record) -> list[Any]:
-    """Return a record without what differs from match to match; who said first that it is ready, does, too."""
+    """Return a record without the fields that differ from match to match, such as who was ready first."""
     events = [timeless(msgspec.to_builtins(step.event)) for step in record.transitions]
     ready = [event for event in events if event["event"] == "ready-received"]
     rest = [event for event in events if event not in ready]
@@ -53,14 +53,14 @@ COURSES: list[tuple[str, list[Any], float]] = [
     ("quadominos", ["house:random", "house:greedy"], 60),
     ("quincy", [late, "house:random"], LATE_S / 2),
 ]
-"""Game, players, and the limit for a move: each game once to its end, and each kind of foul."""
+"""Game, players and time limit of a move: each game once to its end, and each kind of foul once."""
 
 
 @pytest.mark.parametrize(("game", "players", "limit_s"), COURSES)
 def test_a_match_over_sockets_has_the_same_record(
     game: str, players: list[Any], limit_s: float, tmp_path: Path
 ) -> None:
-    """The same moves and fouls give the same record in process and over sockets, but for instants and heads."""
+    """The same moves and fouls give the same record in this process and over sockets, except for instants and heads."""
     programs = [player if isinstance(player, str) else program(player, tmp_path) for player in players]
     given = ["--seed", "2", "--time", str(limit_s), "--json"]
     command = [sys.executable, "-m", "referee", "play", game, *programs, *given]
@@ -85,7 +85,7 @@ def test_a_match_holds(game: str, tmp_path: Path) -> None:
 
 
 def test_nobody_knows_the_deal_without_a_seed() -> None:
-    """Without a seed, the deal follows from secrets, with a nonce from every player, and the record holds."""
+    """Without a seed, the deal follows from secrets and from a nonce of every player, and the record holds."""
     match = referee.play("quincy", ["house:random", "house:random"])
     match.audit()
     assert match.record.header.seed is None
@@ -107,7 +107,7 @@ FOULS: list[tuple[Callable[[Any], Any], str, str]] = [
 
 @pytest.mark.parametrize(("choose", "cause", "told"), FOULS)
 def test_a_foul_is_one_here_too(choose: Callable[[Any], Any], cause: str, told: str) -> None:
-    """Whatever a function does that a program must not, it is expelled for that, and the record holds."""
+    """A function that breaks a rule is expelled for the same cause as a program, and the record holds."""
     match = referee.play("q", [choose, "house:dag"], seed=1)
     match.audit()
     (foul,) = match.fouls
@@ -124,7 +124,7 @@ def test_what_takes_too_long_has_not_come() -> None:
 
 
 def test_the_author_sees_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a function raised is printed from its own frames on, and kept."""
+    """The traceback of an exception is printed from the function's own frames on, and stored."""
     match = referee.play("q", [raising, "house:dag"], seed=1)
     printed = capsys.readouterr().err
     assert "raising was expelled, for it raised" in printed
@@ -133,7 +133,7 @@ def test_the_author_sees_the_traceback(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_user_can_stop_a_player_that_thinks() -> None:
-    """Ctrl-C ends the match, blames nobody, and leaves the referee ready for the next one."""
+    """Ctrl-C ends the match, blames nobody, and the referee can play the next one."""
     with pytest.raises(KeyboardInterrupt):
         referee.play("q", ["house:dag", stopped], seed=1)
     assert referee.play("q", ["house:dag", "house:dag"], seed=1).players == ("dag1", "dag2")
@@ -159,6 +159,6 @@ MISTAKES: list[tuple[str, Any, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("game", "players", "more", "told"), MISTAKES)
 def test_a_mistake_is_told(game: str, players: list[Any], more: dict[str, Any], told: str) -> None:
-    """What can't be played is refused, with what to do instead."""
+    """An impossible match is refused, with advice."""
     with pytest.raises(referee.RefereeError, match=told):
         referee.play(game, players, **more)

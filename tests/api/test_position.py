@@ -1,4 +1,4 @@
-"""Positions: where they begin, moves as text, drawings, and the text that stands for a position."""
+"""Positions: starting one, moves as text, drawings, and the text form of a position."""
 
 import pickle
 import re
@@ -38,7 +38,7 @@ def _installed() -> Iterator[None]:
 
 
 def walk(game: str, seed: int, plays: int, seats: int | None = None) -> referee.Position:
-    """Return a position after random moves; it may be one that a view shows, with moves after that."""
+    """Return a position after random moves, perhaps imagined from a view in between."""
     source = Random(seed)
     position: referee.Position = referee.start(game, seed=seed, seats=seats)
     for turn in range(plays):
@@ -55,7 +55,7 @@ def walk(game: str, seed: int, plays: int, seats: int | None = None) -> referee.
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_text_makes_the_same_position(game: str, data: st.DataObject) -> None:
-    """Of any game, with any number of seats, at any time: it looks the same and goes on in the same way."""
+    """The text of any position of any game gives a position that looks and plays the same."""
     seats = data.draw(st.sampled_from(plugins.find_game(game).seats))
     position = walk(game, data.draw(st.integers(0, 10**6)), data.draw(st.integers(0, 120)), seats)
     text = position.to_text()
@@ -81,7 +81,7 @@ def test_a_text_makes_the_same_position(game: str, data: st.DataObject) -> None:
     ],
 )
 def test_positions_of_matches_have_texts(game: str, players: list[Any]) -> None:
-    """Of matches with expulsions, too; and the text of a position is that of the same moves after the same deal."""
+    """Matches with expulsions have texts, too, and the same moves after the same deal give the same text."""
     match = referee.play(game, players, seed=3)
     for position in match.positions:
         assert referee.Position.from_text(position.to_text()) == position
@@ -93,7 +93,7 @@ def test_positions_of_matches_have_texts(game: str, players: list[Any]) -> None:
 
 
 def test_a_position_is_copied_and_sent_to_processes_by_its_text() -> None:
-    """Pickling keeps the position, whatever its state consists of."""
+    """Pickling preserves the position, whatever its state contains."""
     position = walk("openspiel:chess", 1, 12)
     assert pickle.loads(pickle.dumps(position)) == position
 
@@ -133,7 +133,7 @@ HOSTILE: tuple[tuple[Any, str], ...] = (
 
 @pytest.mark.parametrize(("text", "says"), HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_text_gets_a_sentence(text: Any, says: str) -> None:
-    """It is one error of the API in one line, which names the word that is wrong."""
+    """The error is one line of the API that names the wrong word."""
     with pytest.raises(referee.RefereeError, match=says) as refusal:
         referee.Position.from_text(text)
     assert str(refusal.value).isprintable()
@@ -143,7 +143,7 @@ def test_a_hostile_text_gets_a_sentence(text: Any, says: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([*GAMES, "nim", "openspiel:backgammon"]))
 def test_a_damaged_text_is_refused_or_is_a_position(source: Random, game: str) -> None:
-    """Words that are cut, doubled, swapped or changed never raise anything but an error of the API."""
+    """If words are cut, doubled, swapped or changed, the only error is one of the API."""
     position = walk(game, source.randrange(100), source.randrange(20))
     if source.random() < 0.4 and not position.is_over and game in GAMES:
         position = referee.imagine(game, position.view(), seed=3)
@@ -164,7 +164,10 @@ def test_a_damaged_text_is_refused_or_is_a_position(source: Random, game: str) -
 
 
 def test_moves_are_read_in_every_form() -> None:
-    """In short, as JSON, as plain data; what is no move is malformed, with an example, and is not legal."""
+    """Moves are read in short form, as JSON and as plain data.
+
+    Anything else is malformed, with an example, and not legal.
+    """
     position = referee.start("quincy", seed=7)
     move = position.legal_moves()[0]
     for form in (move, "add:8,9;8,9", msgspec.json.encode(move).decode()):
@@ -182,7 +185,7 @@ def test_moves_are_read_in_every_form() -> None:
 
 
 def test_moves_that_are_texts_are_read_as_they_are() -> None:
-    """A game of a package may have texts as moves, which look like anything."""
+    """A game of a package may have texts of any form as moves."""
     position = referee.start("openspiel:chess", seed=1)
     assert position.play("e4").play("e5").play("Nf3").to_text() == 'openspiel:chess seats=2 seed=1 "e4" "e5" "Nf3"'
     assert position.is_legal('"e4"')
@@ -202,7 +205,7 @@ def test_several_tiles_are_legal_where_one_is_listed() -> None:
 
 @pytest.mark.parametrize("game", [*GAMES, "nim", "openspiel:chess"])
 def test_a_drawing_has_the_size_that_is_asked_for(game: str) -> None:
-    """The width is given, the height follows from the board's shape, and the drawing is an XML document."""
+    """The width is given, the height follows from the board, and the drawing is an XML document."""
     position = walk(game, 4, 6)
     for size in (120, 1000):
         root = ET.fromstring(position.svg(size=size))
@@ -213,7 +216,7 @@ def test_a_drawing_has_the_size_that_is_asked_for(game: str) -> None:
 
 
 def test_a_drawing_for_a_seat_shows_only_its_hand() -> None:
-    """What the others hold is not drawn."""
+    """The other seats' hands are not drawn."""
     position = referee.start("quincy", seed=7)
     hands = [set(re.findall('data-hand="([0-9])"', position.svg(seat=seat))) for seat in (None, 0, 1)]
     assert hands[0] == {"0", "1"}
@@ -221,7 +224,7 @@ def test_a_drawing_for_a_seat_shows_only_its_hand() -> None:
 
 
 def test_what_cannot_begin_gets_a_sentence() -> None:
-    """A start that is not possible names what is."""
+    """The error of an impossible start lists the possible ones."""
     anything: Any = referee
     for ask, says in (
         (lambda: anything.start("chess"), "there is no game 'chess'"),
@@ -247,7 +250,7 @@ def test_what_cannot_begin_gets_a_sentence() -> None:
 
 @pytest.mark.parametrize("game", [*GAMES, "nim", "openspiel:connect_four"])
 def test_a_house_player_chooses_a_legal_move(game: str) -> None:
-    """It is the move that the same player makes in a match, from the same view; the same seed chooses the same."""
+    """It is the move that the same player makes in a match from the same view and seed."""
     position = referee.start(game, seed=5)
     for player in ("random", "greedy"):
         move = position.choose(player, seed=2)
@@ -258,7 +261,7 @@ def test_a_house_player_chooses_a_legal_move(game: str) -> None:
 
 
 def test_without_a_seed_every_deal_is_another() -> None:
-    """The text of such a position has the key of its deal."""
+    """The text of such a position contains the key of its deal."""
     first, second = referee.start("quincy"), referee.start("quincy")
     assert first != second
     assert referee.Position.from_text(first.to_text()) == first

@@ -1,4 +1,4 @@
-"""What the records of a tournament tell in Python."""
+"""The records of a tournament, read in Python."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.record.tournaments import play_cup
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a tournament, really played."""
+    """Return the folder of a tournament that was really played."""
     made = tmp_path_factory.mktemp("tournament") / "cup"
     play_cup(made, 3)
     return made
@@ -25,7 +25,7 @@ def loaded(path: Path) -> referee.Tournament:
 
 
 def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> None:
-    """Standings, ratings and matches are those of the records."""
+    """Standings, ratings and matches agree with the records."""
     cup = loaded(folder)
     assert repr(cup) == "<referee.Tournament cup: 7 entrants>"
     assert cup.is_over
@@ -40,7 +40,7 @@ def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> Non
 
 
 def test_a_ladder_tells_the_rating_that_decides_its_places(tmp_path: Path, folder: Path) -> None:
-    """By entrant, and in the lines of its standings; other formats have none."""
+    """The rating is given by entrant and in the standings; other formats have none."""
     Stage(spec(4, "ladder", format_options={"matches": 12}), tmp_path / "cup").play()
     cup = loaded(tmp_path / "cup")
     ratings = cup.ladder_ratings
@@ -60,7 +60,7 @@ def test_its_tables_are_those_of_its_matches(folder: Path) -> None:
 
 
 def test_a_notebook_shows_standings_and_ratings(folder: Path) -> None:
-    """What a notebook shows has the standings and the ratings with their history, and leads to no other page."""
+    """The output has the standings and the ratings with their history, and no link to another page."""
     shown = loaded(folder)._repr_html_()
     for part in ("Standings", "Ratings", "Ratings over time"):
         assert f"&lt;h2&gt;{part}&lt;/h2&gt;" in shown
@@ -70,7 +70,7 @@ def test_a_notebook_shows_standings_and_ratings(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_an_audit_finds_what_does_not_hold(folder: Path) -> None:
-    """A tournament holds as it was played, and not without one of its records."""
+    """The audit of a complete tournament holds, and fails if one record is missing."""
     cup = loaded(folder)
     cup.audit()
     first = next(iter(cup)).path
@@ -82,7 +82,7 @@ def test_an_audit_finds_what_does_not_hold(folder: Path) -> None:
 
 
 def test_a_folder_without_a_tournament_is_told(tmp_path: Path) -> None:
-    """A folder that holds none, and a path where nothing is, are errors of the API."""
+    """A folder without a tournament, or a path that does not exist, raises an error of the API."""
     with pytest.raises(referee.RefereeError, match="holds no tournament"):
         referee.load(tmp_path)
     with pytest.raises(referee.RefereeError, match="nowhere"):

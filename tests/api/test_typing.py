@@ -1,4 +1,4 @@
-"""The types of views and moves: they are those of the rules, and every function of the API passes them on."""
+"""The types of views and moves agree with the rules, and every function of the API uses them."""
 
 from pathlib import Path
 from typing import Any, assert_type, get_args, get_type_hints
@@ -20,14 +20,14 @@ TYPES: dict[str, tuple[Any, Any]] = {
 
 
 def read_keys(kind: Any) -> list[tuple[list[str], list[str]]]:
-    """Return the keys of each object of a type, all of them and those that must be there."""
+    """Return the keys of each object of a type: all keys, and the required ones."""
     forms = msgspec.json.schema(kind)["$defs"].values()
     return sorted((sorted(form["properties"]), sorted(form["required"])) for form in forms if "properties" in form)
 
 
 @pytest.mark.parametrize("game", TYPES)
 def test_the_types_are_those_of_the_rules(game: str) -> None:
-    """They have the same keys as the structs that judge, and every view and move of a match has their form."""
+    """They have the keys of the structs that the rules use, and every view and move of a match has their form."""
     rules, (view_type, move_type) = find_game(game), TYPES[game]
     by_action = {get_args(get_type_hints(kind)["action"])[0]: kind for kind in get_args(move_type)}
     assert sorted(key for kind in by_action.values() for key in read_keys(kind)) == read_keys(rules.move_type)
@@ -39,7 +39,7 @@ def test_the_types_are_those_of_the_rules(game: str) -> None:
 
 
 def test_every_function_passes_them_on(tmp_path: Path) -> None:
-    """A type checker knows the view and the move of a game that is named; of any other game, they are anything."""
+    """A type checker knows the view and the move of a named game; for any other game, both are Any."""
     position = referee.start("quincy", seed=7)
     assert_type(position, referee.Position[typing.QuincyView, typing.QuincyMove])
     assert_type(position.view(), typing.QuincyView)
@@ -58,7 +58,7 @@ def test_every_function_passes_them_on(tmp_path: Path) -> None:
 
 
 def test_load_refuses_the_other_kind(tmp_path: Path) -> None:
-    """What a caller has asked for is what it is given."""
+    """The caller gets the kind of object that it asked for, or an error."""
     path = referee.play("quincy", ["house:random", "house:random"], seed=1).save(tmp_path)
     anything: Any = referee
     with pytest.raises(referee.RefereeError, match="is of a match, not of a tournament; leave the kind out"):

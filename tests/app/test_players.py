@@ -1,4 +1,4 @@
-"""Names of players that are given without one of their own."""
+"""Names of players that are given without a name."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ LONG = "x" * (MAX_NAME_CHARS - 1)
     ],
 )
 def test_names_differ(names: list[str], given: tuple[int, ...], found: list[str]) -> None:
-    """A number makes no name that somebody else has, and none that is too long; what is given stays."""
+    """A number that is added makes no name that exists or is too long; given names stay."""
     assert distinct(names, given) == found
     assert len(set(found)) == len(found)
 
@@ -46,7 +46,7 @@ def test_three_players_of_whom_two_share_a_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_person_keeps_its_name(players: list[str], names: list[str]) -> None:
-    """Wherever it sits: its page is found by it."""
+    """In any seat, because its page has that name."""
     assert [launch.name for launch in find_players("quadominos", players, may_be_persons=True)] == names
 
 
@@ -64,7 +64,7 @@ def test_a_person_keeps_its_name(players: list[str], names: list[str]) -> None:
 def test_what_was_probably_meant_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, players: list[str], told: str
 ) -> None:
-    """A player that is not to be had is asked for wrongly, and the text says what to ask for instead."""
+    """The error about an unknown player suggests the right spelling."""
     (tmp_path / "my_player").mkdir()
     (tmp_path / "my_player" / "player.toml").write_text('name = "quiet"\nrun = "true"\ngames = ["quincy"]\n')
     monkeypatch.chdir(tmp_path)

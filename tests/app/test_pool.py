@@ -1,4 +1,4 @@
-"""Processes that work for a command: they end with it, however it ends, and hold nothing that others wait for."""
+"""Worker processes of a command: they end with it in every case, and hold nothing that others wait for."""
 
 import contextlib
 import os
@@ -51,7 +51,10 @@ def reading(folder: Path, name: str) -> "subprocess.Popen[str]":
     ("number", "status"), [(signal.SIGKILL, -9), (signal.SIGTERM, 128 + 15), (signal.SIGINT, 128 + 2)]
 )
 def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    """A kill, SIGTERM and Ctrl-C leave none of them, nobody waits for its stdout, and Ctrl-C alone is answered."""
+    """After a kill, SIGTERM or Ctrl-C no process is left, and nobody waits for their stdout.
+
+    Only Ctrl-C prints a line.
+    """
     with reading(tmp_path, "record") as command:
         writer = os.open(tmp_path / "pipe", os.O_WRONLY)
         try:
@@ -69,7 +72,7 @@ def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, statu
 
 
 def test_one_that_is_killed_is_told(tmp_path: Path) -> None:
-    """What the kernel ends for want of memory is no reason for a traceback."""
+    """If the kernel kills one because memory ran out, the error is a sentence and no traceback."""
     with reading(tmp_path, "fatal") as command:
         _, told = command.communicate(timeout=WAIT_S)
     assert (command.returncode, "a process at work was killed" in told, "Traceback" in told) == (1, True, False), told

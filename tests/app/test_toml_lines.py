@@ -1,4 +1,4 @@
-"""The lines of a TOML file's values: every form in which a key or a value can be written."""
+"""The line numbers of a TOML file's values, in every form in which a key or a value can be written."""
 
 import tomllib
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def places(value: Any, where: Where = ()) -> Iterator[Where]:
 
 @pytest.mark.parametrize(("text", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_every_value_has_its_line(text: str, expected: dict[Where, int]) -> None:
-    """Keys, elements and headers are found on their lines; nothing else is, and nothing is missing."""
+    """Keys, elements and headers are found on their lines, and nothing is missing or too much."""
     assert Lines(text).known == expected
     assert set(places(tomllib.loads(text))) == set(expected)
 
@@ -93,7 +93,7 @@ def test_every_value_has_its_line(text: str, expected: dict[Where, int]) -> None
     [(("t", "a", 1), 4), (("t", "a", 7), 2), (("t", "b"), 1), (("x",), 1), ((), 1)],
 )
 def test_what_is_missing_is_sought_around_it(where: Where, line: int) -> None:
-    """A value that is not there has the line of what it would stand in."""
+    """A missing value has the line of the table that it would stand in."""
     assert Lines("[t]\na = [\n1,\n2]\n").of(where) == line
 
 
@@ -123,7 +123,7 @@ VALUES = st.recursive(SCALARS, lambda inner: arrays(inner) | inline_tables(inner
 
 @given(values=st.lists(VALUES, max_size=5), heads=st.lists(st.sampled_from(["", "[t%d]", "[[l]]", "[[l]]\n[l.s]"])))
 def test_every_spelling_is_stepped_over(values: list[str], heads: list[str]) -> None:
-    """Whatever the standard library reads, the same values are found, and each key on the line that it was put on."""
+    """For each text that the standard library reads, the same values are found, and each key on its line."""
     lines, expected = [], []
     for number, value in enumerate(values):
         if number < len(heads) and heads[number]:
@@ -139,6 +139,6 @@ def test_every_spelling_is_stepped_over(values: list[str], heads: list[str]) -> 
 
 
 def test_what_is_no_toml_does_not_hang() -> None:
-    """A text that the standard library would have refused is refused here, too."""
+    """A text that the standard library refuses is refused here, too."""
     with pytest.raises(ValueError, match="no TOML at character"):
         Lines("= 1")

@@ -1,4 +1,4 @@
-"""The tournament's file: what it means, what is left out of a folder, what is told of it, and its examples."""
+"""The tournament's file: its meaning, its defaults, folders of entrants, the printed plan, and the examples."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_short_file_is_enough(folder: Path) -> None:
-    """Game, entrants and format suffice: the rest has the defaults that a single match has, too."""
+    """Game, entrants and format are enough; everything else has the defaults of a single match."""
     plan = read(folder, MINIMAL, "my cup!.toml")
     two = (Participant(name="greedy", player="house:greedy"), Participant(name="random", player="house:random"))
     expected = TournamentSpec(
@@ -39,7 +39,7 @@ def test_a_short_file_is_enough(folder: Path) -> None:
 
 
 def test_a_whole_file_says_everything(folder: Path) -> None:
-    """Every key arrives where it belongs: seconds as milliseconds, paths absolute, files as what stands in them."""
+    """Every key has its effect: seconds become milliseconds, paths absolute, files are replaced by their content."""
     plan = read(folder, WHOLE)
     spec = plan.spec
     assert spec.name == "autumn-1.0"
@@ -73,14 +73,14 @@ def test_a_whole_file_says_everything(folder: Path) -> None:
 
 
 def test_a_spec_survives_being_written_down(folder: Path) -> None:
-    """What is kept in a tournament's folder and read again is the same spec, so that it can go on."""
+    """The spec in a tournament's folder is read back as the same spec, so the tournament can go on."""
     spec = read(folder, WHOLE).spec
     assert msgspec.json.decode(msgspec.json.encode(spec), type=TournamentSpec) == spec
 
 
 @pytest.mark.parametrize(("form", "expected"), [("swiss", DEFAULT_SWISS), ("ladder", DEFAULT)])
 def test_tie_breaks_suit_the_format(folder: Path, form: str, expected: tuple[str, ...]) -> None:
-    """Where the file names none, they are those for fields in which everybody meets a few, or everybody."""
+    """By default, they suit a field in which everybody meets everybody, or in which everybody meets a few."""
     assert read(folder, MINIMAL.replace("roundrobin", form)).spec.tie_breaks == expected
 
 
@@ -88,7 +88,7 @@ FOUR = 'game = "quincy"\nseats = 4\nentrants = ["house:greedy", "house:greedy", 
 
 
 def test_partners_win_together(folder: Path) -> None:
-    """The points of a game in teams are those of two sides, whose rows have two numbers."""
+    """A game in teams has the points of two sides, so each row has two numbers."""
     text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
     plan = read(folder, text + "[scoring]\nby_rank = [[3, 1]]\n")
     assert plan.spec.scoring == Scoring(by_rank=((3, 1),), teams=((0, 2), (1, 3)))
@@ -99,7 +99,7 @@ def test_partners_win_together(folder: Path) -> None:
 
 
 def test_partners_that_would_change_are_no_partners(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deal is not played from all seats where that would part those who win together."""
+    """A deal is not played from all seats if that would separate partners."""
     text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
     monkeypatch.setattr(type(REGISTRY.games["quincy"]), "teams", lambda *_: ((0, 1), (2, 3)))
     assert mistakes(folder, text) == [(5, "duplicate: partners would change from leg to leg; take duplicate = false")]
@@ -122,7 +122,7 @@ def test_files_of_other_editors_are_read(folder: Path, text: bytes) -> None:
     ],
 )
 def test_names_differ(folder: Path, entrants: list[Any], expected: list[str]) -> None:
-    """Names that the file gives stay; those that several programs have of themselves get numbers."""
+    """Names in the file stay; if several programs have the same name, they get numbers."""
     tables = [("", entrant) if isinstance(entrant, str) else entrant for entrant in entrants]
     lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
     text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
@@ -133,7 +133,7 @@ SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
 
 
 def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
-    """Each player's folder takes part under its own name, made legal and unique; hidden ones and files do not count."""
+    """Each player's folder takes part under its own name, made legal and unique; hidden ones and files are ignored."""
     for name in (
         "team-1",
         "team_1",
@@ -168,7 +168,7 @@ def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
 
 
 def test_a_listed_folder_takes_part_once(tmp_path: Path) -> None:
-    """A submission that is listed as well, for its rating, plays as it is listed."""
+    """A submission that the file lists as well, for its rating, plays with the settings of the list."""
     for name in ("ada", "bob"):
         player(tmp_path / "submissions" / name)
     text = SUBMITTED + '[[entrants]]\nname = "first"\nplayer = "submissions/ada"\nrating = 1\n'
@@ -194,7 +194,7 @@ BROKEN: list[tuple[str, bytes | None, str]] = [
 
 @pytest.mark.parametrize(("content", "why"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
 def test_a_broken_program_stops_nobody_else(tmp_path: Path, content: bytes | None, why: str) -> None:
-    """Of a folder of folders, one that is broken is left out, with a line that names it and why, safe to print."""
+    """A broken entrant in a folder of folders is left out, with a line that names it and is safe to print."""
     player(tmp_path / "submissions" / "ada")
     player(tmp_path / "submissions" / "zoe")
     (tmp_path / "submissions" / "bob").mkdir()
@@ -209,7 +209,7 @@ def test_a_broken_program_stops_nobody_else(tmp_path: Path, content: bytes | Non
 
 
 def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> None:
-    """A pipe in place of player.toml keeps nobody waiting; links to elsewhere and names of no text are refused."""
+    """A pipe in place of player.toml blocks nobody; links to other places and names that are no text are refused."""
     for name in ("ada", "eve"):
         player(tmp_path / "submissions" / name)
     for name in ("bob", "carl"):
@@ -228,7 +228,7 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
     ("index", "entrants"), [(0, ["dag", "greedy", "random"]), (1, ["greedy", "ada", "shell", "bob", "eve"])]
 )
 def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrants: list[str]) -> None:
-    """What the manual shows is a file as it says, once its folders and tokens are there."""
+    """With its folders and tokens in place, each example of the manual is a valid file."""
     section = (ROOT / "docs/organisers/tournament-file.md").read_text()
     text = section.split("```toml\n")[1 + index].partition("```")[0]
     player(tmp_path / "submissions" / "eve")
@@ -241,7 +241,7 @@ def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrant
 
 @pytest.mark.parametrize("name", sorted(REGISTRY.formats))
 def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
-    """It is read without a warning, and short: nobody waits long for a first tournament."""
+    """Each example is read without a warning, and is short."""
     plan = read(tmp_path, (ROOT / "sample_players" / "tournaments" / f"{name}.toml").read_text(), f"{name}.toml")
     assert plan.warnings == ()
     assert (plan.spec.name, plan.spec.format) == (name, name)
@@ -251,7 +251,7 @@ def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
 
 
 def test_a_plan_is_told_in_words(folder: Path) -> None:
-    """Game, format, matches, time, records and everybody who takes part; markup in a path stays what it is."""
+    """Game, format, matches, time, records and entrants are printed; markup in a path is printed as it is."""
     text = WHOLE.replace('logs = "kept"', 'logs = "[red]kept"')
     lines = list(describe_plan(read(folder, text)))
     assert [line.strip() for line in lines] == [
@@ -291,7 +291,7 @@ def test_a_plan_is_told_in_words(folder: Path) -> None:
     ],
 )
 def test_a_plan_tells_how_much_is_played(folder: Path, text: str, line: str) -> None:
-    """As many matches as can be known beforehand, all legs counted."""
+    """The number of matches is printed as far as it is known, with all legs."""
     assert line in list(describe_plan(read(folder, text)))
 
 
@@ -343,14 +343,14 @@ TOKENS = f'[remote]\ntokens = "players.toml"\n{REMOTE}'
     ],
 )
 def test_keys_that_the_format_does_not_ask_about_are_named(tmp_path: Path, top: str, tables: str, says: str) -> None:
-    """Each with the reason."""
+    """Each warning has a reason."""
     (warning,) = warnings_of(tmp_path, top, tables)
     assert says in warning
 
 
 @pytest.mark.parametrize("line", ['sandbox = "off"', 'programs = "kept"', "limits = { memory_mib = 99 }"])
 def test_keys_about_programs_have_no_effect_if_all_entrants_are_remote(tmp_path: Path, line: str) -> None:
-    """No program is started here."""
+    """The referee starts no program then."""
     (tmp_path / "players.toml").write_text("".join(f'{name} = "{name[0] * 64}"\n' for name in ("ada", "bob")))
     (warning,) = warnings_of(tmp_path, f'format = "swiss"\n{line}', TOKENS)
     assert "has no effect: all entrants are remote" in warning
@@ -369,19 +369,19 @@ def test_keys_about_programs_have_no_effect_if_all_entrants_are_remote(tmp_path:
     ],
 )
 def test_keys_with_an_effect_are_not_named(tmp_path: Path, top: str, tables: str) -> None:
-    """The same keys elsewhere."""
+    """The same keys cause no warning where they have an effect."""
     assert warnings_of(tmp_path, top, tables) == ()
 
 
 def test_late_byes_of_a_swiss_have_an_effect(tmp_path: Path) -> None:
-    """Nothing is said of them."""
+    """There is no warning."""
     path = tmp_path / "cup.toml"
     path.write_text('game = "q"\nformat = "swiss"\nentrants = ["house:dag", "house:dag"]\n[scoring]\nlate_bye = 0.5\n')
     assert read_tournament(path, REGISTRY).warnings == ()
 
 
 def test_records_that_cannot_be_written_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root may write everywhere, so the system's answer stands in."""
+    """Root may write everywhere, so the test replaces the system's answer."""
     monkeypatch.setattr(os, "access", lambda path, _mode: path != tmp_path)
     path = tmp_path / "cup.toml"
     path.write_text('game = "q"\nformat = "swiss"\nentrants = ["house:dag", "house:dag"]\n')

@@ -1,4 +1,4 @@
-"""Every mistake that a tournament's file can have: its line, what is wrong, and what to do."""
+"""Mistakes in a tournament's file: each message has the line, the mistake, and what to do."""
 
 from pathlib import Path
 
@@ -234,25 +234,25 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in WHOLE_FILES], ids=[row[0] for row in WHOLE_FILES])
 def test_a_file_that_is_no_tournament(folder: Path, text: str | bytes, expected: Expected) -> None:
-    """What is no TOML is told with its line; of an empty file, all that it needs."""
+    """Invalid TOML is reported with its line; for an empty file, the message lists all required keys."""
     assert mistakes(folder, text) == expected
 
 
 @pytest.mark.parametrize(("added", "expected"), [row[1:] for row in ADDED], ids=[row[0] for row in ADDED])
 def test_a_mistake_has_its_line_and_its_remedy(folder: Path, added: str, expected: Expected) -> None:
-    """One line too many, or a wrong one, in a file that is right: just that is found."""
+    """One additional or wrong line in a valid file leads to exactly this one message."""
     assert mistakes(folder, MINIMAL + added + "\n") == expected
 
 
 @pytest.mark.parametrize(("form", "expected"), [row[1:] for row in FORMATS], ids=[row[0] for row in FORMATS])
 def test_a_format_that_cannot_be_played(folder: Path, form: str, expected: Expected) -> None:
-    """Unknown formats and options, and formats that the field does not suit."""
+    """Unknown formats and options are reported, and formats that do not suit the field."""
     assert mistakes(folder, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
 
 
 @pytest.mark.parametrize(("entrant", "expected"), [row[1:] for row in ENTRANTS], ids=[row[0] for row in ENTRANTS])
 def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expected) -> None:
-    """Whoever is listed must be right, whatever there is to find about it."""
+    """Each listed entrant must be valid."""
     head = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n[[entrants]]\n'
     short = [(line, text.removeprefix("entrants.player: ")) for line, text in mistakes(folder, head + entrant)]
     assert short == [(line, text.removeprefix("entrants.player: ")) for line, text in expected]
@@ -270,13 +270,13 @@ def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expec
     ],
 )
 def test_options_of_a_game_are_held_to_its_rules(folder: Path, options: str, expected: tuple[int, str]) -> None:
-    """Files that options name are read at once, and what stands in them is checked."""
+    """Files that options name are read at once, and their content is checked."""
     text = MINIMAL.replace('"q"', '"quincala"') + f"[options]\n{options}\n"
     assert mistakes(folder, text) == [expected]
 
 
 def test_a_deal_that_is_played_twice_is_not_for_remote_programs(folder: Path) -> None:
-    """A program that the referee does not start would know the deal of the second leg from the first."""
+    """From the first leg, a program that the referee does not start would know the deal of the second."""
     text = WHOLE.replace("duplicate = false", "duplicate = true")
     why = "ada, carl would know each deal from its first leg, being remote"
     remedy = "let their programs be started here, or take duplicate = false"
@@ -284,7 +284,7 @@ def test_a_deal_that_is_played_twice_is_not_for_remote_programs(folder: Path) ->
 
 
 def test_options_that_do_not_go_together_are_told_where_they_stand(folder: Path) -> None:
-    """What no option by itself shows is told at the head of the options."""
+    """A mistake that no single option shows is reported at the head of the options."""
     board = (folder / "board.toml").read_text()
     (folder / "small.toml").write_text(board[: board.index("[start.3]")] + board[board.index("[start.4]") :])
     text = MINIMAL.replace('"q"', '"quincala"') + '[options]\nsizes = 3\nlayout = "small.toml"\n'
@@ -294,7 +294,7 @@ def test_options_that_do_not_go_together_are_told_where_they_stand(folder: Path)
 
 
 def test_a_file_without_a_name_needs_one(folder: Path) -> None:
-    """Where nothing of the file's name can be kept, the tournament's must be given."""
+    """If the file's name gives no valid name, the tournament needs one."""
     ((line, told),) = mistakes(folder, MINIMAL, "日本.toml")
     missing = "name: this key is missing, and the name of the file does not do instead"
     assert (line, told.partition(";")[0]) == (1, missing)
@@ -302,14 +302,14 @@ def test_a_file_without_a_name_needs_one(folder: Path) -> None:
 
 @pytest.mark.parametrize(("path", "why"), [("none.toml", "No such file or directory"), ("bare", "this is no file")])
 def test_a_file_that_is_not_there(folder: Path, path: str, why: str) -> None:
-    """The whole file is to blame, on no line."""
+    """The message is about the file, without a line."""
     with pytest.raises(BadTournamentFile, match=why) as caught:
         read_tournament(folder / path, REGISTRY)
     assert [mistake.line for mistake in caught.value.mistakes] == [0]
 
 
 def test_all_mistakes_are_told_at_once_by_line(folder: Path) -> None:
-    """An organiser mends a file once, not mistake by mistake; the text can be clicked in an editor."""
+    """An organiser fixes a file once, not mistake by mistake. An editor can open the printed places."""
     text = 'gamee = "q"\ntables = 0\nentrants = ["house:x", "nobody"]\n[time]\nbank = 0\n[format]\nname = "x"\n'
     found = outcome(folder, text)
     assert isinstance(found, BadTournamentFile)
@@ -318,13 +318,13 @@ def test_all_mistakes_are_told_at_once_by_line(folder: Path) -> None:
 
 
 def test_the_whole_file_is_named_without_a_line() -> None:
-    """Line 0 is no line to look at."""
+    """Line 0 does not exist."""
     error = BadTournamentFile(Path("cup.toml"), [Mistake(3, "b"), Mistake(0, "a"), Mistake(3, "b")])
     assert str(error) == "cup.toml: a\ncup.toml:3: b"
 
 
 def test_nobody_in_a_folder_can_take_part(folder: Path) -> None:
-    """A folder without players, and one that is a player's, are mistakes of the organiser's."""
+    """A folder without players is a mistake, and so is one that is itself a player's."""
     text = 'game = "q"\nformat = "ladder"\nentrants_from = "{}"\n'
     remedy = "it needs a folder with a player.toml for each entrant"
     assert mistakes(folder, text.format("bare")) == [(3, f"entrants_from: nobody in bare can take part; {remedy}")]
@@ -368,7 +368,7 @@ WORDS = st.sampled_from(
     )
 )
 def test_no_file_is_too_strange(folder: Path, edits: list[tuple[str, int, int, str]]) -> None:
-    """However a good file is mangled, it is read, or refused with mistakes on lines that it has."""
+    """However a valid file is mangled, it is read, or refused with mistakes on lines that exist."""
     lines = list(LINES)
     for how, one, other, word in edits:
         at, to = one % len(lines), other % len(lines)
@@ -395,5 +395,5 @@ def test_no_file_is_too_strange(folder: Path, edits: list[tuple[str, int, int, s
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
 def test_no_bytes_are_too_strange(folder: Path, content: bytes) -> None:
-    """Whatever bytes a file has, they are no tournament, and that is all that comes of it."""
+    """Random bytes are refused as no tournament, and nothing else happens."""
     assert mistakes(folder, content, "bytes.toml")

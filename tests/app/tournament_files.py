@@ -1,4 +1,4 @@
-"""Files of tournaments, good and bad, and the folder that they lie in."""
+"""Tournament files, valid and invalid, and the folder that they lie in."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def player(folder: Path, content: str = 'name = "mine"\nrun = "true"\n') -> Path
 
 
 def furnished(folder: Path) -> Path:
-    """Put all that the whole file names into a folder, and some that is wrong."""
+    """Fill a folder with all that the whole file names, and with some invalid entries."""
     player(folder / "mine")
     player(folder / "unnamed", 'name = "my bot"\nrun = "true"\n')
     player(folder / "quincy", 'name = "mine"\nrun = "true"\ngames = ["quincy"]\n')
@@ -105,7 +105,7 @@ def read(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentP
 
 
 def outcome(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentPlan | BadTournamentFile:
-    """Read a file of some content, or return why that can't be."""
+    """Read a file with some content, or return the error."""
     try:
         return read(folder, text, name)
     except BadTournamentFile as error:

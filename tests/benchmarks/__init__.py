@@ -1,1 +1,1 @@
-"""Programs that measure and never assert a time: `python -m tests.benchmarks NAME`. A floor is measured alongside."""
+"""Programs that measure and never assert a time: `python -m tests.benchmarks NAME`. Each measures a floor as well."""

@@ -36,11 +36,11 @@ BENCHMARKS = (
     "way",
     "wire",
 )
-"""Each a module of this folder, of which only the one that is asked for is imported."""
+"""Each is a module of this folder; only the requested one is imported."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmark named first; the rest of the arguments are its own."""
+    """Run the named benchmark with the rest of the arguments."""
     if not arguments or arguments[0] not in BENCHMARKS:
         print(f"usage: python -m tests.benchmarks {{{','.join(BENCHMARKS)}}}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""How much faster than its match a record is audited, for players that answer in 10 ms, and what sealing costs.
+"""How much faster than its match a record is audited, with players that answer in 10 ms, and what sealing costs.
 
 How long a turn of such a match takes is measured: a few are played over TCP, by real programs, and their records tell.
 The floor, measured in the same run, is to read the same files and hash their lines.
@@ -46,7 +46,7 @@ _SEALS = 200
 
 
 def write_record(path: Path, number: int, sealer: Sealer) -> int:
-    """Play a match between dags in the fold, and write its record.
+    """Play a match between two house players (dag) in the fold, and write its record.
 
     Returns:
         Its turns.
@@ -66,7 +66,7 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
 
 
 def turn_s(folder: Path) -> float:
-    """Play matches between programs that answer in 10 ms, and return how long a turn took, from the deal to the end.
+    """Play matches between programs that answer in 10 ms; return the mean time of a turn after the deal.
 
     Starting the programs is not counted.
     """
@@ -150,7 +150,7 @@ def main(arguments: list[str]) -> int:
         played_s = turns * each_s
         print(f"a turn of a match over TCP took {each_s * 1000:.2f} ms, {ANSWER_MS:g} ms of it the player's")
         print("processor time of what one process does, and for several the time that passed")
-        _audit(paths[0])  # finds the games that are installed
+        _audit(paths[0])  # this finds the installed games
         rows = {"floor: read and hash the lines": _timed(lambda: list(map(_read, paths)))}
         rows["audit, one process"] = _timed(lambda: list(map(_audit, paths)))
         stages = _stages(paths)

@@ -1,4 +1,4 @@
-"""How much of the processor a sandboxed program takes from others by work that the kernel does outside of its group.
+"""How much processor time a sandboxed program takes from others by kernel work outside of its control group.
 
 Forty processes ask the kernel for the same thing again and again. Meanwhile, a program in a control group of its own
 computes for a tenth of a second at a time, as an honest player would. Each burden is compared with processes that ask
@@ -23,10 +23,10 @@ from ..peers import burden
 
 PROCESSES = 40
 SHARE = 0.1
-"""Of one core: kernel's work above what it does anyway that counts as a burden."""
+"""Share of one core above which additional kernel work counts as a burden."""
 TICKS_S = os.sysconf("SC_CLK_TCK")
 KTHREADD = b"2"
-"""The parent of all threads of the kernel."""
+"""Number of the process that is the parent of all kernel threads."""
 COMPUTE = """
 import sys, time
 end, took = time.monotonic() + float(sys.argv[1]), []
@@ -37,11 +37,11 @@ while time.monotonic() < end:
     took.append(time.monotonic() - began)
 print(sorted(took)[len(took) // 2])
 """
-"""Computes for a tenth of a second at a time, and prints the median of how long that takes."""
+"""Program that computes for a tenth of a second at a time, and prints the median duration."""
 
 
 def kernel_s() -> float:
-    """Return how long threads of the kernel and its interrupts have worked, in seconds of one core."""
+    """Return the time that kernel threads and interrupts have worked, in seconds of one core."""
     ticks = sum(map(int, Path("/proc/stat").read_bytes().split(b"\n", 1)[0].split()[6:8]))
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -54,7 +54,7 @@ def kernel_s() -> float:
 
 
 def bear(sandbox: Sandbox, what: str, seconds: float) -> tuple[float, float]:
-    """Let one program burden the kernel, and another one compute meanwhile.
+    """Let one program burden the kernel while another one computes.
 
     Returns:
         How long a tenth of a second took the honest one, in seconds, and the share of a core that the kernel worked.

@@ -1,4 +1,4 @@
-"""Runs in a sandbox, for channels.py: tries to send a bit to another program, or to get one, by each channel.
+"""Runs in a sandbox for channels.py: tries to send a bit to another program, or to receive one, by each channel.
 
 It is told over the referee's socket what to do, one line each, and answers in one line. It needs nothing but Python.
 """
@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 LOCKED, WATCHED, LARGE = "/usr/bin/env", "/usr/bin/id", sys.argv[1] if len(sys.argv) > 1 else ""
-"""Files that all can read: to lock and mark, to watch, and to read single pages of."""
+"""Files that everybody can read: to lock and mark, to watch, and to read single pages of."""
 _DEVICE = "/dev/null"
 _SPACING_BYTES = 1 << 20
-"""Between the pages of two channels: the kernel reads ahead."""
+"""Pages between the pages of two channels, because the kernel reads ahead."""
 _GET_HINT, _SET_HINT = 1035, 1036
 _IN_OPEN = 0x20
 _FUTEX = {"x86_64": 202, "aarch64": 98}
-"""Machine -> number of the system call."""
+"""Number of the system call, by machine."""
 _FUTEX_WAIT, _FUTEX_WAKE = 0, 1
 _WAIT_S = 2
 _KEY, _IPC_CREATE, _IPC_REMOVE = 0x5EAF, 0o1600, 0
@@ -49,13 +49,13 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Channel:
-    """One way by which a bit could go from one program to another."""
+    """One way in which a bit could go from one program to another."""
 
     def arm(self) -> None:
         """Prepare to receive."""
 
     def send(self, *, bit: bool) -> None:
-        """Send a bit, in the place of the one before."""
+        """Send a bit; it replaces the last one."""
 
     def receive(self) -> bool:
         """Return the bit that was sent."""
@@ -63,7 +63,7 @@ class Channel:
 
 
 class Lock(Channel):
-    """A file is locked, or not.
+    """A file is locked, or is not.
 
     Args:
         path: of the file.
@@ -80,7 +80,7 @@ class Lock(Channel):
         self._lock(self._file, fcntl.LOCK_EX if bit else fcntl.LOCK_UN)
 
     def receive(self) -> bool:
-        """Tell whether it is locked."""
+        """Return whether the file is locked."""
         try:
             self._lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -90,7 +90,7 @@ class Lock(Channel):
 
 
 class Hint(Channel):
-    """The kernel keeps with a file how long what is written will live."""
+    """The kernel stores with a file how long its new content will live."""
 
     def __init__(self) -> None:
         self._file = os.open(LOCKED, os.O_RDONLY)
@@ -106,7 +106,7 @@ class Hint(Channel):
 
 
 class FileTimes(Channel):
-    """A device has one time or the other."""
+    """A device has one of two times."""
 
     def send(self, *, bit: bool) -> None:
         """Set it."""
@@ -118,7 +118,7 @@ class FileTimes(Channel):
 
 
 class Notice(Channel):
-    """A file is opened, or not."""
+    """A file is opened, or is not."""
 
     def arm(self) -> None:
         """Ask to be told."""
@@ -131,14 +131,14 @@ class Notice(Channel):
             os.close(os.open(WATCHED, os.O_RDONLY))
 
     def receive(self) -> bool:
-        """Tell whether there was a notice since the last time."""
+        """Return whether a notice came since the last call."""
         with suppress(BlockingIOError):
             return bool(os.read(self._notices, 4096))
         return False
 
 
 class Page(Channel):
-    """A page of a file is in memory, or not.
+    """A page of a file is in memory, or is not.
 
     Args:
         place: among the channels that read pages.
@@ -179,7 +179,7 @@ def by_not_waiting(file: int, offset: int) -> bool:
 
 
 def by_time(file: int, offset: int) -> bool:
-    """Tell by how long it takes to be read, compared to a page that is not in memory and then is."""
+    """Compare how long reading the page takes with a page that is not in memory and then is."""
     asked, absent, present = (_read_s(file, place) for place in (offset, offset + _SPACING_BYTES, offset))
     return asked * asked < absent * present
 
@@ -191,7 +191,7 @@ def _read_s(file: int, offset: int) -> float:
 
 
 class AbstractSocket(Channel):
-    """Somebody listens at a name that is no file's."""
+    """A program listens at an abstract name, or none does."""
 
     _socket: socket.socket | None = None
 
@@ -214,13 +214,13 @@ class AbstractSocket(Channel):
 
 
 class File(Channel):
-    """There is a file in one of the places that can be written to."""
+    """A file exists in one of the writable places, or does not."""
 
     def __init__(self) -> None:
         self._paths = [Path(folder, _NAME) for folder in ("/tmp", "/dev/shm", os.environ["HOME"])]  # its own
 
     def send(self, *, bit: bool) -> None:
-        """Make it, or remove it."""
+        """Make the file, or remove it."""
         for path in self._paths:
             path.touch() if bit else path.unlink(missing_ok=True)
 
@@ -230,7 +230,7 @@ class File(Channel):
 
 
 class SharedMemory(Channel):
-    """There is memory under a key of System V, or not."""
+    """Memory exists under a key of System V, or does not."""
 
     def send(self, *, bit: bool) -> None:
         """Make it, or remove it."""
@@ -247,12 +247,12 @@ class SharedMemory(Channel):
 
 
 class Futex(Channel):
-    """A thread waits at a word of a file that all can read, or not: the kernel knows such a word by its file."""
+    """A thread waits at a word of a file that everybody can read, or none does; the file identifies the word."""
 
     def __init__(self) -> None:
         map_pages = _libc.mmap
         map_pages.restype = ctypes.c_void_p
-        with Path(LOCKED).open("rb") as file:  # what can be written to would be a page of its own
+        with Path(LOCKED).open("rb") as file:  # a writable page would be the program's own
             at = map_pages(None, ctypes.c_size_t(mmap.PAGESIZE), 1, 1, file.fileno(), ctypes.c_long(0))
         self._word = ctypes.c_uint32.from_address(at)
         self._number = ctypes.c_long(_FUTEX.get(platform.machine(), -1))
@@ -264,7 +264,7 @@ class Futex(Channel):
             time.sleep(0.1)  # until it does
 
     def receive(self) -> bool:
-        """Wake whoever waits there, and tell whether there was anybody."""
+        """Wake the waiting threads, and return whether there were any."""
         return self._call(_FUTEX_WAKE, 1) > 0
 
     def _call(self, operation: int, value: int) -> int:
@@ -287,7 +287,7 @@ MAKERS: dict[str, Callable[[], Channel]] = {
     "shared memory": SharedMemory,
     "wait at a file": Futex,
 }
-"""Name -> what makes the channel."""
+"""Class of each channel, by name."""
 
 
 def _called(function: Callable[..., int], *arguments: object) -> int:
@@ -299,7 +299,7 @@ def _called(function: Callable[..., int], *arguments: object) -> int:
 
 
 def counts() -> str:
-    """Return what can be told of the machine's counters and disk, as one hash."""
+    """Return everything that the machine's counters and disk show, as one hash."""
     found = []
     for path in (Path("/proc", name) for name in _COUNTS):
         with suppress(OSError):

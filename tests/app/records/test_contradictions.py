@@ -1,4 +1,4 @@
-"""Records of one process that do not tell of the same standstills: an audit of both names them."""
+"""Records of one process that disagree about standstills: an audit of both names them."""
 
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...record.records import SEALER, tell
 
 
 def written(path: Path, match: str, standstills: list[Standstill], process: str = "aa") -> None:
-    """Write the record of a match that began 10 ms after its process; the standstills stand in its last step."""
+    """Write the record of a match that began 10 ms after its process; the last line has the standstills."""
     whole = tell("fixed deal")
     opened, *steps = whole.steps
     assert isinstance(opened[0], e.MatchOpened)
@@ -45,7 +45,7 @@ HAD = [(LAST_MS - 0.5, LAST_MS)]
 @pytest.mark.forges
 @pytest.mark.parametrize("other", [[], [(LAST_MS - 0.4, LAST_MS)]])
 def test_a_standstill_that_one_match_lacks_is_named(tmp_path: Path, other: list[Standstill]) -> None:
-    """Each record holds by itself, and both together do not."""
+    """Each record holds by itself, but not both together."""
     written(tmp_path / "one.jsonl", "one", HAD)
     written(tmp_path / "two.jsonl", "two", other)
     report = audited(tmp_path)
@@ -58,7 +58,7 @@ def test_a_standstill_that_one_match_lacks_is_named(tmp_path: Path, other: list[
 
 @pytest.mark.parametrize("process", ["aa", "bb", ""])
 def test_matches_that_agree_or_ran_elsewhere_hold(tmp_path: Path, process: str) -> None:
-    """The same standstill in both is what has to be; those of another process are its own."""
+    """Two records with the same standstill hold; a record of another process has standstills of its own."""
     written(tmp_path / "one.jsonl", "one", HAD)
     written(tmp_path / "two.jsonl", "two", HAD if process == "aa" else [], process)
     assert audited(tmp_path).contradictions == []

@@ -1,4 +1,4 @@
-"""A record that an auditor found to hold is not audited again, and nothing that changed since is taken over."""
+"""`audit --since`: a record that held before is not audited again, unless it has changed."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ from .test_contradictions import HAD, written
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small tournament beside the record of a match by itself."""
+    """Return the folder of a small tournament and of the record of a single match."""
     folder = tmp_path_factory.mktemp("played") / "logs"
     play_cup(folder / "cup", 1)
     (folder / "alone.jsonl").write_bytes(record_of("clean"))
@@ -41,14 +41,14 @@ def logs(played: Path, tmp_path: Path) -> Path:
 
 
 def audited(logs: Path, *, is_known: bool = True, **demanded: Any) -> AuditReport:
-    """Audit a folder since the last time, which was just before, or never."""
+    """Audit a folder since its last audit, which was just now, or for the first time."""
     since = logs.parent / "found.json"
     assert since.exists() == is_known
     return audit_paths([logs], Demands(**demanded), 1, lambda *_: None, since)
 
 
 def test_what_has_not_changed_is_taken_over(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report is the same, its comparisons with the tournament's record included, and no record is audited."""
+    """The report is the same, with its comparison with the tournament's record, and no record is audited."""
     first = audited(logs, is_known=False)
     assert (first.holds, first.unchanged, len(first.tournaments)) == (True, 0, 1)
     monkeypatch.setattr(auditing, "examine", lambda _path, demands: pytest.fail(f"audited again for {demands}"))
@@ -59,7 +59,7 @@ def test_what_has_not_changed_is_taken_over(logs: Path, monkeypatch: pytest.Monk
 @pytest.mark.forges
 @pytest.mark.parametrize("at", [0, 100, -100, -1])
 def test_a_changed_byte_is_seen(logs: Path, at: int) -> None:
-    """Wherever it is, the record is audited again, and no other."""
+    """Wherever the byte is, that record is audited again, and no other."""
     first = audited(logs, is_known=False)
     path = logs / "alone.jsonl"
     data = bytearray(path.read_bytes())
@@ -71,7 +71,7 @@ def test_a_changed_byte_is_seen(logs: Path, at: int) -> None:
 
 
 def test_records_are_known_wherever_they_are(logs: Path) -> None:
-    """One that was moved is told of by its new name."""
+    """A record that was moved is reported by its new name."""
     audited(logs, is_known=False)
     (logs / "alone.jsonl").rename(logs / "moved.jsonl")
     again = audited(logs)
@@ -81,7 +81,7 @@ def test_records_are_known_wherever_they_are(logs: Path) -> None:
 
 @pytest.mark.forges
 def test_who_seals_another_record_is_found_out(logs: Path) -> None:
-    """Each holds; that there were two is known from the audit before, though one of them is gone."""
+    """Each record holds. The first audit knew the other one, although it has been deleted since."""
     whole, path = tell("whole deal"), logs / "alone.jsonl"
     path.unlink()
     whole.write(path)
@@ -96,7 +96,7 @@ def test_who_seals_another_record_is_found_out(logs: Path) -> None:
 
 @pytest.mark.forges
 def test_records_are_compared_with_those_audited_before(tmp_path: Path) -> None:
-    """What one match tells of a standstill, and another one does not, is found though neither is audited again."""
+    """If two matches disagree about a standstill, this is reported although neither is audited again."""
     logs = tmp_path / "logs"
     logs.mkdir()
     written(logs / "one.jsonl", "one", HAD)
@@ -113,7 +113,10 @@ def heads_of(path: Path) -> list[str]:
 
 
 def test_what_is_demanded_is_looked_for(logs: Path) -> None:
-    """Heads are those of unchanged records, too; a record of another key is audited again, as is all for a seed."""
+    """Heads of unchanged records are compared, too.
+
+    A record of another key is audited again, and with a seed all are.
+    """
     audited(logs, is_known=False)
     path = logs / "alone.jsonl"
     for head in heads_of(path):
@@ -130,7 +133,7 @@ def test_what_is_demanded_is_looked_for(logs: Path) -> None:
 
 @pytest.mark.forges
 def test_only_sealed_records_that_hold_are_kept(tmp_path: Path) -> None:
-    """What is broken, unfinished or redacted is audited every time."""
+    """Broken, unfinished and redacted records are audited every time."""
     logs = tmp_path / "logs"
     logs.mkdir()
     for number, story in enumerate(STORIES):
@@ -145,7 +148,7 @@ def test_only_sealed_records_that_hold_are_kept(tmp_path: Path) -> None:
 
 
 def test_another_version_audits_all_anew(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a version that was mended since had found is not taken over."""
+    """Another version may have fixed a check, so its results are not reused."""
     audited(logs, is_known=False)
     monkeypatch.setattr(earlier_audit, "_auditor", lambda: "0.0")
     assert audited(logs).unchanged == 0
@@ -188,7 +191,7 @@ def _garbage(folder: Path) -> Path:
 def test_what_others_could_have_written_is_not_trusted(
     tmp_path: Path, place: Callable[[Path], Path], text: str
 ) -> None:
-    """It is refused before anything is audited, and stays as it is."""
+    """The file is refused before anything is audited, and is not changed."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "alone.jsonl").write_bytes(record_of("clean"))
     path = place(tmp_path)
@@ -198,7 +201,7 @@ def test_what_others_could_have_written_is_not_trusted(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_the_file_of_another_user_is_not_trusted(logs: Path) -> None:
-    """Who owns a file can write it."""
+    """The owner of a file can write it."""
     audited(logs, is_known=False)
     os.chown(logs.parent / "found.json", 65534, -1)
     with pytest.raises(BadEarlierAudit, match="others could have written"):
@@ -206,7 +209,7 @@ def test_the_file_of_another_user_is_not_trusted(logs: Path) -> None:
 
 
 def test_the_command_says_how_many(logs: Path) -> None:
-    """With the number of those that were not audited again; what it keeps is its owner's alone."""
+    """The report says how many records were not audited again, and only the user can read the stored results."""
     for count in (0, 1):
         done = referee("audit", "logs/alone.jsonl", "--since", "found.json", cwd=logs.parent)
         assert f"{count} of them held in an earlier audit, and have not changed since" in done.stdout

@@ -1,4 +1,4 @@
-"""Explaining as whoever calls it from a program: typed errors with what there is, and nothing of a terminal."""
+"""Explain a match from a Python program: typed errors that list the choices, and nothing about a terminal."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def test_who_was_expelled_is_explained() -> None:
-    """Without a seat it is the only one that fouled; a number and a name mean the same."""
+    """Without a seat, the only seat that fouled is explained; a number and a name mean the same seat."""
     record = GOLDEN / "illegal-move.jsonl"
     found = find_view(record, None).explain_seat()
     assert found.verdict is not None
@@ -32,13 +32,13 @@ def test_who_was_expelled_is_explained() -> None:
     ],
 )
 def test_what_can_not_be_explained_is_told(record: str, seat: str | None, text: str) -> None:
-    """The error says what there is in its place."""
+    """The error lists what can be explained instead."""
     with pytest.raises(BadExplanation, match=text):
         find_view(GOLDEN / record, seat)
 
 
 def test_an_audit_is_one_object() -> None:
-    """Every record is seen as soon as it is audited, with how many there are; a path without records is an error."""
+    """Each record is reported as soon as it is audited; a path without records is an error."""
     seen = []
     paths = [GOLDEN / "clean.jsonl", GOLDEN / "clean.jsonl"]
     report = audit_paths(paths, Demands(), 1, lambda record, total: seen.append((record, total)))
@@ -50,7 +50,7 @@ def test_an_audit_is_one_object() -> None:
 
 
 def test_two_matches_of_one_name_contradict_nothing() -> None:
-    """Each was begun with a line of its own; only within a folder is a name one match's."""
+    """Each began with a line of its own; names have to be unique only within a folder."""
     paths = [GOLDEN / "clean.jsonl", GOLDEN / "illegal-move.jsonl"]
     report = audit_paths(paths, Demands(), 1, lambda _record, _total: None)
     assert (report.holds, report.equivocations) == (True, [])

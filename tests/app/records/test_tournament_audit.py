@@ -1,4 +1,4 @@
-"""What an audit of folders and files tells of tournaments: what was verified, what was not, and who told two things."""
+"""The audit of tournaments in folders and files: what was verified, what was not, and contradictory records."""
 
 import os
 import shutil
@@ -55,14 +55,14 @@ def audited(*paths: Path, **demanded: Any) -> AuditReport:
 
 
 def sound(report: AuditReport) -> SoundTournament:
-    """Return the only tournament of an audit, which holds."""
+    """Return the only tournament of an audit; it holds."""
     (tournament,) = report.tournaments
     assert isinstance(tournament, SoundTournament)
     return tournament
 
 
 def broken(report: AuditReport) -> BrokenTournament:
-    """Return the only tournament of an audit, which does not hold."""
+    """Return the only tournament of an audit; it does not hold."""
     (tournament,) = report.tournaments
     assert isinstance(tournament, BrokenTournament)
     assert not report.holds
@@ -70,7 +70,7 @@ def broken(report: AuditReport) -> BrokenTournament:
 
 
 def test_a_whole_folder_is_verified(folder: Path) -> None:
-    """What proves nothing is named, and the stop and the rulings are counted."""
+    """The report names what the record can't prove, and counts the stop and the rulings."""
     (folder / ".builds" / "e0").mkdir(parents=True)
     for name in ("report.html", "cup-00001.seat0.e0.stderr", "tournament.sqlite", ".builds/e0/log"):
         (folder / name).touch()
@@ -84,7 +84,7 @@ def test_a_whole_folder_is_verified(folder: Path) -> None:
 
 
 def test_of_single_files_only_they_are_verified(folder: Path) -> None:
-    """No result was proven of which no record was given, and that is said; nothing is missed."""
+    """The report says that the results without a record were not verified; no record counts as missing."""
     alone = audited(folder / "cup.jsonl")
     contexts = tuple(read_tournament(folder / "cup.jsonl").contexts)
     assert (alone.holds, set(sound(alone).without_proof), alone.records) == (True, set(contexts), [])
@@ -96,7 +96,7 @@ def test_of_single_files_only_they_are_verified(folder: Path) -> None:
 
 
 def test_a_redacted_record_proves_no_result(folder: Path) -> None:
-    """That it hides parts of the very record is verified, by the hash that the tournament's has; that is said."""
+    """The tournament's record has its hash, which proves that it is a redaction of that record; the report says so."""
     path = folder / "cup-00002.jsonl"
     path.write_bytes(b"\n".join([*redact(path, find_game, 0, find_wire=installed().wire), b""]))
     report = audited(folder)
@@ -115,7 +115,7 @@ def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Pat
 
 
 def test_a_folder_without_its_tournaments_record_is_named(folder: Path) -> None:
-    """The matches say which one they are of."""
+    """The matches name their tournament."""
     (folder / "cup.jsonl").unlink()
     missing = broken(audited(folder))
     assert (missing.record, missing.line) == (str(folder / "cup.jsonl"), None)
@@ -124,7 +124,7 @@ def test_a_folder_without_its_tournaments_record_is_named(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_tournaments_may_lie_in_each_other(folder: Path) -> None:
-    """Each has its own matches; what lies below, and no tournament's, is one too many."""
+    """Each tournament has its own matches; a record below them that belongs to none is one too many."""
     play_cup(folder / "below", 5)
     report = audited(folder)
     assert report.holds
@@ -139,7 +139,7 @@ def test_tournaments_may_lie_in_each_other(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_names_and_files_that_are_none_are_told(folder: Path) -> None:
-    """A pipe is not opened, a link to nowhere not followed, and a name need not be text."""
+    """A pipe is not opened, a broken link is not followed, and a name may be no text."""
     odd = Path(os.fsdecode(os.fsencode(folder) + b"/\xff\n.txt"))
     odd.touch()
     os.mkfifo(folder / "pipe.jsonl")
@@ -153,7 +153,7 @@ def test_names_and_files_that_are_none_are_told(folder: Path) -> None:
 
 
 def test_heads_are_looked_for_in_all_records(folder: Path) -> None:
-    """Those that players were sent and that of the tournament; one that no record has is named."""
+    """Heads that players were sent, and that of the tournament; the report names a head that no record has."""
     record = read_tournament(folder / "cup.jsonl")
     of_match = course_of(folder / "cup-00001.jsonl")[5]["prev"]
     heads = (record.chain.head, of_match, next(iter(record.contexts.values())).head)
@@ -165,7 +165,7 @@ def test_heads_are_looked_for_in_all_records(folder: Path) -> None:
 
 
 def published_of(folder: Path) -> dict[str, list[PublishedHead]]:
-    """Return all heads of a folder's records, as they might have been published."""
+    """Return all heads of a folder's records in the form in which they are published."""
     return {
         path.stem: [
             PublishedHead(at=AT, record=path.stem, line=number, head=line.hash)
@@ -176,7 +176,7 @@ def published_of(folder: Path) -> dict[str, list[PublishedHead]]:
 
 
 def test_published_heads_are_looked_for_in_their_records(folder: Path) -> None:
-    """All of them in a folder; in single files those of these files."""
+    """In a folder all heads are compared; with single files, only the heads of these files."""
     published = published_of(folder)
     report = audited(folder, published=published)
     assert (report.holds, report.published) == (True, sum(map(len, published.values())))
@@ -185,7 +185,7 @@ def test_published_heads_are_looked_for_in_their_records(folder: Path) -> None:
 
 
 def test_a_record_that_was_written_anew_shows_against_published_heads(folder: Path) -> None:
-    """The first line that it has not is named; so is a record that is not there, and one under another name."""
+    """The report names the first line that differs, a missing record, and a record under another name."""
     published = published_of(folder)
     kept = published["cup-00001"]
     other = [replace(head, head="a" * 64) if head.line in (3, 5) else head for head in kept]
@@ -202,7 +202,7 @@ def test_a_record_that_was_written_anew_shows_against_published_heads(folder: Pa
 
 @pytest.mark.forges
 def test_what_goes_on_is_taken_if_that_is_asked_for(tmp_path: Path) -> None:
-    """The matches that are being played need no record yet."""
+    """With `--unsealed`, matches that are still being played need no record."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
         organiser.begin_match(one)[1].close()
@@ -216,7 +216,7 @@ def test_what_goes_on_is_taken_if_that_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_another_key_is_named(folder: Path) -> None:
-    """That of the tournament's record as well as those of its matches."""
+    """The keys of the tournament's record and of its matches are compared."""
     report = audited(folder, keys=(Sealer.new().public,))
     assert broken(report).line == 0
     assert report.broken == len(report.records)
@@ -226,7 +226,7 @@ def test_another_key_is_named(folder: Path) -> None:
 
 
 def test_a_tournament_that_is_played_again_contradicts_nothing(folder: Path, tmp_path: Path) -> None:
-    """Its matches have the same names and the same key; an earlier copy of a record is no other record, either."""
+    """Its matches have the same names and the same key. An earlier copy of a record is no contradiction, either."""
     play_cup(tmp_path / "logs" / "again", 5)
     early = tmp_path / "early.jsonl"
     early.write_bytes(b"".join((folder / "cup.jsonl").read_bytes().splitlines(keepends=True)[:-2]))
@@ -236,7 +236,7 @@ def test_a_tournament_that_is_played_again_contradicts_nothing(folder: Path, tmp
 
 @pytest.mark.forges
 def test_two_courses_of_one_tournament_are_named(folder: Path, tmp_path: Path) -> None:
-    """Each holds by itself, and its organiser has told both."""
+    """Each version holds by itself, but the organiser has sealed two."""
     other = Path(shutil.copytree(folder, tmp_path / "told" / "cup"))
     lines = changed(course_of(other / "cup.jsonl"), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
     (other / "cup.jsonl").write_bytes(chain(bind_matches(other, lines, SEALER), SEALER))
@@ -249,7 +249,7 @@ def test_two_courses_of_one_tournament_are_named(folder: Path, tmp_path: Path) -
 
 @pytest.mark.forges
 def test_two_records_of_one_match_are_named(folder: Path, tmp_path: Path) -> None:
-    """They were opened by the same line of the tournament's record."""
+    """The same line of the tournament's record opened both."""
     context = read_tournament(folder / "cup.jsonl").contexts["cup-00001"]
     with Organiser(tmp_path / "aside", cup(), Random(9)) as organiser:
         organiser.record_match(context)
@@ -261,7 +261,7 @@ def test_two_records_of_one_match_are_named(folder: Path, tmp_path: Path) -> Non
 
 @pytest.mark.forges
 def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> None:
-    """They begin with the same line, whose salts are never drawn twice."""
+    """They begin with the same line, and its salts are never drawn twice."""
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     one.write_bytes(record_of("clean"))
     other.write_bytes(b"".join(record_of("clean").splitlines(keepends=True)[:4]))
@@ -277,7 +277,7 @@ def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> No
 
 @pytest.mark.forges
 def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
-    """Its commitment was told before: whoever writes the first line once more has the same match, whole or redacted."""
+    """Its commitment was published first, so a record with the same first line is the same match, whole or redacted."""
     whole = tell("whole deal")
     one, other, shown = tmp_path / "one.jsonl", tmp_path / "other.jsonl", tmp_path / "shown.jsonl"
     whole.write(one)
@@ -296,7 +296,7 @@ def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("damage", ["changed", "cut"])
 def test_no_tournament_holds_above_a_record_that_does_not(folder: Path, damage: str) -> None:
-    """Its results follow from those of its matches: a changed one and one that was cut off leave nothing to hold."""
+    """The results of a tournament follow from its matches: if one record is changed or cut off, it does not hold."""
     path = folder / "cup-00003.jsonl"
     data = path.read_bytes()
     path.write_bytes(data.replace(b'"turn":2', b'"turn":3', 1) if damage == "changed" else data[: len(data) // 2])
@@ -307,7 +307,7 @@ def test_no_tournament_holds_above_a_record_that_does_not(folder: Path, damage: 
 
 @pytest.mark.forges
 def test_a_swapped_file_is_called_by_what_it_holds(folder: Path) -> None:
-    """Two files that were swapped: which record each of them holds is said, and nothing else."""
+    """Of two swapped files, the report says which record each holds, and nothing else."""
     one, three, other = (folder / f"{name}.jsonl" for name in ("cup-00001", "cup-00003", "other"))
     one.rename(other)
     three.rename(one)
@@ -319,7 +319,7 @@ def test_a_swapped_file_is_called_by_what_it_holds(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_redacted_file_is_called_by_what_it_holds(folder: Path) -> None:
-    """Its header is open, so it is compared with what was opened as that of a whole record is."""
+    """Its header is visible, so it is compared with the line that opened the match, like that of a whole record."""
     lines = redact(folder / "cup-00003.jsonl", find_game, 0, find_wire=installed().wire)
     (folder / "cup-00001.jsonl").write_bytes(b"\n".join([*lines, b""]))
     assert broken(audited(folder)).found == "a file that holds the record of cup-00003"
@@ -327,7 +327,7 @@ def test_a_redacted_file_is_called_by_what_it_holds(folder: Path) -> None:
 
 @pytest.mark.parametrize("is_killed", [True, False])
 def test_a_tournament_without_its_last_seal_is_unfinished(tmp_path: Path, *, is_killed: bool) -> None:
-    """One that goes on and one whose referee was killed; with unsealed ones taken, it holds as far as it goes."""
+    """This is a running tournament or one whose referee was killed; with `--unsealed`, it holds as far as it goes."""
     organiser = Organiser(tmp_path, cup(), Random(1))
     organiser.play(2)
     (context,) = (organiser.recorder.open(fixture) for fixture in organiser.due()[:1])
@@ -342,7 +342,7 @@ def test_a_tournament_without_its_last_seal_is_unfinished(tmp_path: Path, *, is_
 
 @pytest.mark.forges
 def test_what_is_wrong_is_named_before_that_it_is_unfinished(tmp_path: Path) -> None:
-    """Whoever drops the seal hides nothing else by that."""
+    """A tournament that also lacks its seal is reported as broken."""
     organiser = Organiser(tmp_path, cup(), Random(1))
     organiser.play(2)
     organiser.writer.close()
@@ -357,7 +357,7 @@ def test_what_is_wrong_is_named_before_that_it_is_unfinished(tmp_path: Path) -> 
 
 
 def test_the_claim_of_a_lone_record_is_told(folder: Path) -> None:
-    """That it is a match of a tournament nobody can tell from it alone; next to that one's record it is verified."""
+    """A lone record can't prove that it belongs to a tournament, and the report says so."""
     path = folder / "cup-00001.jsonl"
     seen = folder.parent.parent / "seen.jsonl"
     seen.write_bytes(b"\n".join([*redact(path, find_game, 0, find_wire=installed().wire), b""]))

@@ -1,4 +1,4 @@
-"""Whatever is done to a tournament's folder is named, changes nothing that anybody is told, or shows elsewhere.
+"""Random damage to a tournament's folder is reported, changes no result, or contradicts a head.
 
 `python -m tests.benchmarks damage` tries far more.
 """
@@ -24,7 +24,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.mark.forges
 @pytest.mark.parametrize("damage", [*STRANGERS, *ORGANISERS, *HONEST], ids=lambda damage: str(damage.__name__))
 def test_no_damage_goes_unnoticed(runs: Runs, tmp_path: Path, damage: Damage) -> None:
-    """What could have happened honestly shows against a head that was published, everything else in the folder."""
+    """Damage that could have happened honestly contradicts a published head; all other damage shows in the folder."""
     expected, folder = told(runs.one), tmp_path / "cup"
     for seed in range(TRIES):
         shutil.copytree(runs.one, folder)

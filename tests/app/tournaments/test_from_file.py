@@ -1,4 +1,4 @@
-"""A tournament's file once the tournament has begun."""
+"""A tournament's file after the tournament has begun."""
 
 import shutil
 from pathlib import Path
@@ -28,13 +28,13 @@ name = "roundrobin"
 
 
 def hand_in(store: Store, author: str, note: str) -> None:
-    """Hand a version in that passes."""
+    """Hand in a version that passes the check."""
     version, _ = store.hand_in(author, archive(note=note), NOW)
     store.conclude(author, version.number, CheckOutcome(passed=True, report={}), NOW)
 
 
 def test_a_tournament_plays_the_versions_that_it_began_with(tmp_path: Path) -> None:
-    """Whatever is handed in meanwhile; and nobody takes the place of another by a name."""
+    """Versions that are handed in later do not change it, and no entrant can take another's place by a name."""
     store = Store(tmp_path / "in")
     for author in ("ada", "bob"):
         hand_in(store, author, "first")
@@ -73,7 +73,7 @@ def add(file: Path, *folders: str) -> None:
 
 
 def names_of(file: Path) -> dict[str, str]:
-    """Return the entrants' names by the names of their folders, or by what else they are."""
+    """Return the entrants' names by the names of their folders, or by their form."""
     return {Path(entrant.player).name: entrant.name for entrant in read_plan(file).spec.entrants}
 
 
@@ -88,7 +88,7 @@ def names_of(file: Path) -> dict[str, str]:
     ],
 )
 def test_a_name_once_given_stays(tmp_path: Path, before: tuple[str, ...], late: tuple[str, ...]) -> None:
-    """Whatever folders are added, those that play keep their names, and the new ones get others."""
+    """If folders are added, the entrants that play keep their names, and the new ones get others."""
     file = tmp_path / "cup.toml"
     begin(file, before)
     names = names_of(file)
@@ -100,7 +100,7 @@ def test_a_name_once_given_stays(tmp_path: Path, before: tuple[str, ...], late: 
 
 
 def test_a_house_player_keeps_its_name_when_it_is_listed_again(tmp_path: Path) -> None:
-    """Names of players that the file lists without one are made, too."""
+    """Names that were made for players without a name are kept, too."""
     file = tmp_path / "cup.toml"
     begin(file, ("a",), 'entrants = ["house:dag"]\n')
     field = read_plan(file).spec.entrants
@@ -121,7 +121,7 @@ def test_a_house_player_keeps_its_name_when_it_is_listed_again(tmp_path: Path) -
     ],
 )
 def test_a_refusal_is_a_sentence(tmp_path: Path, change: str, complaint: str) -> None:
-    """What differs is said in words, and nothing is cut off in the middle."""
+    """The difference is said in words, and no text is cut off."""
     file = tmp_path / "cup.toml"
     begin(file, ("a", "b"))
     text = file.read_text()
@@ -134,7 +134,7 @@ def test_a_refusal_is_a_sentence(tmp_path: Path, change: str, complaint: str) ->
 
 
 def test_a_refusal_names_those_alone_that_are_gone(tmp_path: Path) -> None:
-    """A folder that was taken away is named, and not those that come behind it, whatever else is new."""
+    """The message names a folder that was removed, and not the folders after it."""
     file = tmp_path / "cup.toml"
     begin(file, ("a", "b", "c", "d"))
     (tmp_path / "in" / "b").rename(tmp_path / "in" / "e")

@@ -1,4 +1,4 @@
-"""Programs that change while a tournament goes on: what is looked at, and what is put on record."""
+"""Programs that change during a tournament: which files are compared, and what is recorded."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from ...tournament.courses import AT
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Path:
-    """Return a program's folder, inside of which there is another one."""
+    """Return a program's folder with another one in it."""
     (tmp_path / "ada" / "src").mkdir(parents=True)
     (tmp_path / "ada" / "src" / "player.js").write_text("1")
     return tmp_path / "ada"
@@ -37,7 +37,7 @@ def organiser(ada: Path) -> Iterator[Organiser]:
 
 
 def test_folders_alone_are_looked_into(ada: Path) -> None:
-    """Whatever is no folder, or not there, has no digest; what running a program leaves in it changes none."""
+    """A file or a missing path has no digest, and the files that a run leaves change none."""
     before = hash_programs(field(ada))
     (ada / "__pycache__").mkdir()
     (ada / "__pycache__" / "player.pyc").write_text("made")
@@ -46,7 +46,7 @@ def test_folders_alone_are_looked_into(ada: Path) -> None:
 
 
 def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser) -> None:
-    """What has not changed is not; who puts the old program back has changed again."""
+    """Unchanged programs are not recorded; restoring the old program is another change."""
     programs = hash_programs(field(ada))
     first = dict(programs)
     assert note_changes(organiser.recorder, programs) == []
@@ -63,7 +63,7 @@ def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser
 
 
 def test_a_program_that_can_not_be_read_has_not_changed(ada: Path, organiser: Organiser) -> None:
-    """That is for its build and its start to say; when it is back, it is compared with what it was."""
+    """Its build or start reports that; once it is readable again, it is compared with the last version."""
     programs = hash_programs(field(ada))
     ada.rename(ada.with_name("away"))
     assert note_changes(organiser.recorder, programs) == []
