@@ -11,7 +11,8 @@ from ..app.records.audit_reports import Demands
 from ..app.report import find_titles, read_summary
 from ..errors import BadRequest, DoesNotHold
 from ..games.arguments import describe
-from ..pages.report import PageLinks, report_page
+from ..pages.links import PageLinks
+from ..pages.report import report_page
 from ..pages.summary import Summary
 from ..record.reader import read_record
 from ..record.tournament_record import is_tournament

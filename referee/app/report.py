@@ -7,9 +7,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
+from ..pages.links import report_address
 from ..pages.match_summary import MatchSummary, summarize_match
 from ..pages.report import Titles
-from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
+from ..pages.report_files import Targets, Written, make_replay, write_report
 from ..pages.summary import MatchNotes, Summary
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
@@ -157,7 +158,7 @@ def _read_summary_of_match(path: Path) -> MatchSummary | None:
 
 
 def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, folder: Path, targets: Targets) -> None:
-    report = report_address(folder, targets)
+    report = report_address(folder, targets.html)
     make = partial(make_replay, target=target, find_game=find_game, report=report, site=targets.site)
     for _ in map_in_processes(make, list(records.items()), jobs):
         pass

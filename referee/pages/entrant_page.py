@@ -12,8 +12,8 @@ from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.standings import Standing
 from .charts.curves import rating_drawings
 from .encounters import superiority
+from .links import PageLinks
 from .rendering import page, time_of_day
-from .report import PageLinks
 from .summary import Summary
 from .words import Causes, number, placeless, short_cause
 

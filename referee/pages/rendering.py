@@ -26,6 +26,8 @@ from .columns import MEANINGS, TEXTS
 from .encounters import share_error
 from .words import broken, duration, moment, number, placeless, short_cause
 
+DATA = b'<script type="application/json" id="data">'
+"""Stands before the data of a page's script."""
 _SELF, _NOBODY = "'self'", "'none'"
 _SITE_HEADER = re.compile(r'<header class="bar" data-site="([./]*)">.*?</header>', re.DOTALL)
 _MAY_ASK = f"connect-src {_SELF}; "
@@ -89,7 +91,7 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(columns=MEANINGS, texts=TEXTS)
+    made.globals.update(columns=MEANINGS, texts=TEXTS, zip=zip)
     made.filters.update(
         broken=broken,
         coded=coded,
@@ -103,6 +105,11 @@ def environment() -> Environment:
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
+
+
+def find_data(text: bytes) -> bytes:
+    """Return the JSON that a page has for its script; `null` if it has none."""
+    return text.partition(DATA)[2].partition(b"</script>")[0] or b"null"
 
 
 def time_of_day(at: str) -> Markup:

@@ -1,36 +1,28 @@
 """Writes the report of a tournament, its tables, its moves and the pages of its matches, next to the records."""
 
 import contextlib
-import os
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
-
-from protocol.limits import NAME_PATTERN
 
 from ..files.whole import write_whole
 from ..record.audit.match import FindGame
-from ..record.folder import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
-from . import exports, verifying
+from . import crosstable, exports, match_list, verifying
 from .entrant_page import entrant_page
+from .links import ENTRANTS, REPLAYS, find_links, find_outputs, report_address
 from .match_summary import MatchSummary, match_text
 from .replay_frames import StillSecret, fold_record
 from .replay_page import replay_page
-from .report import PageLinks, Titles, report_page
+from .report import Titles, report_page
 from .summary import MatchNotes, Summary, match_notes
 from .tournament_json import report_tournament
-
-REPLAYS = "replays"
-ENTRANTS = "entrants"
 
 
 class ReplayPages(StrEnum):
@@ -115,67 +107,37 @@ def write_report(
         trf=_write_trf(folder / "tournament.trf", summary),
         replays=len(replayed),
     )
-    page = written.html
-    printed = {} if targets.is_public else _find_outputs(folder, summary)
     _write(written.pgn, _matches(summary))
     _write(written.games, exports.games_pgn(summary))
     plain = msgspec.json.encode(report_tournament(summary))
     write_whole(written.json, (msgspec.json.format(plain, indent=1), b"\n"))
-    links = replace(_links(page, page, folder, replayed, printed), home=targets.home)
-    _write(page, [report_page(summary, titles, links)])
-    others, home = page.parent / ENTRANTS, targets.home and f"../{targets.home}"
-    _write_entrants(summary, others, replace(_links(others / page.name, page, folder, replayed, printed), home=home))
+    _write_pages(folder, summary, titles, targets, written.html, replayed)
     return written
 
 
-def _write_entrants(summary: Summary, folder: Path, links: PageLinks) -> None:
-    folder.mkdir(exist_ok=True)
-    for entrant, name in enumerate(summary.pages):
-        _write(folder / f"{name}.html", [entrant_page(summary, entrant, links)])
-
-
-def _links(
-    at: Path, report: Path, folder: Path, replayed: Collection[str], printed: Mapping[tuple[str, int], str]
-) -> PageLinks:
-    """Return the links of a page.
-
-    Args:
-        at: where the page is.
-        report: the report's page; those of the entrants are next to it.
-        folder: folder of the records.
-        replayed: the matches that have a page.
-        printed: match and seat -> the file of what its program printed.
-    """
-    return PageLinks(
-        records=_prefix(at, folder),
-        replays=_prefix(at, folder / REPLAYS),
+def _write_pages(
+    folder: Path, summary: Summary, titles: Titles, targets: Targets, report: Path, replayed: Collection[str]
+) -> None:
+    """Write the report and the pages next to it."""
+    find = partial(
+        find_links,
+        report=report,
+        folder=folder,
         replayed=replayed,
-        entrants=_prefix(at, report.parent / ENTRANTS),
-        report=_prefix(at, report.parent) + quote(report.name),
-        has_verifier=(folder / REPLAYS / verifying.PAGE).is_file(),
-        printed=printed,
+        printed={} if targets.is_public else find_outputs(folder, summary),
     )
-
-
-def _find_outputs(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
-    """Return match and seat of each foul -> the file next to the record with the output of the program."""
-    paths = {
-        (entry.match, foul.seat): output_path(folder, entry.match, foul.seat, entry.names[foul.seat])
-        for entry, foul in summary.fouls()
-        if re.match(NAME_PATTERN, entry.names[foul.seat])
-    }
-    return {key: path.name for key, path in paths.items() if path.is_file()}
-
-
-def report_address(folder: Path, targets: Targets) -> str:
-    """Return where the report is, as the pages of matches see it.
-
-    Args:
-        folder: folder of the records.
-        targets: destinations of the files.
-    """
-    page = targets.html or folder / "report.html"
-    return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
+    links = find(report, home=targets.home)
+    _write(report, [report_page(summary, titles, links)])
+    if summary.results:
+        matches = match_list.list_matches(summary, links)
+        _write(report.parent / match_list.PAGE, [match_list.matches_page(matches)])
+    if crosstable.has_page(summary):
+        _write(report.parent / crosstable.PAGE, [crosstable.crosstable_page(summary, links)])
+    entrants, home = report.parent / ENTRANTS, targets.home and f"../{targets.home}"
+    entrants.mkdir(exist_ok=True)
+    links = find(entrants / report.name, home=home)
+    for entrant, name in enumerate(summary.pages):
+        _write(entrants / f"{name}.html", [entrant_page(summary, entrant, links)])
 
 
 def make_replay(
@@ -222,7 +184,11 @@ def _replay(
         pages.mkdir(exist_ok=True)
         _write(
             pages / verifying.PAGE,
-            [verifying.verifying_page(f"{summary.spec.name}.jsonl", report_address(folder, targets), targets.site)],
+            [
+                verifying.verifying_page(
+                    f"{summary.spec.name}.jsonl", report_address(folder, targets.html), targets.site
+                )
+            ],
         )
         make(missing, pages)
     return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
@@ -261,12 +227,6 @@ def _matches(summary: Summary) -> Iterator[str]:
         opened, moves = ("", ()) if match is None else (match.opened, match.moves)
         result, void = summary.outcome(entry).sentence, summary.history.uncounted_reason(entry)
         yield match_text(entry, summary.spec.game, opened, moves, void, result)
-
-
-def _prefix(page: Path, folder: Path) -> str:
-    """Return the relative address of a folder, as the beginning of an address."""
-    way = os.path.relpath(folder.resolve(), page.resolve().parent)
-    return "" if way == "." else quote(Path(way).as_posix()) + "/"
 
 
 def _write(path: Path, parts: Iterator[str] | Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..pages.summary import page_names
 from ..pages.verifying import PAGE, verifying_link
 
-_REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
+_REPORT = re.compile(r"(report|crosstable|matches)\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
 """Files that list all matches, even those whose deal other players are still to receive; public at the end only."""

@@ -17,6 +17,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from ..pages import match_list
 from ..pages.contest_page import contest_page, live_page, search_page, standings_page
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.tournament_json import TournamentReport
@@ -155,6 +156,16 @@ class _Made(Struct, frozen=True):
         head, file, size = await self._make(request, _begin_replay, path, turn)
         return send_head_and_file(request, head, file, size)
 
+    async def send_matches(self, request: Any, path: Path) -> Any:
+        """Send the matches of a tournament that fit the query of a request.
+
+        Raises:
+            TooOften: the address asks for such pages too often.
+        """
+        fields = {name.decode("latin-1"): values[0].decode(errors="replace") for name, values in request.args.items()}
+        page = await self._make(request, match_list.answer_query, path, match_list.read_query(fields))
+        return send(request, HTML, page)
+
     async def send_report(self, request: Any, report: TournamentReport) -> Any:
         """Send a report as JSON."""
         is_packed = may_compress(request)
@@ -257,6 +268,8 @@ def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str
     file = None if folder is None else find_public_file(folder, path, is_over=content.is_over(name))
     if file is None:
         return refuse(request, HTTPStatus.NOT_FOUND)
+    if path == match_list.PAGE and request.args:
+        return made.send_matches(request, file)
     turn = read_turn(request) if path.startswith("replays/") else None
     return send_file(request, file) if turn is None else made.send_replay(request, file, turn)
 

@@ -20,6 +20,7 @@ BENCHMARKS = (
     "looks",
     "many_hosts",
     "mutations",
+    "pages",
     "pairing",
     "python_chess",
     "ratings",

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from referee.pages.charts.brackets import Bracket, BracketBox, brackets
-from referee.pages.report import PageLinks, Titles, report_page
+from referee.pages.links import PageLinks
+from referee.pages.report import Titles, report_page
 from referee.pages.summary import Summary
 from referee.tournament.events import Begun, Ruled
 from referee.tournament.history import History

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from referee.pages import report as pages_report
 from referee.pages.charts import curves
 from referee.pages.charts.curves import rating_drawings, ratings_drawings
+from referee.pages.links import PageLinks, report_address
 from referee.pages.match_summary import MatchSummary
 from referee.pages.outcomes import outcome_of_entry
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
-from referee.pages.report import PageLinks, Titles, report_page
-from referee.pages.report_files import ReplayPages, Targets, report_address
+from referee.pages.report import Titles, report_page
+from referee.pages.report_files import ReplayPages
 from referee.pages.summary import Summary, host_lines
 from referee.pages.words import number, placeless, short_cause
 from referee.plugins import load
@@ -235,9 +236,11 @@ def test_hostile_text_is_never_markup(hostile_cup: Stage) -> None:
     assert IMAGE not in text
     assert "\x1b" not in text
     assert len(re.findall("<script", text)) == len(re.findall("</script", text)) == 2
-    assert re.findall(r"[<>&']|[^ -~]", raw_data_of(text)) == []
-    assert data_of(text)["names"][:3] == list(HOSTILE_NAMES[:3])
     assert QUOTES in unescape(text)
+    matches = (hostile_cup.folder / "matches.html").read_text(encoding="utf-8")
+    assert len(re.findall("<script", matches)) == len(re.findall("</script", matches)) == 2
+    assert re.findall(r"[<>&']|[^ -~]", raw_data_of(matches)) == []
+    assert data_of(matches)["names"][:3] == list(HOSTILE_NAMES[:3])
 
 
 def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage, tmp_path: Path) -> None:
@@ -245,11 +248,12 @@ def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage,
     elsewhere = tmp_path / "a b" / "page.html"
     elsewhere.parent.mkdir()
     report(cup, html=elsewhere, csv=tmp_path, pgn=tmp_path / "all.txt", replays=ReplayPages.NONE)
-    data = data_of(elsewhere.read_text(encoding="utf-8"))
+    data = data_of((elsewhere.parent / "matches.html").read_text(encoding="utf-8"))
+    assert data["report"] == "page.html"
     for match in data["matches"]:
         assert (elsewhere.parent / unquote(data["records"]) / f"{match[0]}.jsonl").is_file()
-        assert match[9] == (elsewhere.parent / unquote(data["replays"]) / f"{match[0]}.html").is_file()
-    assert {match[9] for match in data["matches"]} == {0, 1}
+        assert match[11] == (elsewhere.parent / unquote(data["replays"]) / f"{match[0]}.html").is_file()
+    assert {match[11] for match in data["matches"]} == {False, True}
 
 
 def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
@@ -304,14 +308,15 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
     assert f'[Void "{why}"]' in (tmp_path / "matches.txt").read_text()
 
 
-def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has none reads the same: match, round, players, points, fouls, and the way to record and replay."""
+def test_the_newest_matches_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With match, round, players, points, fouls, and the way to record, replay, and the page that has all of them."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(dead=frozenset({3}))).play()
     report(stage, replays=ReplayPages.FOULS)
-    plain = page(stage).partition('<table id="plain-match-list">')[2].partition("</table>")[0]
+    plain = page(stage).partition('<table id="match-list">')[2].partition("</table>")[0]
     lines = plain.partition("<tbody>")[2].split("<tr>")[1:]
-    assert [line.partition("</td>")[0].removeprefix("<td>") for line in lines] == [item.match for item in stage.entries]
-    for line, entry in zip(lines, stage.entries, strict=True):
+    newest = stage.entries[::-1]
+    assert [line.partition("</td>")[0].removeprefix("<td>") for line in lines] == [item.match for item in newest]
+    for line, entry in zip(lines, newest, strict=True):
         text = " ".join(re.sub(r"<[^>]*>", " ", line).split())
         fouls = {foul.seat for foul in entry.fouls}
         told = outcome_of_entry(entry, stage.tournament.spec.scoring).with_points(entry.scores).replace(";", "")
@@ -319,9 +324,10 @@ def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest
         assert text.replace(" )", ")").replace("( ", "(") == (
             f"{entry.match} {entry.fixture.round} {told} {entry.turns} {replay}record"
         )
-    monkeypatch.setattr(pages_report, "MAX_PLAIN", 2)
+    monkeypatch.setattr(pages_report, "NEWEST", 2)
     report(stage, replays=ReplayPages.FOULS)
-    assert f"The first 2 matches; matches.csv has {len(stage.entries) - 2} more." in page(stage)
+    assert page(stage).count(">record</a>") == 4, "two fouls and two matches"
+    assert f'<a href="matches.html">{len(stage.entries)} matches, by entrant' in page(stage)
 
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:
@@ -348,7 +354,7 @@ def test_pages_lead_back_to_the_report_and_from_there(tmp_path: Path) -> None:
     assert '<a href="../../index.html">The contest</a>' in page(stage)
     entrant = entrant_page(stage, stage.spec.entrants[0].name)
     assert '<a href="../../../index.html">The contest</a> · <a href="../report.html">' in entrant
-    made = report_address(tmp_path, Targets()), report_address(tmp_path, Targets(html=tmp_path / "a b" / "cup.html"))
+    made = report_address(tmp_path, None), report_address(tmp_path, tmp_path / "a b" / "cup.html")
     assert made == ("../report.html", "../a%20b/cup.html")
     folded = fold_record(read_record(tmp_path / f"{stage.entries[0].match}.jsonl"), load().game)
     assert f'<a href="../report.html">{stage.spec.name}</a>' in replay_page(folded, "", "../report.html")

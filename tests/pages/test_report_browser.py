@@ -5,15 +5,31 @@ from pathlib import Path
 
 import pytest
 
+from referee.pages.match_list import MOST_SHOWN, MatchQuery, answer_query
 from referee.pages.report_files import ReplayPages
 
 from .browser import Page
 from .matches import IMAGE, QUOTES, SCRIPT
-from .reports import report, rows
+from .reports import read, report, rows
 from .tournaments import Stage, spec
 
 MANY = 53
 """Matches on more than one page of a list."""
+
+
+QUERIES = (
+    MatchQuery(),
+    MatchQuery(page=2),
+    MatchQuery(page=99),
+    MatchQuery(entrant="bot03"),
+    MatchQuery(entrant="bot03", opponent="bot05"),
+    MatchQuery(entrant="nobody"),
+    *(MatchQuery(result=result) for result in ("won", "drawn", "lost", "uncounted", "other")),
+    *(MatchQuery(entrant="bot01", result=result) for result in ("won", "drawn", "lost")),
+    *(MatchQuery(foul=foul) for foul in ("any", "malformed-message", "other")),
+    MatchQuery(entrant="bot02", foul="any"),
+    *(MatchQuery(version=version) for version in ("1", "2", "x")),
+)
 
 
 def opened(browser: Page, stage: Stage, width: int = 1366, *, is_dark: bool = False) -> Page:
@@ -134,26 +150,46 @@ def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
     assert page.run(f"return {hidden}.every((band) => getComputedStyle(band).opacity === '0')")
 
 
-def test_the_list_of_matches_is_searched_and_paged(browser: Page, tmp_path: Path) -> None:
-    """A page of the list at a time, all of it if wanted; what is typed leaves the matches that have all the words."""
+def test_the_matches_are_filtered_and_paged(browser: Page, tmp_path: Path) -> None:
+    """In a folder, where no server answers: a page at a time, newest first; the form leaves those that fit."""
     stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
     report(stage, replays=ReplayPages.NONE)
-    page = opened(browser, stage)
-    shown = [entry.match for entry in stage.entries]
-    assert column(page, "#match-list", 1) == shown[:50]
-    page.run("document.querySelectorAll('#match-list .tools button')[1].click()")
-    assert column(page, "#match-list", 1) == shown[50:]
-    page.run("document.querySelectorAll('#match-list .tools button')[2].click()")
-    assert column(page, "#match-list", 1) == shown
-    typed = """
-        const input = document.querySelector('#match-list input');
-        input.value = arguments[0];
-        input.dispatchEvent(new Event('input'))"""
-    page.run(typed, "bot03 BOT01")
-    both = [entry.match for entry in stage.entries if {"bot03", "bot01"} <= set(entry.names)]
-    assert column(page, "#match-list", 1) == both
-    page.run(typed, "nobody")
-    assert page.text("#match-list .tools .faint") == "none"
+    browser.emulate(1366, 900)
+    browser.open(tmp_path / "matches.html")
+    shown = [entry.match for entry in stage.entries[::-1]]
+    assert column(browser, "#match-list", 1) == shown[:MOST_SHOWN]
+    browser.follow("#pages a")
+    assert column(browser, "#match-list", 1) == shown[MOST_SHOWN:]
+    assert browser.texts("#pages a") == ["newer"]
+    browser.run(
+        "document.forms[0].elements.entrant.value = 'bot03'; document.forms[0].elements.opponent.value = 'bot01'"
+    )
+    browser.follow("form button")
+    both = [entry.match for entry in stage.entries[::-1] if {"bot03", "bot01"} <= set(entry.names)]
+    assert column(browser, "#match-list", 1) == both != []
+    assert browser.text("#count") == f"1 to {len(both)} of {len(both)}, newest first"
+    assert browser.run("return document.forms[0].elements.entrant.value") == "bot03"
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_script_finds_what_a_site_finds(browser: Page, ruled_cup: Stage, query: MatchQuery) -> None:
+    """The same matches, in the same words."""
+    path = ruled_cup.folder / "matches.html"
+    browser.visit(path.as_uri() + query.address(query.page))
+    found = browser.texts("#match-list tbody tr")
+    answer = answer_query(path, query).decode()
+    rows = re.findall(r"<tr>(<td.*?)</tr>", answer.partition("<tbody>")[2], re.DOTALL)
+    as_read = [" ".join(text.split()) for text in map(read, rows)]
+    assert [re.sub(r"\W", "", without_times(text)) for text in found] == [
+        re.sub(r"\W", "", without_times(text)) for text in as_read
+    ]
+    assert browser.text("#count").strip() == read(re.findall(r'id="count">(.*?)<', answer)[0])
+
+
+def without_times(text: str) -> str:
+    """Return a text without the time of day of a ruling, which is the reader's own with a script."""
+    return re.sub(r"jury, .*?(?=\d+ *(?:replay|record|$))", "jury ", text)
 
 
 def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:

@@ -13,10 +13,14 @@ from .sites import CARD, REPORT, TestSite
 
 FILES = (
     *("cup.jsonl", "cup-1.jsonl", "cup-2.jsonl", "replays/cup-1.html", "report.html", "entrants/ada.html"),
+    *("crosstable.html", "matches.html"),
     *("standings.csv", "matches.csv", "tournament.json", "cup-1.seat0.ada.stderr", "tournament.sqlite", ".lock"),
 )
 """One match is over, and the other is played, or its deal is still to be played from other seats."""
-ALWAYS = {"heads", "report.html", "entrants/ada.html", "replays/cup-1.html", "standings.csv", "cup-1.jsonl"}
+ALWAYS = {
+    *("heads", "report.html", "crosstable.html", "matches.html", "entrants/ada.html", "replays/cup-1.html"),
+    *("standings.csv", "cup-1.jsonl"),
+}
 AFTERWARDS = {"cup.jsonl", "matches.csv", "tournament.json"}
 NEVER = (
     *("", "/", "..", "../secret.html", "entrants/../report.html", "entrants/../../secret.html", "entrants", "no.html"),

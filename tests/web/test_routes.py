@@ -1,10 +1,12 @@
 """The addresses of the site: who asks what gets what, and with which headers."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
@@ -13,6 +15,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.testing import StringTransport
 
 from referee.pages.contest_page import contest_page
+from referee.pages.match_list import MOST_SHOWN, MatchLine, MatchList, matches_page
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.plugins import find_game
@@ -23,7 +26,7 @@ from referee.web.live import LiveState
 from referee.web.routes import PAGES_A_MINUTE, make_site
 from referee.web.visitors import HEADERS
 
-from .sites import CARD, TABLE, Browser, TestSite
+from .sites import CARD, PAYLOAD, TABLE, Browser, TestSite
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
 
@@ -152,6 +155,38 @@ RANGES = [
     ("bytes=4-\xff", 200, b"01234567", None),
     (f"bytes={'9' * 5000}-", 200, b"01234567", None),
 ]
+
+
+def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:
+    """Those that fit the query of an address, newest first, and a way to the next ones; what is no query finds all."""
+    names = ["ada", "bob", PAYLOAD]
+    lines = [
+        MatchLine(f"cup-{number}", number, "", [0, 1], [1, 2], [3, 1], [], [], 9, 0, True, True, True, [])
+        for number in range(MOST_SHOWN + 9, 0, -1)
+    ]
+    foul = MatchLine("cup-0", 0, "", [2, 0], [2, 1], [1, 3], ["timeout", ""], [], 9, 0, True, True, True, [])
+    links: Any = dict.fromkeys(("report", "home", "site", "records", "replays", "entrants", "head"), "")
+    plain: Any = {"names": names, "pages": names, "sentences": ["{0} met {1}"], "rulings": [], "causes": ["timeout"]}
+    matches = MatchList(title="cup", **links, **plain, versions=1, matches=[*lines, foul])
+    folder = contest.folder / "logs" / "cup"
+    (folder / "matches.html").write_text(matches_page(matches), encoding="utf-8")
+    visitor, path = contest.visitor(), "/tournaments/cup/matches.html"
+
+    def _found(query: str) -> tuple[list[str], str]:
+        shown = visitor.ask("GET", f"{path}?{query}")
+        assert (shown.status, PAYLOAD.encode() in shown.body) == (200, False)
+        text = shown.body.decode()
+        return re.findall(r"<tr><td>(cup-\d+)", text), re.findall(r'id="count">(.*?)<', text)[0]
+
+    newest = [line.match for line in lines]
+    assert _found("entrant=ada&result=won&page=1") == (newest[:MOST_SHOWN], "1 to 50 of 60, newest first")
+    assert _found("entrant=ada&result=won&page=2")[0] == [*newest[MOST_SHOWN:], "cup-0"]
+    assert _found("foul=any") == (["cup-0"], "1 to 1 of 1, newest first")
+    assert _found("entrant=ada&foul=any") == ([], "no match fits")
+    assert _found(urlencode({"entrant": PAYLOAD, "foul": "timeout"}))[0] == ["cup-0"]
+    for odd in ("%ff=1", "page=x", "page=" + "9" * 5000, "page=-1", "entrant=&x=y", "="):
+        assert _found(odd)[0] == newest[:MOST_SHOWN]
+    assert _found("entrant=nobody&opponent=%ff")[0] == []
 
 
 @pytest.mark.parametrize(("asked", "status", "body", "part"), RANGES)

@@ -42,10 +42,10 @@ from ..tournament_view import matches_text, plain_standings, standings_table
 def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_json: bool, **where: Any) -> None:
     """Report on a tournament, during or after it: FOLDER has its records.
 
-    It writes report.html, one page with standings, crosstable, ratings, progress, fouls, times and every match, which
-    needs nothing but a browser; standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with
-    everything; matches.txt with the moves; replays/ with pages of matches; and, unless --public is given, the database
-    tournament.sqlite. An earlier report is replaced.
+    It writes report.html, one page with standings, ratings, progress, fouls and times, which needs nothing but a
+    browser; matches.html with every match, and crosstable.html for more than 40 entrants; standings.csv,
+    crosstable.csv, matches.csv and fouls.csv; tournament.json with everything; matches.txt with the moves; replays/
+    with pages of matches; and, unless --public is given, the database tournament.sqlite. An earlier report is replaced.
 
     It checks the chain and the seal of each record; `referee audit` checks everything else.
 

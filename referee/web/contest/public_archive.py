@@ -14,9 +14,10 @@ from ...app.report import report_tournament
 from ...errors import BadRequest
 from ...files.below import files_below
 from ...pages.contest_page import contest_page
+from ...pages.links import REPLAYS
 from ...pages.rendering import without_site
 from ...pages.replay_page import with_record
-from ...pages.report_files import REPLAYS, ReplayPages, Targets
+from ...pages.report_files import ReplayPages, Targets
 from ...record.tournament_record import find_record
 from ..contest_json import ContestCard
 from ..published import HEADS, find_public_file
