@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, inspect
@@ -98,19 +98,26 @@ def _name_kinds(names: str) -> str:
 
 
 def describe_type(wanted: Any) -> str:
-    """Describe the values that a type accepts, as people write them; None, the lack of a value, is left out."""
+    """Describe the values that a type accepts, as people write them; None, the lack of a value, is left out.
+
+    The `extra` of a msgspec.Meta may give `words`, which describe the type as a whole, or the `unit` of a number.
+
+    >>> describe_type(Annotated[int, Meta(ge=1, extra={"unit": "MiB"})])
+    'a whole number of MiB from 1 up'
+    """
     return _words(inspect.type_info(wanted))
 
 
-def _words(kind: inspect.Type) -> str:
+def _words(kind: inspect.Type, unit: str = "") -> str:
     if isinstance(kind, inspect.Metadata):
-        return _words(kind.type)
+        extra = kind.extra or {}
+        return extra.get("words") or _words(kind.type, extra.get("unit", ""))
     if isinstance(kind, inspect.UnionType):
         return " or ".join(_words(inner) for inner in kind.types if not isinstance(inner, inspect.NoneType))
     if isinstance(kind, inspect.LiteralType | inspect.EnumType):
         return _join_values(kind.values if isinstance(kind, inspect.LiteralType) else [one.value for one in kind.cls])
     if isinstance(kind, inspect.IntType | inspect.FloatType):
-        return _number(kind)
+        return _number(kind, unit)
     return _NAMES.get(type(kind), "another kind of value")
 
 
@@ -118,13 +125,14 @@ def _join_values(values: Any) -> str:
     return " or ".join(msgspec.json.encode(value).decode() for value in values)
 
 
-def _number(kind: inspect.IntType | inspect.FloatType) -> str:
-    """Describe a number with its bounds."""
-    noun = "a whole number" if isinstance(kind, inspect.IntType) else "a number"
-    if kind.ge is not None and kind.le is not None:
-        return f"{noun} from {kind.ge:g} to {kind.le:g}"
-    bounds = {"from {} up": kind.ge, "above {}": kind.gt, "up to {}": kind.le, "below {}": kind.lt}
-    return " ".join([noun, *(text.format(f"{bound:g}") for text, bound in bounds.items() if bound is not None)])
+def _number(kind: inspect.IntType | inspect.FloatType, unit: str) -> str:
+    """Describe a number with its unit and its bounds."""
+    noun = ("a whole number" if isinstance(kind, inspect.IntType) else "a number") + (f" of {unit}" if unit else "")
+    least, most = (None if bound is None else str(bound).removesuffix(".0") for bound in (kind.ge, kind.le))
+    if least is not None and most is not None:
+        return f"{noun} from {least} to {most}"
+    bounds = {"from {} up": least, "above {}": kind.gt, "up to {}": most, "below {}": kind.lt}
+    return " ".join([noun, *(text.format(bound) for text, bound in bounds.items() if bound is not None)])
 
 
 def show_value(value: Any) -> str:
@@ -139,10 +147,11 @@ def show_value(value: Any) -> str:
 
 def unfit(value: Any, wanted: Any) -> Any:
     """Return the part of a value that is not of the wanted type: the first wrong element of an array, or all of it."""
-    if isinstance(value, list) and get_origin(wanted) is list:
+    bare = get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted
+    if isinstance(value, list) and get_origin(bare) is list:
         for element in value:
             try:
-                msgspec.convert(element, get_args(wanted)[0], strict=True)
+                msgspec.convert(element, get_args(bare)[0], strict=True)
             except msgspec.ValidationError:
                 return element
     return value

@@ -18,6 +18,7 @@ ORDER: tuple[str, ...] = (
     "referee.chance",
     "referee.text",
     "referee.type_words",
+    "referee.settings",
     "referee.clock",
     "referee.files",
     "referee.hookspecs",  # imports later rooms for types only
@@ -61,7 +62,15 @@ SIBLINGS = (
 ONLY: dict[str, set[str]] = {
     "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.learning"},
     "referee.programs": {
-        *("protocol", "referee.errors", "referee.text", "referee.type_words", "referee.clock", "referee.files"),
+        *(
+            "protocol",
+            "referee.errors",
+            "referee.text",
+            "referee.type_words",
+            "referee.settings",
+            "referee.clock",
+            "referee.files",
+        ),
         *("referee.programs.environment", "referee.programs.house_process"),
     },
 }

@@ -8,24 +8,23 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import BadRequest
-from ..net.group_commit import Durability
 from ..net.links.addresses import listen, stop_listening
 from ..net.matches.settings import MatchServices
-from ..net.run_terms import RunTerms
 from ..observers import InThread, Observer, Observers
 from ..observers.heads import HeadLog
 from ..plugins import installed
 from ..programs import confining
-from ..programs.confining import Confinement, SandboxMode
-from ..programs.limits import ProgramLimits
+from ..programs.confining import Confinement
 from ..programs.sandbox import NoSandboxError
 from ..record.folder import record_names
 from ..record.key import Sealer, default_path, load_or_make
+from ..settings import RunTerms, SandboxMode
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -36,11 +35,6 @@ monotonic = time.monotonic
 """Monotonic seconds: the clock of all instants."""
 
 
-# A run has three kinds of settings, and each has one struct. RefereeOptions are the user's choices for this run, from
-# the command line. RunTerms are what of them a match must know, because its record says so or its programs depend on
-# it; a worker process and a cluster's host receive the same struct over their connection. MatchSettings are one
-# match's own. A tournament's file overrides the first: `run` in tournaments/from_file.py puts its values there.
-#
 # Imports of the monitor, of diagnostics and of Prometheus stand inside functions: few users ask for them, and all
 # others would wait a tenth of a second for each command.
 
@@ -52,13 +46,10 @@ class SandboxMissing(BadRequest):
 class RefereeOptions(Struct, frozen=True, kw_only=True):
     """The user's choices, whatever is played."""
 
+    terms: RunTerms = RunTerms()
+    """Terms of all matches; in a tournament, its file decides."""
     key: Path | None = None
     """File of the key that seals records; None: the default file."""
-    sandbox: str = SandboxMode.AUTO
-    memory_mib: int = ProgramLimits().memory_mib
-    """Memory limit of one program, in MiB."""
-    durability: str = Durability.MATCH
-    """Parts of a running match that survive a power failure; in a tournament, its file decides."""
     diagnostics: Path | None = None
     """File to which diagnostics are appended."""
     heads: Path | None = None
@@ -68,6 +59,10 @@ class RefereeOptions(Struct, frozen=True, kw_only=True):
     say: Say = lambda text: None
     observers: tuple[Observer, ...] = ()
     """Observers that the command adds."""
+
+    def without_sandbox(self) -> Self:
+        """Return the options of a run that starts no programs."""
+        return replace(self, terms=replace(self.terms, sandbox=SandboxMode.OFF))
 
 
 class Monitoring(Struct, frozen=True):
@@ -124,9 +119,7 @@ def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
         match = MatchServices(
             sealer=find_sealer(options.key, options.say),
             observers=watching.observers,
-            terms=RunTerms(
-                durability=Durability(options.durability), sandbox=options.sandbox, memory_mib=options.memory_mib
-            ),
+            terms=options.terms,
             confinement=find_confinement(options, logs),
         )
         try:
@@ -198,7 +191,7 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
     """Return the confinement of programs, and warn if it enforces less than it could; clean up after killed referees.
 
     Args:
-        options: key, sandbox, memory limit, and the files for diagnostics and heads.
+        options: terms, key, and the files for diagnostics and heads.
         logs: folder of the records.
 
     Raises:
@@ -210,8 +203,7 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
     secret_files = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))
     try:
         return confining.find_confinement(
-            options.sandbox,
-            ProgramLimits(memory_mib=options.memory_mib),
+            options.terms,
             hidden=secret_files,
             private_names=record_names,
             warn=options.say,

@@ -15,10 +15,10 @@ import msgspec
 
 from ..errors import RefereeError
 from ..plugins import load
-from ..programs.confining import SandboxMode, find_confinement
-from ..programs.limits import ProgramLimits
+from ..programs.confining import find_confinement
 from ..record.folder import record_names
 from ..record.key import default_path
+from ..settings import RunTerms
 from .checking import report, run_check
 from .context import CheckRequest
 from .findings import Finding
@@ -28,14 +28,12 @@ def main() -> int:
     """Check the player of the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m referee.check")
     parser.add_argument("player")
-    parser.add_argument("--sandbox", choices=list(SandboxMode), default=SandboxMode.AUTO)
-    parser.add_argument("--memory", type=int, default=ProgramLimits().memory_mib, metavar="MIB")
+    parser.add_argument("--terms", default="{}", metavar="JSON", help="the RunTerms to which the program is held")
     arguments = parser.parse_args()
     request = CheckRequest(player=arguments.player)
     try:
         confinement = find_confinement(
-            arguments.sandbox,
-            ProgramLimits(memory_mib=arguments.memory),
+            msgspec.json.decode(arguments.terms, type=RunTerms),
             hidden=(request.logs, default_path(os.environ)),
             private_names=record_names,
             warn=_warn,

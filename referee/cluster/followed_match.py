@@ -22,7 +22,6 @@ from ..match.machine import Match
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Advanced
 from ..net.jobs.remote_match import RemoteMatch
-from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
 from ..observers.base import UNUSUAL_COMMANDS, unusual_events
 from ..plugins import find_game
@@ -31,6 +30,7 @@ from ..record.audit.times import Presence, presences
 from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
 from ..record.schema import FORMAT, Header, Transition, parse_line, read_line
+from ..settings import RunTerms
 from ..text import show_json
 
 _ROUNDING_MS = 0.01

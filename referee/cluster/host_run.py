@@ -25,10 +25,10 @@ from ..net.matches.settings import MatchServices
 from ..observers import Observers
 from ..programs.build import Builds
 from ..programs.confining import Confinement, find_confinement
-from ..programs.limits import ProgramLimits
 from ..programs.player_spec import Launch, PlayerError, house_launch, resolve_command
 from ..record.folder import record_names
 from ..record.reader import MAX_LINE_BYTES
+from ..settings import SandboxMode
 from ..tournament.hosts import Calibration
 from .messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob
 from .programs import ProgramStore, take_output
@@ -124,8 +124,8 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     """Folder of programs, records and builds."""
     hidden: tuple[Path, ...]
     """Paths that no program may read."""
-    sandbox: str
-    """The host's own SandboxMode. A tournament may demand more."""
+    sandbox: SandboxMode
+    """Least of the host itself. A tournament may demand more."""
     calibration: Calibration
     observers: Observers = field(default_factory=Observers)
     """Observers of all matches on this host."""
@@ -298,9 +298,9 @@ def choose_confinement(offer: RunOffer, settings: HostSettings, warn: Callable[[
     """
     modes = (settings.sandbox, offer.terms.sandbox)
     # "off" wins over "auto" because somebody has written it down, while "auto" is only the default.
-    mode = "required" if "required" in modes else "off" if "off" in modes else "auto"
-    limits = ProgramLimits(memory_mib=offer.terms.memory_mib)
-    return find_confinement(mode, limits, hidden=settings.hidden, private_names=record_names, warn=warn)
+    mode = next(mode for mode in (SandboxMode.REQUIRED, SandboxMode.OFF, SandboxMode.AUTO) if mode in modes)
+    terms = replace(offer.terms, sandbox=mode)
+    return find_confinement(terms, hidden=settings.hidden, private_names=record_names, warn=warn)
 
 
 def _localise(launch: Launch, digest: str, programs: ProgramStore) -> Launch:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..net.run_terms import RunTerms
+from ..settings import RunTerms
 from ..tournament.hosts import Calibration
 
 M = TypeVar("M")

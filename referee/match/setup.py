@@ -8,17 +8,10 @@ from protocol.messages import Span, TimeControl
 
 from .. import chance
 from ..games.base import BadSetup, Game, seats_text
+from ..settings import MatchChoices
 
-DEFAULT_PER_MOVE_MS = 6000.0
-"""CS4500's limit for one call; Halite allows 2 s, Pelita 3 s, AI Arena 30 s."""
-DEFAULT_START_MS = 30_000.0
-"""Limit from a program's launch to its `ready`: a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
-
-DEFAULT_LAG_MARGIN_MS = 250.0
-"""Stalls are measured and never charged; but what stalls the referee for longer may have stalled the players, too."""
-
-DEFAULT_TIME = TimeControl(per_move_ms=DEFAULT_PER_MOVE_MS, start_ms=DEFAULT_START_MS, bank_ms=None, increment_ms=0.0)
-
+DEFAULT_TIME = MatchChoices().time()
+DEFAULT_LAG_MARGIN_MS = MatchChoices().lag_margin_ms
 
 SeedOpens = Literal["at-end", "at-end-unless-void", "after-last-leg"]
 """When players are sent the seed: with the match's `end`; with it unless the match is void, and so played again; or

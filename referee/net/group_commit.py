@@ -6,9 +6,8 @@ While one batch is being synced, further lines gather for the next one.
 import errno
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from enum import StrEnum
 from threading import Event
-from typing import Any, Literal
+from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
@@ -17,6 +16,7 @@ from twisted.python.failure import Failure
 from ..files.whole import sync_folder
 from ..match.timekeeper import DISK_MS
 from ..record.writer import ChainWriter
+from ..settings import Durability
 
 # An fsync takes milliseconds, and on a busy disk much longer. In the loop's thread it would stall all matches, so
 # another thread does it. One batch is synced at a time: what is written in between gathers, and a record that has
@@ -40,20 +40,6 @@ _LOOK_S = 0.001
 """Seconds between two stretches, in which the loop looks around."""
 _Batch = dict[ChainWriter, list["Deferred[None]"]]
 """Writer -> Deferreds that wait for its lines."""
-
-
-class Durability(StrEnum):
-    """Part of a running match that survives a power failure."""
-
-    MATCH = "match"
-    """All of it once it is over; before that, as much as the system has written by itself."""
-    TURN = "turn"
-    """Every line, before anything that follows from it is sent: no player knows anything that could be lost."""
-
-    @property
-    def on_record(self) -> Literal["turn"] | None:
-        """Value in the first line of a match's record."""
-        return "turn" if self is Durability.TURN else None
 
 
 class GroupCommit:

@@ -8,11 +8,11 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 
+from ..settings import RunTerms, SandboxMode
 from .control_groups import ControlGroups, Group, clear_groups, find_control_groups
 from .environment import build_environment
 from .file_view import FileAccess, FileView, PrivateNames, find_private, is_shared, nothing_private
@@ -22,15 +22,6 @@ from .limits import ProgramLimits, limit_process
 from .player_spec import Launch, PlayerError, blame_player
 from .processes import ProcessCommand, if_alive
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
-
-
-class SandboxMode(StrEnum):
-    """Whether programs run in a sandbox."""
-
-    REQUIRED = "required"
-    AUTO = "auto"
-    """Sandbox where this machine has one, and none elsewhere."""
-    OFF = "off"
 
 
 class Confinement(Struct, frozen=True, kw_only=True):
@@ -155,8 +146,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
 
 
 def find_confinement(
-    mode: str,
-    limits: ProgramLimits,
+    terms: RunTerms,
     *,
     hidden: Iterable[Path],
     private_names: PrivateNames,
@@ -165,8 +155,7 @@ def find_confinement(
     """Find out which limits this machine can enforce on programs, and clear up after referees that were killed.
 
     Args:
-        mode: one of `SandboxMode`.
-        limits: limits of one program.
+        terms: the sandbox that is wanted, and the memory of one program.
         hidden: files and folders that no program may read; the files that this process prints into are added.
         private_names: finds what no program may read wherever it lies.
         warn: called with a text about each bound that is weaker than it could be.
@@ -177,9 +166,9 @@ def find_confinement(
     groups = find_control_groups()
     clear_groups(groups)
     return Confinement(
-        sandbox=_find_sandbox(mode, warn),
+        sandbox=_find_sandbox(terms.sandbox, warn),
         groups=groups,
-        limits=limits,
+        limits=ProgramLimits(memory_mib=terms.memory_mib),
         hidden=tuple(path.absolute() for path in (*hidden, *_output_files())),
         private_names=private_names,
         images=FolderImages(),
@@ -196,17 +185,17 @@ def _output_files() -> Iterator[Path]:
                 yield path
 
 
-def _find_sandbox(mode: str, warn: Callable[[str], None]) -> Sandbox | None:
-    if mode == SandboxMode.OFF:
+def _find_sandbox(mode: SandboxMode, warn: Callable[[str], None]) -> Sandbox | None:
+    if mode is SandboxMode.OFF:
         return None
     try:
         sandbox = find_sandbox()
     except NoSandboxError as error:
-        if mode == SandboxMode.REQUIRED:
+        if mode is SandboxMode.REQUIRED:
             raise
         warn(f"programs run without a sandbox, and can read and write what you can: {error}")
         return None
-    if sandbox.lacks and mode == SandboxMode.REQUIRED:
+    if sandbox.lacks and mode is SandboxMode.REQUIRED:
         raise NoSandboxError(sandbox.lacks.what, sandbox.lacks.remedy)
     if sandbox.lacks:
         warn(f"programs run in a sandbox that holds less than it should: {sandbox.lacks}")

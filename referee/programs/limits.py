@@ -12,9 +12,8 @@ from functools import cache
 from msgspec import Struct
 
 from ..files.tree import MIB
+from ..settings import DEFAULT_MEMORY_MIB
 
-MEMORY_MIB = (64, 1 << 20)
-"""Least and most memory that an organiser can allow: an interpreter starts in the one, no machine has the other."""
 PATIENCE_S = 2.0
 """Time that a program has to end by itself once its match is over; it may have last words."""
 GRACE_S = 0.5
@@ -26,8 +25,8 @@ CLEAR_S = 5.0
 class ProgramLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of one launched program, everything that it starts included."""
 
-    memory_mib: int = 512
-    """Node.js and Java start in less than 100 MiB; four players and the referee must fit into a small machine."""
+    memory_mib: int = DEFAULT_MEMORY_MIB
+    """Memory of all its processes and its /tmp."""
     processes: int = 64
     """Threads count, too: Java takes about thirty, Node.js about a dozen. DOMjudge allows 64 as well."""
     cpu_s: int = 3600

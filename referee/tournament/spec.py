@@ -17,6 +17,7 @@ from protocol.limits import NAME_PATTERN
 from protocol.messages import Span, TimeControl
 
 from ..match.setup import DEFAULT_LAG_MARGIN_MS
+from ..settings import DEFAULT_MEMORY_MIB, Durability, MemoryMib
 from .pairing.base import Entrant, EntrantField
 from .points import BadScoring, Scoring
 
@@ -56,14 +57,13 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """Lag margin of each match; see MatchSetup."""
     acknowledge: bool = False
-    durability: Literal["match", "turn"] = "match"
+    durability: Durability = Durability.MATCH
     """When records are synced to the disk. With `turn`, the recorded time of a request is less exact."""
     seed: int | None = None
     """Number that fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
     scoring: Scoring = Scoring()
     tie_breaks: tuple[str, ...] = ()
-    memory_mib: Annotated[int, Meta(ge=64, le=1 << 20)] = 512
-    """Memory limit of each program that the referee starts, in MiB."""
+    memory_mib: MemoryMib = DEFAULT_MEMORY_MIB
     programs: Literal["anew", "kept"] = "anew"
     """`anew` starts a program for each match; `kept` reuses it for its next matches."""
     keep_for: Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)] = DEFAULT_KEEP_FOR

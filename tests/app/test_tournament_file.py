@@ -12,6 +12,7 @@ from referee.app.tournament_file.plan import read_tournament
 from referee.cli.commands.tournament import describe_plan
 from referee.match.setup import DEFAULT_TIME
 from referee.net.tournaments.play import RunSettings
+from referee.settings import Durability, RunTerms, SandboxMode
 from referee.tournament.pairing.base import Extent
 from referee.tournament.points import Scoring
 from referee.tournament.spec import Participant, TournamentSpec
@@ -66,9 +67,9 @@ def test_a_whole_file_says_everything(folder: Path) -> None:
         tokens={"ada": f"{HASH}a", "carl": f"{HASH}b"},
         come_back_s=0.0,
         show_up_s=5.5,
-        sandbox="required",
         min_free_mib=1.5,
     )
+    assert plan.terms == RunTerms(sandbox=SandboxMode.REQUIRED, memory_mib=300, durability=Durability.TURN)
     assert plan.warnings == ()
 
 

@@ -30,6 +30,8 @@ TOO_FEW = "too few: a match has 2 seats"
 LATIN = "line 2, column 9: the byte 0xe4 is no UTF-8; in Latin-1 it is ä; save it as UTF-8 in your editor"
 TCP = r"it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\:\:1"
 TOML = "; texts stand in quotation marks, tables in brackets"
+LIMIT = "a number of seconds from 0.001 to 86400"
+MIB = "a whole number of MiB from 64 to 1048576"
 PLAYERS = "takes players as texts, or tables: [[entrants]]"
 HOUSES = ", ".join(sorted(REGISTRY.players))
 NEEDS = """a player's folder needs that file, with name = "ada" and run = "python3 player.py\""""
@@ -95,15 +97,27 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("suspend", "suspend_after = -1", [(4, "suspend_after: takes a whole number from 0 up, not -1")]),
     ("programs", 'programs = "keep"', [(4, 'programs: there is no kind of programs "keep"; did you mean "kept"?')]),
     ("keep", "keep_for = 5", [(4, 'keep_for: it takes programs = "kept"; others are started for every match')]),
-    ("memory", "[limits]\nmemory_mib = 63", [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")]),
-    ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 up, not Infinity")]),
-    ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),
+    (
+        "memory",
+        "[limits]\nmemory_mib = 63",
+        [(5, f"limits.memory_mib: takes {MIB}, not 63")],
+    ),
+    ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 to 1000000000000, not Infinity")]),
+    ("sandbox", 'sandbox = "of"', [(4, 'sandbox: takes "required" or "auto" or "off", not "of"')]),
     ("logs", 'logs = "players.toml"', [(4, "logs: FOLDER/players.toml is no folder; records go into one")]),
     ("logs-null", 'logs = "a\\u0000"', [(4, 'logs: takes a text of one line, not "a\\u0000"')]),
     ("table", "time = 2", [(4, "time: takes a table: [time], not 2")]),
-    ("time", '[time]\nper_move = "6 s"', [(5, 'time.per_move: takes seconds, from 0.001 to 86400, not "6 s"')]),
-    ("time-range", "[time]\nstart = 0", [(5, "time.start: takes seconds, from 0.001 to 86400, not 0")]),
-    ("time-nan", "[time]\nlag_margin = nan", [(5, "time.lag_margin: takes seconds, from 0 to 86400, not NaN")]),
+    (
+        "time",
+        '[time]\nper_move = "6 s"',
+        [(5, f'time.per_move: takes {LIMIT}, not "6 s"')],
+    ),
+    ("time-range", "[time]\nstart = 0", [(5, f"time.start: takes {LIMIT}, not 0")]),
+    (
+        "time-nan",
+        "[time]\nlag_margin = nan",
+        [(5, "time.lag_margin: takes a number of seconds from 0 to 86400, not NaN")],
+    ),
     (
         "increment",
         "[time]\nincrement = 1",
@@ -128,7 +142,7 @@ ADDED: list[tuple[str, str, Expected]] = [
             (8, "scoring.by_rank: a row takes points from first place to last: [10, 6, 3, 1]"),
             (10, "scoring.bye: takes a share of a first place, from 0 to 1, not 2"),
             (11, "scoring.late_bye: takes a share of a first place, from 0 to 1, not NaN"),
-            (12, "scoring.default_margin: takes whole points, from 0 to 1000000, not -1"),
+            (12, "scoring.default_margin: takes a whole number from 0 to 1000000, not -1"),
         ],
     ),
     ("same", "[scoring]\nby_rank = [[1, 0], [2, 1]]", [(5, "scoring.by_rank: two rows for the same number of seats")]),

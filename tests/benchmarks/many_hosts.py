@@ -30,7 +30,7 @@ from referee.cluster.messages import (
     ShippedJob,
     encode_message,
 )
-from referee.net.run_terms import RunTerms
+from referee.settings import RunTerms
 from referee.tournament.hosts import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)

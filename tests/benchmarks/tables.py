@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from referee.app.services import RefereeOptions, services
 from referee.app.tournaments.conducting import conduct
 from referee.cli.commands.new import make_player
-from referee.net.group_commit import Durability
 from referee.net.tournaments.play import RunSettings
 from referee.observers import Observer
 from referee.plugins import installed
+from referee.settings import Durability, RunTerms, SandboxMode
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import MatchEntry
 from referee.tournament.spec import Participant, TournamentSpec
@@ -105,9 +105,10 @@ def play(arguments: list[str]) -> int:
     if not (folder / "c").exists():
         make_player("c", folder / "c")
     meter = Meter()
-    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off")
-    with services(RefereeOptions(sandbox="off", observers=(meter,)), run_settings.folder) as at_hand:
-        conduct(replace(spec(folder), durability=durability.value), installed().format("swiss"), run_settings, at_hand)
+    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables)
+    terms = RunTerms(sandbox=SandboxMode.OFF, durability=durability)
+    with services(RefereeOptions(terms=terms, observers=(meter,)), run_settings.folder) as at_hand:
+        conduct(replace(spec(folder), durability=durability), installed().format("swiss"), run_settings, at_hand)
     print(json.dumps(told(meter)))
     return 0
 

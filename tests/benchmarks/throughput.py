@@ -28,13 +28,13 @@ from msgspec import Struct
 
 from referee.app.running import run_reactor
 from referee.cli.commands.new import make_player
-from referee.programs.confining import Confinement, SandboxMode, find_confinement
+from referee.programs.confining import Confinement, find_confinement
 from referee.programs.environment import Invitation
 from referee.programs.file_view import nothing_private
-from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import Launch
 from referee.programs.program import Program
 from referee.programs.sandbox import NoSandboxError
+from referee.settings import RunTerms, SandboxMode
 
 MATCHES = 400
 FEW = 24
@@ -243,7 +243,7 @@ async def start_in_sandbox_ms(reactor: Any) -> float:
 
 def _confined(mode: SandboxMode) -> Confinement:
     try:
-        return find_confinement(mode, ProgramLimits(), hidden=(), private_names=nothing_private, warn=print)
+        return find_confinement(RunTerms(sandbox=mode), hidden=(), private_names=nothing_private, warn=print)
     except NoSandboxError as error:
         raise SystemExit(f"no sandbox, no figures: {error}") from None
 

@@ -200,7 +200,7 @@ def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) ->
         assert told in done.output
     (trial,) = trials
     assert (trial.player, trial.logs) == ("house:random", Path("my logs"))
-    assert trial.command[-6:] == ("--memory", "512", "--time", "2", "--start-time", "30")
+    assert trial.command[-5:] == ("--sandbox=off", "--time", "2", "--start-time", "30")
 
 
 @pytest.mark.parametrize(("words", "strength"), [((), 1), (("--no-strength",), None), (("--only", "links"), None)])

@@ -13,6 +13,7 @@ import pytest
 
 from referee.app.services import RefereeOptions, SandboxMissing, find_confinement
 from referee.programs.system_calls import NoFilterError
+from referee.settings import RunTerms, SandboxMode
 
 from .. import warm
 from .calling import played, referee
@@ -58,9 +59,9 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
 
     monkeypatch.setattr("referee.programs.sandbox.system_call_filter", _none)
     with pytest.raises(SandboxMissing, match="--sandbox required: no filter of system calls: none here; install"):
-        find_confinement(RefereeOptions(sandbox="required"), tmp_path)
+        find_confinement(RefereeOptions(terms=RunTerms(sandbox=SandboxMode.REQUIRED)), tmp_path)
     said: list[str] = []
-    assert find_confinement(RefereeOptions(sandbox="auto", say=said.append), tmp_path).sandbox is not None
+    assert find_confinement(RefereeOptions(say=said.append), tmp_path).sandbox is not None
     assert "holds less than it should: no filter of system calls" in said[0]
 
 

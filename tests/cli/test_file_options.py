@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.match_options import parse_options
+from referee.cli.options import parse_options
 from referee.errors import BadRequest
 
 from .calling import played, referee

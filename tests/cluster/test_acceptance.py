@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from referee.cluster import followed_match
 from referee.cluster.followed_match import Handout, JudgedMatch, judge_record
 from referee.match import events as e
-from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
-from referee.net.run_terms import RunTerms
 from referee.record.key import RECORD_PURPOSE
 from referee.record.reader import RecordError, parse_record
+from referee.settings import Durability, RunTerms
 
 from ..net.jobs.making import LAUNCH, SEALER, job_of
 from ..net.jobs.played import JOB, Lie, record_of

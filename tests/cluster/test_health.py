@@ -12,6 +12,7 @@ from twisted.internet.task import Clock
 from referee.cluster.dask_worker import DaskWorker
 from referee.cluster.host import WINDOW_S, Health, Host
 from referee.cluster.host_run import HostSettings
+from referee.settings import SandboxMode
 from referee.tournament.hosts import Calibration
 
 
@@ -54,7 +55,7 @@ def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
     rests: list[bool] = []
     unused: Any = None
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
-    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
+    settings = HostSettings(folder=tmp_path, hidden=(), sandbox=SandboxMode.OFF, calibration=calibration)
     host, now = Host(Clock(), "a", settings, unused, said.append, rests.append), time.monotonic()
     host._health.note_stall(now - 2.0, now)
     assert (rests, len(said)) == ([True], 1)

@@ -31,9 +31,9 @@ from referee.cluster.messages import (
 )
 from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.settings import MatchServices
-from referee.net.run_terms import RunTerms
 from referee.observers.metrics import Metrics
 from referee.programs.confining import Confinement
+from referee.settings import RunTerms
 from referee.tournament.hosts import Calibration
 
 from ..net.jobs.making import job_of

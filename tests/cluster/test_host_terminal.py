@@ -11,7 +11,7 @@ from referee.cluster.dask_worker import redirect_logs
 from referee.cluster.host import Host, versions
 from referee.cluster.host_run import HostSettings
 from referee.cluster.messages import RunAnswer, RunOffer, decode_message, encode_message
-from referee.net.run_terms import RunTerms
+from referee.settings import RunTerms, SandboxMode
 from referee.tournament.hosts import Calibration
 
 
@@ -20,14 +20,14 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
     said: list[str] = []
     unused: Any = None
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
-    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
+    settings = HostSettings(folder=tmp_path, hidden=(), sandbox=SandboxMode.OFF, calibration=calibration)
     hello = RunOffer(
         run="r",
         tournament="cup key",
         process="p",
         game="q",
         versions=replace(versions("q"), python="2.7"),
-        terms=RunTerms(sandbox="off", memory_mib=64),
+        terms=RunTerms(sandbox=SandboxMode.OFF, memory_mib=64),
         wanted=(),
     )
     welcome = decode_message(

@@ -8,9 +8,11 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import click
+import msgspec
 
 from referee.check.remedies import CODE_REMEDIES, remedy
 from referee.cli.commands.compare import PlayedComparison
@@ -20,8 +22,11 @@ from referee.cli.match_view import PlayedMatch
 from referee.cli.strength import Strength
 from referee.games.schema import schema_of
 from referee.match.fouls import Cause
+from referee.net.tournaments.play import RunSettings
 from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
+from referee.settings import MatchChoices, RunTerms, settings_of
+from referee.type_words import describe_type
 from tests.docs.manual import ROOT
 
 WRITE_A_GAME = ROOT / "docs/develop/write-a-game.md"
@@ -35,7 +40,7 @@ OBJECTS = {
     "strength": Strength,
 }
 """Name of a part of a page -> what its table describes."""
-OTHERS = ("standings.csv", "commands", "causes", "codes")
+OTHERS = ("standings.csv", "commands", "settings", "causes", "codes")
 """Parts of a page that no struct describes."""
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 
@@ -45,13 +50,15 @@ def fill(text: str) -> str:
     return _PART.sub(lambda found: f"{found[1]}{table_called(found[2])}{found[3]}", text)
 
 
-def table_called(name: str) -> str:
+def table_called(name: str) -> str:  # noqa: PLR0911  # one for each part
     """Return the table of a part of a page."""
     match name:
         case "standings.csv":
             return lines_of("column", "meaning", {column.key: column.meaning for column in STANDINGS if column.key})
         case "commands":
             return lines_of("command", "what it does", dict(commands()))
+        case "settings":
+            return "".join(f"{row}\n" for row in settings())
         case "causes":
             by_code = {Cause.MALFORMED_MESSAGE: "See the table of codes below."}
             return lines_of("cause", "do this", {cause: by_code.get(cause) or remedy(cause, cause) for cause in Cause})
@@ -73,6 +80,18 @@ def commands() -> Iterator[tuple[str, str]]:
         if command is not None and not command.hidden:
             text = " ".join((command.help or "").split("\n\n")[0].split())
             yield name, re.split(r"(?<=\.) (?=[A-Z])", text)[0]
+
+
+def settings() -> Iterator[str]:
+    """Yield the table of the settings that a tournament's file can have."""
+    yield "| option | key of a tournament's file | takes | default | meaning |"
+    yield "|---|---|---|---|---|"
+    for setting in chain(settings_of(MatchChoices), settings_of(RunTerms), settings_of(RunSettings)):
+        if not setting.key:
+            continue
+        default = "" if setting.default is None else f"`{msgspec.json.encode(setting.default).decode()}`"
+        names = (f"`{name}`" if name else "" for name in (setting.option, setting.key))
+        yield f"| {' | '.join([*names, describe_type(setting.type), default, setting.meaning])} |"
 
 
 def code_of(path: str, *names: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.app.tournament_file.sheet import BadToml, read_toml
-from referee.cli.match_options import parse_options
+from referee.cli.options import parse_options
 from referee.cli.submission_client import ServiceError, find_service, find_token
 from referee.errors import BadRequest
 from referee.files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text

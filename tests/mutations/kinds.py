@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from referee.app.tournaments.beginning import load_or_begin
 from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
-from referee.cli.match_options import parse_options
+from referee.cli.options import parse_options
 from referee.cli.submission_client import find_token
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens, read_tokens

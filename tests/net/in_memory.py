@@ -17,7 +17,7 @@ from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.event_loop import AT_ONCE, BEAT_S, Agenda, EventLoop
-from referee.net.group_commit import Durability, GroupCommit
+from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import MatchLobby, Patience, SignUpPolicy
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
@@ -26,6 +26,7 @@ from referee.plugins import installed
 from referee.record.audit.match import audit
 from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
+from referee.settings import Durability
 
 from ..time_controls import grouped
 from .wires import Peer, fired, kinds

@@ -8,9 +8,10 @@ from threading import Event
 import pytest
 
 from referee.match.timekeeper import DISK_MS
-from referee.net.group_commit import Durability, GroupCommit
+from referee.net.group_commit import GroupCommit
 from referee.record.key import Sealer
 from referee.record.writer import ChainWriter, NotWritten
+from referee.settings import Durability
 
 from .tournaments.in_memory import Loop
 from .wires import fired

@@ -21,12 +21,12 @@ from ...text import near
 from ...tournament.spec import REMOTE, Participant
 from ...type_words import show_value
 from ..players import distinct, find_folder, find_player
-from .sheet import Section, ValueKind
+from .sheet import Section
 
-NAME = ValueKind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
-TEXT = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
-RATING = ValueKind(Annotated[float, Meta(ge=-1e9, le=1e9)], "a number")
-_LIST = ValueKind(list[str | dict[str, Any]], "players as texts, or tables: [[entrants]]")
+NAME = Annotated[str, Meta(pattern=NAME_PATTERN, extra={"words": NAME_FORM})]
+TEXT = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", extra={"words": "a text of one line"})]
+RATING = Annotated[float, Meta(ge=-1e9, le=1e9, extra={"words": "a number"})]
+_LIST = Annotated[list[str | dict[str, Any]], Meta(extra={"words": "players as texts, or tables: [[entrants]]"})]
 _FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 

@@ -14,17 +14,14 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from protocol.messages import TimeControl
-
 from ... import chance
 from ...errors import BadRequest
 from ...games.base import BadSetup, Game, seats_text
-from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
-from ...net.group_commit import Durability
+from ...match.setup import Margin
 from ...net.links.addresses import EndpointError, check
-from ...net.tournaments.play import RunSettings
+from ...net.tournaments.play import DEFAULT_LISTEN, RunSettings
 from ...plugins import Registry
-from ...programs.limits import MEMORY_MIB, ProgramLimits
+from ...settings import MatchChoices, RunTerms
 from ...text import counted, nearest
 from ...tournament.pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...tournament.points import BadScoring, Scoring
@@ -33,7 +30,7 @@ from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from ...type_words import TABLE, describe_type, explain_mismatch, show_value, unfit
 from .entrants import TEXT, Entrants, EntrantsReader
-from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
+from .sheet import BadToml, Section, Sheet, read_toml
 
 
 def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
@@ -117,33 +114,22 @@ def _is_set(sheet: Sheet, place: tuple[str, ...]) -> bool:
     return place[-1] in values
 
 
-_MS = 1000.0
-_DAY_S = 86_400
-NAME = ValueKind(
-    Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$(?!\n)")],
-    "a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores",
-)
-_SEATS = ValueKind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 12")
-_TABLES = ValueKind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
-_COUNT = ValueKind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
-_KEEP_FOR = ValueKind(Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)], f"a whole number from 1 to {MAX_KEEP_FOR}")
-_SEED = ValueKind(Annotated[int, Meta(ge=0, le=chance.MAX_SEED)], f"a whole number from 0 to {chance.MAX_SEED}")
-_FLAG = ValueKind(bool, "true or false")
-_LIMIT = ValueKind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
-_SPAN = ValueKind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")
-_MIB = ValueKind(Annotated[float, Meta(ge=0, le=1e12)], "a number of MiB from 0 up")
-_MEMORY = ValueKind(
-    Annotated[int, Meta(ge=MEMORY_MIB[0], le=MEMORY_MIB[1])], f"whole MiB, from {MEMORY_MIB[0]} to {MEMORY_MIB[1]}"
-)
-_NAMES = ValueKind(list[str], "a list of names: [...]")
-_ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
-_ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
-_MARGIN = ValueKind(Margin, "whole points, from 0 to 1000000")
-_SHARE = ValueKind(Annotated[float, Meta(ge=0, le=1)], "a share of a first place, from 0 to 1")
+NAME = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$(?!\n)",
+        extra={"words": "a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores"},
+    ),
+]
+_SEATS = Annotated[int, Meta(ge=2, le=12)]
+_COUNT = Annotated[int, Meta(ge=0)]
+_KEEP_FOR = Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)]
+_NAMES = Annotated[list[str], Meta(extra={"words": "a list of names: [...]"})]
+_ROWS = Annotated[list[Any], Meta(extra={"words": "a list of rows, from first place to last: [[10, 6, 3, 1]]"})]
+_SHARE = Annotated[float, Meta(ge=0, le=1, extra={"words": "a share of a first place, from 0 to 1"})]
+_TOML_PATH = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", extra={"words": "the path of a TOML file"})]
 Teams = tuple[tuple[int, ...], ...]
 _PROGRAMS = ("anew", "kept")
-_DURABILITY = tuple(durability.value for durability in Durability)
-_SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -152,6 +138,8 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
 
     path: Path
     spec: TournamentSpec
+    terms: RunTerms
+    choices: MatchChoices
     run_settings: RunSettings
     extent: Extent | None
     """Number of pairings; None: the format can't tell."""
@@ -203,6 +191,13 @@ class _File:
         entrants = EntrantsReader(top, remote, game.name if game else None, self._registry, self._made_later).read()
         format_, format_options, extent = self._format(seats, entrants)
         teams = _teams(game, options, seats)
+        choices, programs = self._choices(), self._programs()
+        keep_for: int = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
+        terms = RunTerms(
+            **top.read(RunTerms),
+            **top.table("limits", "under [limits]").read(RunTerms),
+            keep_for=keep_for if programs == "kept" else None,
+        )
         spec = TournamentSpec(
             name=name,
             game=game.name if game else "",
@@ -214,14 +209,30 @@ class _File:
             duplicate=self._duplicate(entrants, teams),
             scoring=self._scoring(seats, teams),
             tie_breaks=self._tie_breaks(format_),
-            **self._terms(),
+            time=choices.time(),
+            lag_margin_ms=choices.lag_margin_ms,
+            acknowledge=choices.acknowledge,
+            seed=choices.seed,
+            durability=terms.durability,
+            memory_mib=terms.memory_mib,
+            programs=programs,
+            keep_for=keep_for,
+            suspend_after=top.take("suspend_after", _COUNT, 3),
         )
-        run_settings = self._run_settings(name, remote, entrants)
+        run_settings = RunSettings(
+            **top.read(RunSettings),
+            **remote.read(RunSettings),
+            folder=self._folder(name),
+            listen=self._listen(remote),
+            tokens=entrants.tokens,
+        )
         self._sheet.finish()
         warn_of_idle(self._sheet, run_settings.folder, format_, spec)
         return TournamentPlan(
             path=self._sheet.path,
             spec=spec,
+            terms=terms,
+            choices=choices,
             run_settings=run_settings,
             extent=extent,
             warnings=tuple(self._sheet.warnings),
@@ -234,7 +245,7 @@ class _File:
         stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]
         if not stem and "name" not in self._top:
             why = "this key is missing, and the name of the file does not do instead"
-            self._top.refuse("name", f"{why}; it takes {NAME.words}")
+            self._top.refuse("name", f"{why}; it takes {describe_type(NAME)}")
         name: str = self._top.take("name", NAME, stem)
         return name
 
@@ -265,7 +276,7 @@ class _File:
 
     def _file_option(self, section: Section, key: str) -> dict[str, Any] | None:
         """Return what stands in the TOML file that an option names; None if it can't be read, which is noted."""
-        text = section.take(key, ValueKind(TEXT.type, "the path of a TOML file"))
+        text = section.take(key, _TOML_PATH)
         if text is None:
             return None
         try:
@@ -310,45 +321,19 @@ class _File:
             self._top.refuse(key, f"{counted(entrants.count, 'is', 'are')} too few: a match has {seats} seats")
         return seats in form.seats and entrants.count >= seats
 
-    def _terms(self) -> dict[str, Any]:
-        """Return the parts of the spec that depend on neither the game nor the entrants."""
-        top = self._top
-        time, lag_margin_ms = self._time()
-        programs, keep_for = self._programs()
-        limits = top.table("limits", "under [limits]")
-        return {
-            "time": time,
-            "lag_margin_ms": lag_margin_ms,
-            "acknowledge": top.take("acknowledge", _FLAG, default=False),
-            "durability": top.choose("durability", _DURABILITY, str(Durability.MATCH), what="durability"),
-            "seed": top.take("seed", _SEED),
-            "suspend_after": top.take("suspend_after", _COUNT, 3),
-            "memory_mib": limits.take("memory_mib", _MEMORY, ProgramLimits().memory_mib),
-            "programs": programs,
-            "keep_for": keep_for,
-        }
-
-    def _time(self) -> tuple[TimeControl, float]:
-        """Return the time control and the lag margin in milliseconds."""
+    def _choices(self) -> MatchChoices:
         section = self._top.table("time", "under [time]")
-        bank = section.take("bank", _LIMIT)
-        increment = section.take("increment", _SPAN, 0.0)
-        if increment and "bank" not in section:
+        choices = MatchChoices(**self._top.read(MatchChoices), **section.read(MatchChoices))
+        if choices.increment_s and "bank" not in section:
             section.refuse("increment", "it is added to a bank, and there is none; bank = SECONDS")
-        time = TimeControl(
-            per_move_ms=section.take("per_move", _LIMIT, DEFAULT_PER_MOVE_MS / _MS) * _MS,
-            bank_ms=None if bank is None else bank * _MS,
-            increment_ms=increment * _MS,
-            start_ms=section.take("start", _LIMIT, DEFAULT_START_MS / _MS) * _MS,
-        )
-        return time, section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS
+        return choices
 
     def _scoring(self, seats: int, teams: Teams) -> Scoring:
         section = self._top.table("scoring", "under [scoring]")
         rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
         right = tuple(row for row in rows if row is not None)
         bye, late_bye = section.take("bye", _SHARE), section.take("late_bye", _SHARE, Scoring().late_bye)
-        scoring = Scoring(bye=bye, late_bye=late_bye, default_margin=section.take("default_margin", _MARGIN, 0))
+        scoring = Scoring(bye=bye, late_bye=late_bye, default_margin=section.take("default_margin", Margin, 0))
         try:
             scoring = replace(scoring, by_rank=right, teams=teams)
         except BadScoring as error:
@@ -363,13 +348,13 @@ class _File:
         """Return one row of points; None if it makes no sense, which is noted on its own line."""
         where = ("scoring", "by_rank", index)
         try:
-            row: tuple[float, ...] = msgspec.convert(value, _ROW.type, strict=True)
+            row: tuple[float, ...] = msgspec.convert(value, tuple[float, ...], strict=True)
             Scoring(by_rank=(row,))
         except BadScoring as error:
             self._sheet.refuse(where, f"scoring.by_rank: {_plain(error)}")
             return None
         except msgspec.ValidationError:
-            self._sheet.refuse(where, f"scoring.by_rank: a row takes {_ROW.words}")
+            self._sheet.refuse(where, "scoring.by_rank: a row takes points from first place to last: [10, 6, 3, 1]")
             return None
         return row
 
@@ -391,7 +376,7 @@ class _File:
 
         Nor in teams that would not stay the same when everybody moves up by a seat.
         """
-        is_duplicate: bool = self._top.take("duplicate", _FLAG, default=False)
+        is_duplicate: bool = self._top.take("duplicate", bool, default=False)
         if is_duplicate and entrants.remotes:
             remote_names = ", ".join(entrants.remotes)
             why = f"{remote_names} would know each deal from its first leg, being remote"
@@ -400,34 +385,21 @@ class _File:
             self._top.refuse("duplicate", "partners would change from leg to leg; take duplicate = false")
         return is_duplicate
 
-    def _programs(self) -> tuple[Literal["anew", "kept"], int]:
-        """Return whether programs stay, and for how many matches."""
-        top = self._top
-        programs = top.choose("programs", _PROGRAMS, "anew", what="kind of programs")
-        keep_for: int = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
-        if programs != "kept" and "keep_for" in top:
-            top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
-        return "kept" if programs == "kept" else "anew", keep_for
+    def _programs(self) -> Literal["anew", "kept"]:
+        """Return whether programs stay from match to match."""
+        is_kept = self._top.choose("programs", _PROGRAMS, "anew", what="kind of programs") == "kept"
+        if not is_kept and "keep_for" in self._top:
+            self._top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
+        return "kept" if is_kept else "anew"
 
-    def _run_settings(self, name: str, remote: Section, entrants: Entrants) -> RunSettings:
-        top, plain = self._top, RunSettings(folder=self._base)
-        listen = remote.take("listen", TEXT, plain.listen)
+    def _listen(self, remote: Section) -> str:
+        listen: str = remote.take("listen", TEXT, DEFAULT_LISTEN)
         if "listen" in remote:
             try:
                 check(listen)
             except EndpointError as error:
                 remote.refuse("listen", str(error))
-        sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
-        return RunSettings(
-            folder=self._folder(name),
-            tables=top.take("tables", _TABLES, plain.tables),
-            listen=listen,
-            tokens=entrants.tokens,
-            come_back_s=remote.take("come_back", _SPAN, plain.come_back_s),
-            show_up_s=remote.take("show_up", _SPAN, plain.show_up_s),
-            sandbox=sandbox or plain.sandbox,
-            min_free_mib=top.take("min_free_mib", _MIB, plain.min_free_mib),
-        )
+        return listen
 
     def _folder(self, name: str) -> Path:
         """Return the folder of the records; a file in its place is noted."""
@@ -479,8 +451,10 @@ def rename_plan(plan: TournamentPlan, name: str) -> TournamentPlan:
         BadRequest: no tournament can have this name.
     """
     try:
-        msgspec.convert(name, NAME.type)
+        msgspec.convert(name, NAME)
     except msgspec.ValidationError:
-        raise BadRequest(f"a tournament can't be called {show_value(name)}: its name is {NAME.words}") from None
+        raise BadRequest(
+            f"a tournament can't be called {show_value(name)}: its name is {describe_type(NAME)}"
+        ) from None
     folder = plan.run_settings.folder.with_name(name)
     return replace(plan, spec=replace(plan.spec, name=name), run_settings=replace(plan.run_settings, folder=folder))

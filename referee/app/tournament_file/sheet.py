@@ -10,15 +10,16 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ...errors import BadRequest
 from ...files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
+from ...settings import settings_of
 from ...text import nearest, printable
-from ...type_words import show_value, unfit
+from ...type_words import describe_type, show_value, unfit
 
 Where = tuple[str | int, ...]
 """A value's place: keys, and within arrays indices from 0."""
@@ -221,15 +222,6 @@ class BadToml(Exception):
         self.line = line
 
 
-class ValueKind(Struct, frozen=True):
-    """The kind of values that a key takes."""
-
-    type: Any
-    """Type of the value, as msgspec checks it strictly."""
-    words: str
-    """The same for people: `a whole number from 1 up`."""
-
-
 class Sheet:
     """One file: its values, the lines that they stand on, and what is wrong with them so far.
 
@@ -309,15 +301,15 @@ class Section:
         """Return whether the table has a key."""
         return key in self.values
 
-    def take(self, key: str, kind: ValueKind, default: Any = None) -> Any:
-        """Return a key's value; the default if there is none, or a wrong one, which is noted."""
+    def take(self, key: str, kind: Any, default: Any = None) -> Any:
+        """Return a key's value, of a type; the default if there is none, or a wrong one, which is noted."""
         self.known.append(key)
         if key not in self.values:
             return default
         try:
-            return msgspec.convert(self.values[key], kind.type, strict=True)
+            return msgspec.convert(self.values[key], kind, strict=True)
         except msgspec.ValidationError:
-            self.refuse(key, f"takes {kind.words}, not {show_value(unfit(self.values[key], kind.type))}")
+            self.refuse(key, f"takes {describe_type(kind)}, not {show_value(unfit(self.values[key], kind))}")
             return default
 
     def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
@@ -333,15 +325,25 @@ class Section:
         if key not in self.values and default is None:
             self.known.append(key)
             self.refuse(key, f"this key is missing; it names the {what}: {', '.join(names)}")
-        name: str | None = self.take(key, ValueKind(str, f"the name of a {what}"), default)
+        name: str | None = self.take(key, Annotated[str, Meta(extra={"words": f"the name of a {what}"})], default)
         if name is not None and name not in names:
             self.refuse(key, f"there is no {what} {show_value(name)}{nearest(name, names)}")
             return default
         return name
 
+    def read(self, struct: type[Struct]) -> dict[str, Any]:
+        """Return those settings of a struct whose keys are in this table, by field."""
+        values = {}
+        for setting in settings_of(struct):
+            table, _, key = setting.key.rpartition(".")
+            if key and table == label(self.where):
+                values[setting.name] = self.take(key, setting.type, setting.default)
+        return values
+
     def table(self, key: str, home: str) -> "Section":
         """Return a table within this one; an empty one if there is none, or something else, which is noted."""
-        table = self.take(key, ValueKind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
+        words = f"a table: [{label((*self.where, key))}]"
+        table = self.take(key, Annotated[dict[str, Any], Meta(extra={"words": words})], {})
         return self.sheet.section(table, (*self.where, key), home)
 
     def refuse(self, key: str, text: str) -> None:

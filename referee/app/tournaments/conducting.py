@@ -230,7 +230,7 @@ def _open_executor(
         spec = recorder.tournament.spec
         plan = ClusterPlan(
             address=run_settings.cluster,
-            keys=run_settings.cluster_keys,
+            keys=run_settings.keys,
             tournament=spec.name,
             game=spec.game,
         )

@@ -63,23 +63,13 @@ _ANY_TABLES = 100_000
 """Matches at a time: the hosts of a cluster say how many."""
 
 
-def read_plan(
-    path: Path,
-    tables: int | None = None,
-    workers: int = 0,
-    cluster: str | None = None,
-    keys: Path | None = None,
-    name: str = "",
-) -> TournamentPlan:
+def read_plan(path: Path, name: str = "", **overriding: Any) -> TournamentPlan:
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
     Args:
         path: path of the file.
-        tables: number of matches at a time, which overrides the file; None: as in the file.
-        workers: number of processes that play them; 0: this process plays them.
-        cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
-        keys: folder of the certificates for it.
         name: name of the tournament, which overrides the file; empty: as in the file.
+        overriding: fields of RunSettings that override the file; those that are None do not.
 
     Raises:
         NoCluster: there can't be one.
@@ -87,18 +77,12 @@ def read_plan(
     """
     plan = read_tournament(path, installed())
     plan = rename_plan(plan, name) if name else plan
-    if cluster is not None:
-        check_address(cluster, keys)
-        tables = tables or _ANY_TABLES
-    run_settings = replace(
-        plan.run_settings,
-        tables=tables or plan.run_settings.tables,
-        workers=workers,
-        cluster=cluster,
-        cluster_keys=keys,
-    )
+    given = {field: value for field, value in overriding.items() if value is not None}
+    if "cluster" in given:
+        check_address(given["cluster"], given.get("keys"))
+        given.setdefault("tables", _ANY_TABLES)
     program = _pairing_program(plan.spec.format_options, path.absolute().parent)
-    return _keep_field(replace(plan, run_settings=replace(run_settings, pairing_program=program)))
+    return _keep_field(replace(plan, run_settings=replace(plan.run_settings, pairing_program=program, **given)))
 
 
 def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram | None:
@@ -171,7 +155,7 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
 
     Args:
         plan: what its file says.
-        options: options of the referee; sandbox and memory come from the file.
+        options: options of the referee; its terms come from the file.
         observer: observer of the tournament.
 
     Returns:
@@ -181,9 +165,8 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
         RefereeError: as conduct does.
     """
     spec, run_settings = plan.spec, plan.run_settings
-    options = replace(options, sandbox=run_settings.sandbox, memory_mib=spec.memory_mib)
     with (
-        services(options, run_settings.folder) as at_hand,
+        services(replace(options, terms=plan.terms), run_settings.folder) as at_hand,
         at_hand.match.observers.also(observer) as observers,
     ):
         for warning in plan.warnings:

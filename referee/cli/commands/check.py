@@ -24,12 +24,12 @@ from ...check.session import Times
 from ...errors import RefereeError
 from ...pages.words import duration
 from ...plugins import installed
+from ...settings import word_options
 from ...text import counted, printable_lines
 from ..common import console, group_options, harmless, json_option, out, print_json
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
-from ..match_options import seconds_option
-from ..running_options import confinement_options, logs_option
+from ..options import confinement_options, logs_option, seconds_option
 from ..strength import Strength, Trial, find_games, measure
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
@@ -127,7 +127,7 @@ def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView"
 
 def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
     """Yield the strength of the player, and show it. A failure to measure it does not fail the check."""
-    limits = ("--sandbox", running.sandbox, "--memory", str(running.memory_mib))
+    limits = word_options(running.terms)
     times = ("--time", f"{request.times.move_s:g}", "--start-time", f"{request.times.start_s:g}")
     trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
     console.say("How strong is it? (--no-strength skips this)")

@@ -32,6 +32,7 @@ from ...plugins import find_game
 from ...programs.build import BUILDS
 from ...programs.player_spec import PlayerKind, parse_player
 from ...record.tournament_record import TournamentStart, read_start
+from ...settings import RunTerms
 from ...text import counted, printable
 from ...tournament.machine import Tournament
 from ...tournament.spec import Participant, TournamentSpec, differences
@@ -39,8 +40,7 @@ from ...tournament.sprt import Hypotheses, SprtMatch, State
 from ..common import Count, Decorator, console, group_options, json_option, out, print_json
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
-from ..match_options import MatchOptions, match_options
-from ..running_options import referee_options
+from ..options import MatchOptions, match_options, referee_options
 from ..tournament_view import choose_view
 
 MAX_CHARS = 40
@@ -157,9 +157,9 @@ def play_comparison(
     # A comparison is a tournament of two, with a format that ends when its test decides. So it is recorded, sealed,
     # audited and continued after Ctrl-C by the code that does so for every tournament. A loop of matches would be
     # shorter here, and would need all of that again.
-    place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
+    place = find_place(_spec(game, players, test, settings, options.terms), settings.folder.absolute())
     builds = settings.folder / BUILDS  # shared with checks and single matches, so that nothing is built twice
-    run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
+    run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables)
     with services(options, place.folder) as at_hand, at_hand.match.observers.also(observer) as observers:
         if place.notice:
             observers.notify(Observer.on_notice, place.notice)
@@ -168,7 +168,7 @@ def play_comparison(
 
 
 def _spec(
-    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: MatchSettings, memory_mib: int
+    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: MatchSettings, terms: RunTerms
 ) -> TournamentSpec:
     if 2 not in game.seats:
         raise BadRequest(f"{game.name} is not a game for two; compare needs a game for two players")
@@ -192,7 +192,8 @@ def _spec(
         lag_margin_ms=settings.lag_margin_ms,
         acknowledge=settings.acknowledge,
         seed=settings.seed,
-        memory_mib=memory_mib,
+        memory_mib=terms.memory_mib,
+        durability=terms.durability,
     )
 
 

@@ -18,11 +18,10 @@ from ...hookspecs import Dialect
 from ...net.links.addresses import make_endpoint
 from ...net.matches.session import MatchReport, MatchSession
 from ...plugins import find_game, installed
-from ...programs.confining import SandboxMode
 from ..common import Count, console
 from ..errors import FAILED
 from ..match_view import MatchProgress, TurnedAway
-from ..running_options import key_options, logs_option
+from ..options import key_options, logs_option
 
 
 class ServerOutcome(Struct, frozen=True, kw_only=True):
@@ -62,7 +61,7 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
         except BadSetup as error:  # the state was checked: not as many players as it has
             return ServerOutcome(notice=str(error))
 
-    options = replace(options, sandbox=SandboxMode.OFF)  # it starts no programs
+    options = options.without_sandbox()  # it starts no programs
     with services(options, server.settings.folder) as at_hand:
         played = host_match(find_game(course().game), server.settings, at_hand, _play)
     if isinstance(played, ServerOutcome):

@@ -11,7 +11,7 @@ from ...cluster.host_states import HostStatus, ask_hosts
 from ...programs.capabilities import examine
 from ..common import FOLDER, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED, FINE
-from ..running_options import logs_option
+from ..options import logs_option
 
 
 @click.command(epilog="Example:  referee doctor --json")

@@ -13,7 +13,7 @@ from ...web.contest.contest_file import CONTEST, read_contest, write_example
 from ...web.contest.hosting import LISTEN, host
 from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, console, out
-from ..running_options import hosting_options
+from ..options import hosting_options
 
 # Each tournament has a process of its own, because one reactor that plays several would let the load of one tournament
 # make players of another late.

@@ -15,14 +15,13 @@ from ...app.running import run_reactor
 from ...app.services import RefereeOptions, find_confinement, monotonic
 from ...errors import BadRequest
 from ...hookspecs import Joined
-from ...match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
+from ...match.setup import DEFAULT_TIME
 from ...plugins import find_game, installed
 from ...programs.build import BUILDS, Builds
 from ..common import group_options, harmless, json_option, out, print_json
 from ..completion import complete_players
 from ..errors import FAILED, FINE
-from ..match_options import game_option, parse_options, seconds_option
-from ..running_options import confinement_options, logs_option
+from ..options import confinement_options, game_option, logs_option, parse_options, seconds_option
 
 
 class JoinOptions(Struct, frozen=True, kw_only=True):
@@ -74,7 +73,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
         name=name,
         options=game_options,
         per_call_ms=join.per_call_s * 1000,
-        start_s=DEFAULT_START_MS / 1000,
+        start_s=DEFAULT_TIME.start_ms / 1000,
     )
     return name, run_reactor(lambda reactor: play(reactor, monotonic, game, launch, where))
 
@@ -98,7 +97,7 @@ _join_options = group_options(
     seconds_option(
         "--time",
         "per_call_s",
-        default=DEFAULT_PER_MOVE_MS / 1000,
+        default=DEFAULT_TIME.per_move_ms / 1000,
         what="Limit of a call that the player is given, in seconds.",
     ),
     logs_option("for the output of the program"),

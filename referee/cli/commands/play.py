@@ -13,9 +13,8 @@ from ...programs.player_spec import PlayerKind, parse_player
 from ...web.person.table import UserInterface
 from ..common import console, json_option
 from ..completion import complete_games, complete_players
-from ..match_options import MatchOptions, lot_option, match_options, resume_option
 from ..match_view import MatchView
-from ..running_options import referee_options
+from ..options import MatchOptions, lot_option, match_options, referee_options, resume_option
 
 
 @click.command(epilog="Example:  referee play q house:dag house:greedy cmd:'python3 my_player.py' --seed 7")

@@ -17,14 +17,12 @@ from ...net.links.tokens import read_tokens
 from ...net.matches.session import MatchReport
 from ...net.matches.settings import MatchSettings
 from ...plugins import find_game, installed
-from ...programs.confining import SandboxMode
 from ...record.resume import reopen
 from ..common import FILE, Count, console, group_options, json_option, print_json
 from ..completion import complete_games
 from ..errors import FAILED
-from ..match_options import MatchOptions, lot_option, match_options, resume_option, seconds_option
 from ..match_view import MatchView, TurnedAway, WhereToConnect
-from ..running_options import referee_options
+from ..options import MatchOptions, lot_option, match_options, referee_options, resume_option, seconds_option
 
 
 class SignUpOptions(Struct, frozen=True, kw_only=True):
@@ -73,7 +71,7 @@ def play_sign_ups(
     """
     _check_sign_ups(game, sign_ups)
     policy, players = _policy(game, sign_ups)
-    with services(replace(options, sandbox=SandboxMode.OFF), settings.folder) as at_hand:  # it starts no programs
+    with services(options.without_sandbox(), settings.folder) as at_hand:  # it starts no programs
         if sign_ups.resume is not None:
             resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:

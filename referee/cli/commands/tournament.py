@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ...app.services import RefereeOptions
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournaments import from_file
+from ...net.tournaments.play import RunSettings
 from ...observers.process_lines import ProcessLines
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
@@ -24,9 +25,9 @@ from ...tournament.events import SpectatorSight
 from ...tournament.pairing.base import Extent
 from ...tournament.spec import TournamentSpec
 from ...type_words import show_value
-from ..common import EXISTING_FILE, FOLDER, Count, console, json_option, out, print_json
+from ..common import EXISTING_FILE, console, group_options, json_option, out, print_json
 from ..errors import FAILED, FINE
-from ..running_options import sealing_options
+from ..options import declared_options, sealing_options
 from ..tournament_view import choose_view
 from .report import report
 
@@ -88,16 +89,17 @@ def _deals(spec: TournamentSpec) -> str:
     return f"{source}; each is played from all {spec.seats} seats" if spec.duplicate else source
 
 
+_run_options = group_options(
+    "overriding", dict, *declared_options(RunSettings, "tables", "workers", "cluster", "keys", default=None)
+)
+"""Options that take the place of what the file says."""
+
+
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only check the file, and describe the tournament.")
 @click.option("--name", default="", help="Name of the tournament and its folder, instead of the one in the file.")
-@click.option("--tables", type=Count(1, 1000), help="Matches at the same time, instead of the number in the file.")
-@click.option("--workers", type=Count(0, 256), default=0, help="Play the matches in this many other processes.")
-@click.option(
-    "--cluster", metavar="ADDRESS", help="Play the matches on the hosts of a Dask scheduler: tls://HOST:8786."
-)
-@click.option("--keys", type=FOLDER, help="Folder of the cluster's certificates. See `referee cluster-keys`.")
+@_run_options
 @click.option(
     "--spectators",
     metavar="SIGHT",
@@ -113,10 +115,7 @@ def tournament(
     *,
     check: bool,
     name: str,
-    tables: int | None,
-    workers: int,
-    cluster: str | None,
-    keys: Path | None,
+    overriding: dict[str, Any],
     spectators: str | None,
     no_report: bool,
     running: RefereeOptions,
@@ -131,9 +130,9 @@ def tournament(
     Exit status: 0 the tournament is over, 1 it was stopped or can't continue, 2 the file or the command is wrong; with
     --check, 1 says that the command of an entrant or the pairing program does not exist.
     """
-    if cluster is not None and workers:
+    if overriding["cluster"] and overriding["workers"]:
         raise click.UsageError("--workers and --cluster: one of both")
-    plan = from_file.read_plan(file, tables, workers, cluster, keys, name)
+    plan = from_file.read_plan(file, name, **overriding)
     if check:
         absent = (*from_file.absent_programs(plan.spec), *from_file.absent_pairing_program(plan))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)

@@ -20,12 +20,12 @@ from ...cluster.host_run import HostSettings
 from ...cluster.security import check_address
 from ...errors import BadRequest, Interrupted
 from ...files.removal import remove
-from ...programs.confining import SandboxMode, find_confinement
-from ...programs.limits import ProgramLimits
+from ...programs.confining import find_confinement
 from ...programs.sandbox import NoSandboxError
 from ...record.folder import record_names
+from ...settings import RunTerms, SandboxMode
 from ..common import FOLDER, Count, console
-from ..running_options import metrics_option, sandbox_option
+from ..options import declared_options, metrics_option
 
 _LOCK = ".lock"
 _LOOK_S = 0.2
@@ -44,7 +44,7 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     folder: Path
     keys: Path | None
     """Folder of the certificates."""
-    sandbox: str
+    sandbox: SandboxMode
     metrics: str | None
     """Twisted endpoint string for monitors."""
     say: Callable[[str], None]
@@ -84,9 +84,8 @@ def work(options: WorkerOptions) -> None:
 
 def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
     try:
-        find_confinement(
-            settings.sandbox, ProgramLimits(), hidden=settings.hidden, private_names=record_names, warn=say
-        ).close()
+        terms = RunTerms(sandbox=settings.sandbox)
+        find_confinement(terms, hidden=settings.hidden, private_names=record_names, warn=say).close()
     except NoSandboxError as error:
         remedy = f"or accept less, with --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
         raise SandboxMissing(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
@@ -143,6 +142,9 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
         await host.close()
 
 
+(_sandbox_option,) = declared_options(RunTerms, "sandbox", default=SandboxMode.REQUIRED.value)
+
+
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")
 @click.argument("scheduler")
 @click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Matches at the same time.")
@@ -150,7 +152,7 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
     "--folder", type=FOLDER, default=Path("worker"), show_default=True, help="Folder for programs and records."
 )
 @click.option("--keys", type=FOLDER, help="Folder of the certificates. See `referee cluster-keys`.")
-@sandbox_option(SandboxMode.REQUIRED)
+@_sandbox_option
 @metrics_option
 def worker(scheduler: str, **chosen: Any) -> None:
     """Play matches for tournaments that run with `--cluster`, through the Dask scheduler at SCHEDULER.
@@ -160,4 +162,5 @@ def worker(scheduler: str, **chosen: Any) -> None:
     Ctrl-C or SIGTERM lets the host finish its matches and take no more; a second one ends it at once. When the
     scheduler is lost, the host connects again.
     """
-    work(WorkerOptions(address=scheduler, say=console.say, **chosen))
+    sandbox = SandboxMode(chosen.pop("sandbox"))
+    work(WorkerOptions(address=scheduler, say=console.say, sandbox=sandbox, **chosen))

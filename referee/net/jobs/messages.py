@@ -27,7 +27,7 @@ from ...programs.output import OutputPipe
 from ...programs.processes import ChildProcess, ProcessCommand, start
 from ...programs.sandbox import Sandbox
 from ...record.folder import record_names
-from ..run_terms import RunTerms
+from ...settings import RunTerms
 
 T = TypeVar("T")
 _LENGTH = struct.Struct(">I")

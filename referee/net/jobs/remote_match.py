@@ -16,7 +16,7 @@ from ...record.reader import ChainEnd, RecordError, read_end, read_record
 from ...record.resume import TORN, has_line, reopen
 from ...record.schema import FIRST_PREV, ResultLine
 from ...record.writer import RecordWriter
-from ..group_commit import Durability
+from ...settings import Durability
 from .job import MatchJob, SealedMatch
 from .messages import Advanced
 

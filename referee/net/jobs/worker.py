@@ -19,11 +19,11 @@ from ... import __version__
 from ...match.events import AnyEvent
 from ...observers import MatchTransition, Observer, Observers
 from ...record.writer import ChainWriter
+from ...settings import Durability, RunTerms
 from ..event_loop import collect_garbage_rarely
-from ..group_commit import Durability, GroupCommit
+from ..group_commit import GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
-from ..run_terms import RunTerms
 from .job import KeylessSealer, MatchJob, decode_job, rules_digest
 from .messages import (
     ORDERS,

@@ -18,7 +18,8 @@ from ...match.machine import Match
 from ...match.timekeeper import Standstill
 from ...observers import MatchTransition
 from ...record.writer import RecordWriter
-from ..group_commit import Durability, GroupCommit
+from ...settings import Durability
+from ..group_commit import GroupCommit
 from ..links.player_protocol import PlayerLink
 
 

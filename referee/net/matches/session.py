@@ -22,9 +22,10 @@ from ...programs.environment import Invitation
 from ...programs.player_spec import Launch, PlayerError
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
+from ...settings import Durability
 from ...text import counted
 from ..event_loop import EventLoop
-from ..group_commit import Durability, GroupCommit
+from ..group_commit import GroupCommit
 from ..links.addresses import Ports
 from ..links.lobby import Lobby, MatchLobby, Patience, SignUpPolicy
 from ..links.player_protocol import LinkFactory, PlayerLink

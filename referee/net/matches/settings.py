@@ -18,13 +18,13 @@ from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup, Seed
 from ...observers import Observers
 from ...programs.confining import Confinement
 from ...record.key import Sealer
+from ...settings import RunTerms
 from ...tournament.match_context import MatchContext
 from ..event_loop import EventLoop
 from ..group_commit import GroupCommit
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
 from ..links.reserved_seats import RemotePool
-from ..run_terms import RunTerms
 from .program_pool import ProgramPool
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred, succeed
@@ -16,17 +16,17 @@ from ...programs.player_spec import Launch
 from ...record.key import Sealer
 from ...record.resume import Resumption
 from ...record.tournament_record import TournamentWriter
+from ...settings import declare, seconds
 from ...tournament import commands as c
 from ...tournament import events as e
 from ...tournament.events import SpectatorSight
 from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
-from ...tournament.spec import Participant, TournamentSpec
-from ..group_commit import Durability, GroupCommit
+from ...tournament.spec import Participant
+from ..group_commit import GroupCommit
 from ..jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
 from ..links.reserved_seats import RemotePool
 from ..matches.programs import Occupant, Vacancy
-from ..run_terms import RunTerms
 from .round_pairing import PairingProgram
 
 # --- How a tournament is run
@@ -34,8 +34,7 @@ from .round_pairing import PairingProgram
 # Nothing here depends on results: it may change between two runs of the same tournament.
 
 
-DEFAULT_MIN_FREE_MIB = 200.0
-"""Default of RunSettings.min_free_mib: room for the records of some thousand matches."""
+DEFAULT_LISTEN = "tcp:7777:interface=127.0.0.1"
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
@@ -45,45 +44,55 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Folder of the records, the spec and the report."""
     builds: Path | None = None
     """Folder for the results of the programs' builds; None: one next to the records."""
-    tables: int = 1
-    """Number of matches that are played at the same time."""
-    workers: int = 0
-    """Number of worker processes that play them; 0: the tournament's own process does."""
-    cluster: str | None = None
-    """Address of the Dask scheduler whose hosts play them; None: there is none."""
-    cluster_keys: Path | None = None
-    """Folder of the certificates for the cluster."""
+    tables: Annotated[int, declare("Matches at the same time.", option="--tables", key="tables", ge=1, le=1000)] = 1
+    workers: Annotated[
+        int, declare("Play the matches in this many other processes.", option="--workers", ge=0, le=256)
+    ] = 0
+    cluster: (
+        Annotated[
+            str,
+            declare("Play the matches on the hosts of a Dask scheduler: tls://HOST:8786.", option="--cluster"),
+        ]
+        | None
+    ) = None
+    keys: (
+        Annotated[Path, declare("Folder of the cluster's certificates. See `referee cluster-keys`.", option="--keys")]
+        | None
+    ) = None
     spectators: SpectatorSight | None = None
     """The part of running matches that spectators are shown; None: nothing."""
-    listen: str = "tcp:7777:interface=127.0.0.1"
+    listen: str = DEFAULT_LISTEN
     """Twisted endpoint string to which remote entrants connect; not used without any."""
     tokens: Mapping[str, str] = {}
     """Remote entrant -> SHA-256 of its token, in hex."""
-    come_back_s: float = 30.0
-    """Seconds that a remote entrant may be away after its connection was lost; its clock goes on."""
-    show_up_s: float = 60.0
-    """Seconds that a due match waits for a remote entrant that is not connected."""
-    sandbox: str = "auto"
-    """`auto`, `required` or `off`, as with `referee play`."""
+    come_back_s: Annotated[
+        float,
+        seconds(
+            "Time for a player to come back after its connection was lost, in seconds; its clock runs.",
+            key="remote.come_back",
+            ge=0,
+        ),
+    ] = 30.0
+    show_up_s: Annotated[
+        float,
+        seconds(
+            "Time that a due match waits for a remote entrant that is not connected, in seconds.",
+            key="remote.show_up",
+            ge=0,
+        ),
+    ] = 60.0
     pairing_program: PairingProgram | None = None
     """Program that pairs rounds in place of the built-in library."""
-    min_free_mib: float = DEFAULT_MIN_FREE_MIB
-    """Least free space on the disk of the records, in MiB; while there is less, no match begins."""
-
-
-def make_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
-    """Return the terms of all matches of a tournament, for every process that plays them.
-
-    Args:
-        spec: spec of the tournament.
-        run_settings: settings of this run.
-    """
-    return RunTerms(
-        durability=Durability(spec.durability),
-        keep_for=spec.keep_for if spec.programs == "kept" else None,
-        sandbox=run_settings.sandbox,
-        memory_mib=spec.memory_mib,
-    )
+    min_free_mib: Annotated[
+        float,
+        declare(
+            "Least free space on the disk of the records, in MiB.",
+            key="min_free_mib",
+            unit="MiB",
+            ge=0,
+            le=1e12,
+        ),
+    ] = 200.0  # room for the records of some thousand matches
 
 
 # --- Seeds

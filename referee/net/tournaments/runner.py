@@ -34,7 +34,7 @@ from ..links.reserved_seats import RemotePool
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
 from .early_starts import EarlyStarts, count_early
-from .play import RunSettings, TournamentPlay, make_terms
+from .play import RunSettings, TournamentPlay
 from .round_pairing import PairedRound, PairingProcess, PairingProgramError, RoundByProgram
 
 # Everything that can change the tournament goes the same way: an event is folded, written, and synced; only then do
@@ -89,13 +89,13 @@ class TournamentRunner:
         self._spec = self._tournament.spec
         self._run_settings = run_settings
         self._observers = services.observers
-        terms = make_terms(self._spec, run_settings)
-        services = replace(services, terms=terms)
         self._tables = LocalTables(reactor, now, run_settings.folder, services, play.processes[0])
-        self._shared = SharedSettings.of(run_settings.folder, services.confinement, terms)
+        self._shared = SharedSettings.of(run_settings.folder, services.confinement, services.terms)
         self._open_executor = open_executor
         self._executor: Executor | None = None
-        most = 0 if terms.keep_for is not None or open_executor is not None else count_early(run_settings.tables)
+        most = (
+            0 if services.terms.keep_for is not None or open_executor is not None else count_early(run_settings.tables)
+        )
         self._early = EarlyStarts(reactor, self._tables, play, run_settings, most)
         patience = Patience(reactor, self._tables.loop, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)

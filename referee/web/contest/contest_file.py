@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from ...app.tournament_file.plan import TournamentPlan, read_tournament, rename_plan
-from ...app.tournament_file.sheet import Section, Sheet, ValueKind
+from ...app.tournament_file.sheet import Section, Sheet
 from ...errors import BadRequest
 from ...plugins import Registry
 from ...tournament.events import SpectatorSight
@@ -25,23 +25,26 @@ from ..submissions.challenges import PRACTICE
 CONTEST = "contest.toml"
 SUBMISSIONS = "submissions"
 """Folder of the versions that authors hand in; made when the contest is hosted."""
-_TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100)], "a text of one line")
-_TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
-_PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
-_TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
-_EVERY = ValueKind(Literal["day"], '"day"')
+_TITLE = Annotated[
+    str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100, extra={"words": "a text of one line"})
+]
+_TEXT = Annotated[str, Meta(max_length=20_000, extra={"words": "a text in Markdown"})]
+_PATH = Annotated[str, Meta(min_length=1, extra={"words": "the path of a file, seen from the contest's folder"})]
+_TABLES = Annotated[list[dict[str, Any]], Meta(extra={"words": "tables: [[tournaments]]"})]
+_EVERY = Annotated[Literal["day"], Meta(extra={"words": '"day"'})]
 _LONGEST_SERIES = 29
 """Most characters in the name of a daily tournament: the day adds eleven."""
 DAY = timedelta(days=1)
 _YEARS = (2000, 9000)
 """First and last year of a start, far from the years in which UTC or the next day can't be computed."""
-_WORKERS = ValueKind(Annotated[int, Meta(ge=1, le=256)], "a number of processes, 1 to 256")
-_ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask scheduler: tls://HOST:8786")
-_FLAG = ValueKind(bool, "true or false")
-_START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
+_WORKERS = Annotated[int, Meta(ge=1, le=256, extra={"words": "a number of processes, 1 to 256"})]
+_ADDRESS = Annotated[str, Meta(min_length=1, extra={"words": "the address of a Dask scheduler: tls://HOST:8786"})]
+_START = Annotated[datetime, Meta(tz=True, extra={"words": "a time with its zone, as in 2026-12-01T18:00:00+01:00"})]
 
-_SPECTATORS = ValueKind(SpectatorSight, '"after", "board only", or "delay SECONDS" with at most 600 of them')
-_SIGN_UP = ValueKind(Literal["open", "invitation", "closed"], '"open", "invitation" or "closed"')
+_SPECTATORS = Annotated[
+    SpectatorSight, Meta(extra={"words": '"after", "board only", or "delay SECONDS" with at most 600 of them'})
+]
+_SIGN_UP = Annotated[Literal["open", "invitation", "closed"], Meta(extra={"words": '"open", "invitation" or "closed"'})]
 
 EXAMPLE = """\
 title = "House contest"
@@ -197,7 +200,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         title=top.take("title", _TITLE, "Contest"),
         about=top.take("about", _TEXT, ""),
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
-        practice=top.take("practice", _FLAG, default=False),
+        practice=top.take("practice", bool, default=False),
         sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
         tournaments=tuple(
             chain.from_iterable(

@@ -23,8 +23,8 @@ from ...app.services import RefereeOptions, Say, find_confinement, find_sealer, 
 from ...net.links.addresses import format_url, listen, stop_listening
 from ...observers import Note
 from ...pages.tournament_json import TournamentReport
-from ...programs.confining import SandboxMode
 from ...record.key import default_path, public_pem
+from ...settings import RunTerms
 from ...text import printable
 from ..contest_json import ContestCard, TournamentCard
 from ..event_streams import EventStreams
@@ -82,7 +82,7 @@ def host(
 
         async def _main(reactor: Any) -> None:
             intake = Intake(
-                reactor, contest, store, check_command(options), note, options.key or default_path(os.environ)
+                reactor, contest, store, check_command(options.terms), note, options.key or default_path(os.environ)
             )
             await intake.checks.recover()
             passed_on = [] if options.key is None else ["--key", str(options.key)]
@@ -103,10 +103,9 @@ def host(
         run_reactor(_main)
 
 
-def check_command(options: RefereeOptions) -> Sequence[str]:
+def check_command(terms: RunTerms) -> Sequence[str]:
     """Return the command line of a check, without the player's folder."""
-    sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
-    return *CHECK, *sandbox, "--memory", str(options.memory_mib)
+    return *CHECK, "--terms", msgspec.json.encode(terms).decode()
 
 
 def note_and_say(note: Note, say: Say) -> Note:

@@ -32,6 +32,7 @@ from ...pages.replay_page import replay_page
 from ...plugins import installed
 from ...programs.processes import OwnProcess
 from ...record.reader import Record, RecordError, read_record
+from ...settings import MOVE_S, word_options
 from ...text import counted
 from ..submissions.challenges import PERSON, PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ..submissions.store import Store, VersionState
@@ -43,7 +44,6 @@ PERSON_S = 180.0
 """Least seconds for a move in a match with a person."""
 _REPLAY_TOP = "../../../"
 """Relative path from the replay of a practice match to the first page of the site."""
-_S = 1000.0
 _DIGITS = 6
 LOOK_S = 1.0
 """Seconds between two looks for a match to play, or for rated matches that need the core."""
@@ -148,24 +148,15 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
         store: versions of all authors.
         folder: folder for the record.
     """
-    spec, time, has_person = plan.spec, plan.spec.time, challenge.is_in_person
+    spec, choices = plan.spec, replace(plan.choices, seed=None)
     players = _players(challenge, store)
     yield from (spec.game, *players, *[players[-1]] * (spec.seats - len(players)), "--lot", "--logs", str(folder))
     for name, value in spec.options.items():
         yield f"--option={name}={json.dumps(value)}"
-    if has_person:
-        yield f"--time={max(time.per_move_ms / _S, PERSON_S)}"
-    else:
-        yield f"--time={time.per_move_ms / _S}"
-    if time.bank_ms is not None and not has_person:
-        yield from (f"--bank={time.bank_ms / _S}", f"--increment={time.increment_ms / _S}")
-    yield from (f"--start-time={time.start_ms / _S}", f"--lag-margin={spec.lag_margin_ms / _S}")
-    yield from ("--acknowledge",) if spec.acknowledge else ()
-
-
-def confinement_options(plan: TournamentPlan) -> Sequence[str]:
-    """Return the options that hold programs to the limits of a tournament."""
-    return "--sandbox", plan.run_settings.sandbox, "--memory", str(plan.spec.memory_mib)
+    if challenge.is_in_person:
+        move_s = max(choices.move_s or MOVE_S, PERSON_S)
+        choices = replace(choices, move_s=move_s, bank_s=None, increment_s=0.0)
+    yield from word_options(choices)
 
 
 def _players(challenge: Challenge, store: Store) -> Sequence[str]:
@@ -455,7 +446,7 @@ class Practice:
         folder = self._challenges.folder(challenge)
         begins = match_options(plan, challenge, self._requests.store, folder)
         source = begins if record is None else ("--resume", str(record.path))
-        options = (*source, "--json", *confinement_options(plan), *self._program.options)
+        options = (*source, "--json", *word_options(plan.terms), *self._program.options)
         give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
             process = self._start_process(challenge, [*self._program.referee, "play", *options])

@@ -7,7 +7,6 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from referee.match.commands import Result
-from referee.net.group_commit import Durability
 from referee.net.jobs.messages import Advanced
 from referee.net.jobs.remote_match import RemoteMatch
 from referee.observers import MatchTransition, Observer, Observers
@@ -16,6 +15,7 @@ from referee.plugins import find_game
 from referee.record.audit.match import audit
 from referee.record.reader import RecordError, read_record
 from referee.record.resume import TORN
+from referee.settings import Durability
 
 from .making import SEALER
 from .played import ALL, JOB, Played

@@ -26,9 +26,9 @@ from referee.net.jobs.messages import (
     pack_frame,
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
-from referee.net.run_terms import RunTerms
 from referee.observers import MatchTransition
 from referee.programs.confining import Confinement
+from referee.settings import RunTerms
 
 from .played import JOB, Played
 

@@ -12,11 +12,11 @@ from twisted.internet.task import Clock
 from referee.net.jobs import workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, pack_frame
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_CRASHES, Workers, WorkersFail, count_names
-from referee.net.run_terms import RunTerms
 from referee.observers import Observers
 from referee.programs.confining import Confinement
 from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
+from referee.settings import RunTerms
 
 from ..wires import fired
 from .making import SEALER

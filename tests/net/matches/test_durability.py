@@ -11,11 +11,12 @@ import pytest
 from protocol import ConnectionState
 from protocol.messages import Ack, Message, Move, Nonce, Resumed, Turn
 from referee.match.fouls import Cause
-from referee.net.group_commit import Durability, GroupCommit
+from referee.net.group_commit import GroupCommit
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchPaused
 from referee.record.reader import read_chain, read_record
 from referee.record.writer import NotWritten
+from referee.settings import Durability
 
 from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, let_others_go_first, ready, token
 from ..tournaments.in_memory import Loop

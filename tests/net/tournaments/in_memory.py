@@ -22,6 +22,7 @@ from referee.net.tournaments.runner import TournamentRunner
 from referee.observers import Observer, Observers
 from referee.record.key import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
+from referee.settings import RunTerms
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
 from referee.tournament.rulings import Kind, Ruling
@@ -181,12 +182,13 @@ class InMemoryTournament:
             seeds=MatchSeeds(secret=bytes(32), seed=1),
             look=self._look,
         )
+        terms = RunTerms(durability=spec.durability, keep_for=spec.keep_for if spec.programs == "kept" else None)
         self.runner = TournamentRunner(
             self.loop,
             self.loop.seconds,
             self.course,
             RunSettings(folder=folder, min_free_mib=0, **settings),
-            MatchServices(sealer=SEALER, observers=self.observers),
+            MatchServices(sealer=SEALER, observers=self.observers, terms=terms),
         )
         self.outcome: list[Any] = []
         """What the run has come to: None, or a Failure."""

@@ -23,7 +23,7 @@ def test_a_match_is_played_by_the_rules_of_a_tournament(scene: PracticeScene) ->
     match = scene.begun()
     players = [str(scene.store.player_folder("ada", number)) for number in (2, 1, 1)]
     assert match.command[:6] == ["referee", "play", "quadominos", *players]
-    for part in ("--lot", "--sandbox", "--memory", "--key", "--logs"):
+    for part in ("--lot", "--key", "--logs"):
         assert part in match.command
     assert scene.practice.waiting() == [(scene.first(), "is played now")]
     (line,) = waiting_practice(scene.practice)

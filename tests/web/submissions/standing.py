@@ -9,7 +9,7 @@ from pathlib import Path
 from referee.app.services import RefereeOptions
 from referee.cli.common import console
 from referee.plugins import installed
-from referee.programs.confining import SandboxMode
+from referee.settings import RunTerms, SandboxMode
 from referee.web.contest import hosting
 from referee.web.contest.contest_file import read_contest
 from referee.web.submissions import check_queue
@@ -22,7 +22,7 @@ def main() -> None:
     address, limit_s = (*sys.argv[1:], *("tcp:0:interface=127.0.0.1", "60")[len(sys.argv) - 1 :])
     check_queue.CHECK_S = float(limit_s)
     hosting.CHECK = (sys.executable, CHECK)
-    options = RefereeOptions(key=Path("key"), sandbox=SandboxMode.OFF, say=console.say)
+    options = RefereeOptions(key=Path("key"), terms=RunTerms(sandbox=SandboxMode.OFF), say=console.say)
     hosting.host(read_contest(Path(), installed()), options, (sys.executable, "-m", "referee"), address)
 
 
