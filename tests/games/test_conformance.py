@@ -1,4 +1,4 @@
-"""Every registered game keeps the contract, and games that break it are found out."""
+"""Every registered game passes the conformance suite, and games that break the contract fail it."""
 
 import dataclasses
 import re
@@ -21,12 +21,12 @@ from referee.testing import JUNK, check_game, spoilt
 
 GAMES = load().games
 ASKED = r"to (move|place|go on)\b"
-"""What drawings say of the seat whose turn it is."""
+"""Words of drawings for the seat whose turn it is."""
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_every_registered_game_conforms(name: str) -> None:
-    """Whatever is installed, built in or not, passes the same suite."""
+    """All installed games, built in or not, pass the same suite."""
     check_game(GAMES[name], Random(name), max_turns=60)
 
 
@@ -108,7 +108,7 @@ class Reversed(QGame):
 
 
 class Moody(QGame):
-    """MatchSeeds something else each time."""
+    """Deals differently each time."""
 
     def __init__(self) -> None:
         self.dealt = 0
@@ -141,7 +141,7 @@ class Open(QGame):
 
 
 class Silent(QGame):
-    """Does not say what stands in a move."""
+    """Has no words for a move."""
 
     class Bare(Struct):
         """A move."""
@@ -168,7 +168,7 @@ class Narrow(QGame):
 
 
 class Stuck(QGame):
-    """Offers tiles that have no square any more."""
+    """Offers tiles that have no square left."""
 
     def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
         return [] if len(chosen) == 3 else super().legal_steps(state, chosen)
@@ -205,7 +205,7 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
 
 @pytest.mark.parametrize(("broken", "says"), BROKEN)
 def test_a_broken_game_is_found_out(broken: Callable[[], Game[Any, Any, Any]], says: str) -> None:
-    """A game that breaks the contract does not pass, and the error says what it breaks."""
+    """The error says what the game breaks."""
     with pytest.raises(AssertionError, match=says):
         check_game(broken(), Random(3), games=3, max_turns=30)
 
@@ -221,12 +221,11 @@ class Pair(Named, tag_field="kind", tag="pair"):
     """Two of them."""
 
     parts: tuple[Named, ...] = ()
-    """Spread over
-    two lines."""
+    """It has two lines."""
 
 
 def test_docstrings_beneath_fields_describe_the_schema() -> None:
-    """Those of inherited fields, too; a tag says what its struct is for, and what a Meta says stays."""
+    """Inherited fields have descriptions, too. A tag describes its struct, and the description of a Meta stays."""
     found = schema_of({"one": Pair | None})["$defs"]
     described = {
         name: {key: value["description"] for key, value in part["properties"].items()} for name, part in found.items()
@@ -238,7 +237,7 @@ def test_docstrings_beneath_fields_describe_the_schema() -> None:
 
 
 def test_spoilt_values_are_copies() -> None:
-    """Spoiling a move leaves the move as it was."""
+    """Changing a copy of a move leaves the move as it was."""
     raw = {"action": "place", "tiles": [[0, 1, "red-star"]]}
     kept = repr(raw)
     source = Random(0)

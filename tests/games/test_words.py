@@ -1,4 +1,4 @@
-"""Plays in words of their game, as spectators and replays show them."""
+"""Plays in the words of their game, as spectators and replays show them."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("game", "play", "words"), CASES)
 def test_a_play_in_words(game: str, play: dict[str, Any], words: str) -> None:
-    """Moves and what others are told of them."""
+    """Moves, and what the other seats are sent about them, have words."""
     assert installed().game(game).describe(play) == words
 
 

@@ -85,7 +85,7 @@ def revealed(
 def moved(
     seat: int, turn: int, move: Any, at: float, *, sent: float | None = None, lag: float = 0.0, **more: Any
 ) -> e.MoveReceived:
-    """Return the answer to a turn, 1 ms after it was asked if nothing else is said."""
+    """Return the answer to a turn; by default it comes 1 ms after the request."""
     asked = at - 1.0 if sent is None else sent
     return e.MoveReceived(
         seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, turn=turn, move=move, **more
@@ -103,7 +103,7 @@ def body_of(kind: str, **fields: Any) -> str:
 
 
 def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: float = 0.0, **more: Any) -> e.AckReceived:
-    """Return a confirmation, 1 ms after it was asked if nothing else is said."""
+    """Return a confirmation; by default it comes 1 ms after the request."""
     asked = at - 1.0 if sent is None else sent
     return e.AckReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, ack=ack, **more)
 
@@ -147,7 +147,7 @@ def expelled(match: Match, seat: int) -> dict[str, Any]:
 
 
 def told(seat: int, turn: int, what: dict[str, Any], **fields: Any) -> c.TellSeat:
-    """Return a told without draws and ack, if nothing else is said."""
+    """Return the command `tell-seat`; by default without draws and ack."""
     return c.TellSeat(
         **{"seat": seat, "turn": turn, "what": what, "draws": None, "ack": None, "limit_ms": None, **fields}
     )
@@ -170,12 +170,12 @@ def packed(view: View) -> msgspec.Raw:
 
 
 def asked(match: Match, seat: int, turn: int) -> c.AskMove:
-    """Return the request of a move, on the state as it now is."""
+    """Return the request of a move in the present state."""
     return c.AskMove(seat=seat, turn=turn, view=shown(match, seat), limit_ms=LIMIT)
 
 
 def fold(match: Match, *events: e.Event) -> tuple[c.Command, ...]:
-    """Take events into a match, and return the commands of the last one."""
+    """Feed events to a match, and return the commands of the last one."""
     commands: tuple[c.Command, ...] = ()
     for event in events:
         commands = match.handle(event)
@@ -183,7 +183,7 @@ def fold(match: Match, *events: e.Event) -> tuple[c.Command, ...]:
 
 
 def playing(*hands: list[str], **fields: Any) -> Match:
-    """Return a match without acknowledgements in its first turn; its instant is 1 ms."""
+    """Return a match without acknowledgements in its first turn, at instant 1 ms."""
     match = new_match(*hands, **fields)
     fold(match, opened(), *(ready(seat) for seat in range(len(hands))))
     assert match.phase is Phase.PLAYING
@@ -198,5 +198,5 @@ def result_of(commands: tuple[c.Command, ...]) -> c.Result:
 
 
 def snapshot(match: Match) -> dict[str, str]:
-    """Return everything that a match remembers, comparable."""
+    """Return the whole state of a match in a form that can be compared."""
     return {name: repr(value) for name, value in vars(match).items() if name not in ("game", "_commands")}

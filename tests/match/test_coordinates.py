@@ -25,7 +25,6 @@ def expel(move: Any) -> Foul:
 
 
 def test_the_foul_itself_has_the_hint() -> None:
-    """So it is in the record, on the wire, and wherever a verdict is shown."""
     foul = expel(place((9, 8, G)))
     assert foul.cause is Cause.ILLEGAL_MOVE
     assert "would be legal" not in foul.detail
@@ -34,7 +33,7 @@ def test_the_foul_itself_has_the_hint() -> None:
 
 
 def test_a_place_off_the_board_has_the_hint_too() -> None:
-    """A program that counts from 0 names row 0, which is no form of a move of Quincy."""
+    """A program that counts from 0 names row 0, so its move does not even have the form of a move of Quincy."""
     game, state = GAMES["quincy"], near_end(GAMES["quincy"]).state
     moves = [plain(move) for move in game.legal_moves(state) if "square" in plain(move)]
     counted = [{**move, "square": [number - 1 for number in move["square"]]} for move in moves]
@@ -59,7 +58,7 @@ def test_a_move_that_counts_otherwise_is_explained(down: int, right: int, words:
 
 
 def test_row_and_column_in_the_wrong_order_are_explained() -> None:
-    """Also where a pair of numbers next to the place is no place, as Quincy's domino."""
+    """This also works if a pair of numbers next to the place is no place, such as Quincy's domino."""
     game, state = GAMES["quincy"], near_end(GAMES["quincy"]).state
     moves = [plain(move) for move in game.legal_moves(state) if "square" in plain(move)]
     hints = [add_hint("so", game, state, {**move, "square": move["square"][::-1]}) for move in moves]

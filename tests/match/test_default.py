@@ -1,4 +1,4 @@
-"""A match that may end by default is over as soon as one seat or team is left, whatever was open then."""
+"""A match with `default_margin` ends as soon as one seat or team is left, whatever request is open."""
 
 from collections.abc import Sequence
 from random import Random
@@ -49,7 +49,7 @@ BY_PHASE: tuple[tuple[Phase, bool, Sequence[e.Event]], ...] = (
     (Phase.PLAYING, False, (*BEGUN, moved(0, 1, PASS, 2.0))),
     (Phase.TELLING, True, (*BEGUN, acked(0, 1, 2.0), acked(1, 2, 3.0), moved(0, 1, place((0, 1, G)), 5.0))),
 )
-"""What a match of two waits for, whether with acknowledgements, and how it came to that."""
+"""What a match of two waits for, with acknowledgements or without, and the events that led there."""
 
 
 def quincy(**fields: Any) -> Match:
@@ -64,7 +64,10 @@ def quincy(**fields: Any) -> Match:
 def test_who_is_left_has_won_at_once(
     *, phase: Phase, acknowledge: bool, before: Sequence[e.Event], fouling: int
 ) -> None:
-    """It is told why, asked for no confirmation, and its open request is closed; it is not judged any more."""
+    """The winner is sent the reason without being asked for a confirmation.
+
+    Its open request is closed, and not judged.
+    """
     match = new_match([G, B], [Y, Y], scores=(0, 90), acknowledge=acknowledge, default_margin=7)
     fold(match, *before)
     assert match.phase is phase
@@ -86,7 +89,7 @@ def test_who_is_left_has_won_at_once(
 
 
 def test_who_alone_gets_ready_has_won() -> None:
-    """It is known once all offers are answered; nothing is started."""
+    """The match ends once all offers are answered; nothing is started."""
     match = new_match([G, B], [Y, Y], default_margin=0)
     assert fold(match, opened(), lost(1, 2.0)) == (c.ExpelSeat(seat=1, foul=disconnected(1, 2.0, 0)),)
     commands = match.handle(ready(0, 3.0))
@@ -95,7 +98,7 @@ def test_who_alone_gets_ready_has_won() -> None:
 
 
 def test_where_nobody_gets_ready_nobody_has_won() -> None:
-    """The second seat fails to start as well: the game's own end of a deserted table."""
+    """The second seat fails to start as well, so the game itself ends, as with any deserted table."""
     match = new_match([G, B], [Y, Y], default_margin=0)
     result = result_of(fold(match, opened(), lost(1, 2.0), overdue(0, START + 3.0, sent=0.0)))
     assert (result.winners, result.reason) == ((), "q.end.deserted")
@@ -122,7 +125,7 @@ def test_two_of_three_play_on() -> None:
 def test_a_team_that_is_left_has_won(
     fouling: Sequence[int], ranking: tuple[tuple[int, ...], ...], scores: tuple[int, ...]
 ) -> None:
-    """As long as each team has a seat, they play on."""
+    """As long as each team has a seat, both play on."""
     match = quincy()
     for number, seat in enumerate(fouling):
         assert match.phase is Phase.PLAYING
@@ -132,7 +135,10 @@ def test_a_team_that_is_left_has_won(
 
 
 def test_a_foul_after_the_end_of_the_game_is_no_default() -> None:
-    """The game's own end stands; who fouls when it is told is the last, and the others confirm as ever."""
+    """The game's own end stands.
+
+    The seat that fouls when it is sent the end is ranked last, and the others confirm as usual.
+    """
     match = new_match([G], [Y], acknowledge=True, default_margin=7)
     fold(match, *BEGUN, acked(0, 1, 2.0), acked(1, 2, 3.0), moved(0, 1, place((0, 1, G)), 4.0))
     assert match.phase is Phase.ENDING
@@ -141,7 +147,7 @@ def test_a_foul_after_the_end_of_the_game_is_no_default() -> None:
 
 
 class Quitter(ScriptedSeat):
-    """A seat that leaves in place of one of its answers."""
+    """A seat that leaves instead of giving one of its answers."""
 
     patience = 0
 
@@ -154,7 +160,7 @@ class Quitter(ScriptedSeat):
 
 @given(seats=st.integers(2, 4), patience=st.lists(st.integers(0, 9), min_size=4, max_size=4), acknowledge=st.booleans())
 def test_nobody_is_asked_alone(*, seats: int, patience: list[int], acknowledge: bool) -> None:
-    """However many leave, and whenever: a turn goes to somebody only who has an opponent, and the last one has won."""
+    """Only a seat that has an opponent is asked for a move, and the last seat has won."""
     match = Match(new_match([]).game, setup_of(seats, acknowledge=acknowledge, default_margin=1), SEED)
     choose = random_chooser(match.game, Random(1), match)
     players = [Quitter(choose) for _ in range(seats)]

@@ -1,4 +1,4 @@
-"""Fouls: every cause, how time is judged, and what an expulsion means to the others."""
+"""Fouls: every cause, how time is judged, and what an expulsion means to the other seats."""
 
 from typing import Any
 
@@ -102,7 +102,7 @@ def test_every_foul_of_the_mover_expels_it(_name: str, event: e.Event, expected:
 
 
 def test_the_causes_are_all_there_is() -> None:
-    """Every cause is tried here; the one that only a start can give is below."""
+    """Every cause is tried here, except for the one that only a start can give; that one is below."""
     assert {row[2].cause for row in CAUSES} == set(Cause) - {Cause.REFUSED_TO_START}
     assert set(BY_CODE.values()) == {Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING}
 
@@ -190,7 +190,7 @@ def test_time_is_counted_from_the_request_without_the_lag(
     lag: float,
     in_time: bool,  # noqa: FBT001  # a column of a table
 ) -> None:
-    """An answer has used what lies between request and completion, the referee's own lag taken off."""
+    """The time of an answer is the time from its request to its last byte, without the referee's own lag."""
     match = playing([G, B], [Y, Y])
     match.handle(moved(0, 1, PASS, at, sent=sent, lag=lag))
     assert [entry.cause for entry in match.fouls] == ([] if in_time else [Cause.TIMEOUT])
@@ -199,7 +199,7 @@ def test_time_is_counted_from_the_request_without_the_lag(
 
 
 def test_a_deadline_counts_without_the_lag() -> None:
-    """A limit is over once it is used up without the lag; the time goes on the seat's account."""
+    """A limit has passed once it is used up without the lag; the time counts for the seat."""
     match = playing([G, B], [Y, Y])
     match.handle(overdue(0, 1502.0, sent=1.0, lag=500.0))
     result = result_of(match.handle(e.RefereeFailed(at_ms=1502.0, detail="stop")))
@@ -207,7 +207,7 @@ def test_a_deadline_counts_without_the_lag() -> None:
 
 
 def test_a_wrong_ack_number_is_out_of_turn() -> None:
-    """A confirmation of something else than what was asked is a foul."""
+    """A confirmation of something that was not sent is a foul."""
     match = new_match([G, B], [Y, Y], acknowledge=True)
     commands = fold(match, opened(), ready(0), ready(1), acked(0, 2, 3.0))
     detail = "answers number 2, number 1 was asked"
@@ -220,7 +220,7 @@ def test_a_wrong_ack_number_is_out_of_turn() -> None:
 
 
 def test_a_foul_off_turn_drops_the_pieces_after_the_open_answer() -> None:
-    """Who fouls while another thinks is expelled at once, but the answer is judged on the state it was asked on."""
+    """A seat that fouls while another one thinks is expelled at once; the answer is judged in the state that it saw."""
     match = playing([G, B], [Y, Y], [B, B], pile=(RC, RC))
     request = asked(match, 0, 1)
     assert match.handle(lost(1, 5.0)) == (c.ExpelSeat(seat=1, foul=disconnected(1, 5.0, 1)),)
@@ -254,7 +254,6 @@ def test_a_foul_off_turn_before_a_foul_of_the_mover() -> None:
 
 
 def test_a_foul_while_a_draw_is_confirmed_waits_for_it() -> None:
-    """Another seat's foul does not hurt the draw that is on its way."""
     match = new_match([G, B], [Y, Y], [B, B], acknowledge=True)
     acks = (acked(0, 1, 2.0), acked(1, 2, 3.0), acked(2, 3, 4.0))
     fold(match, opened(), ready(0), ready(1), ready(2), *acks, moved(0, 1, place((0, 1, G)), 5.0))
@@ -266,7 +265,10 @@ def test_a_foul_while_a_draw_is_confirmed_waits_for_it() -> None:
 
 
 def test_a_mover_that_does_not_confirm_loses_its_draw() -> None:
-    """Who fails to confirm is out; its old hand goes to the pile, the draw is lost, its points and tiles stay."""
+    """A seat that fails to confirm is out.
+
+    Its old hand goes to the pile, its draw is lost, its points and tiles stay.
+    """
     match = new_match([G, B], [Y, Y], acknowledge=True)
     acks = (acked(0, 1, 2.0), acked(1, 2, 3.0))
     fold(match, opened(), ready(0), ready(1), *acks, moved(0, 1, place((0, 1, G)), 5.0))
@@ -278,7 +280,7 @@ def test_a_mover_that_does_not_confirm_loses_its_draw() -> None:
 
 
 def test_a_foul_of_a_seat_that_waits_for_its_start() -> None:
-    """A seat that fouls before its turn to be started is left out; its pieces go when the open start is confirmed."""
+    """A seat that fouls before it was started is left out; its pieces go when the open start is confirmed."""
     match = new_match([G, B], [Y, Y], [B, B], acknowledge=True)
     fold(match, opened(), ready(0), ready(1), ready(2))
     assert match.handle(lost(1, 2.0)) == (c.ExpelSeat(seat=1, foul=disconnected(1, 2.0, 0)),)
@@ -318,7 +320,7 @@ def test_nobody_gets_ready() -> None:
 
 
 def test_one_seat_left_plays_on_alone() -> None:
-    """Who alone is left is asked again until the game's own end; it wins, whatever the points of the others."""
+    """The last seat is asked until the game itself ends. It wins, whatever points the others have."""
     match = playing([G, B], [Y, Y], scores=(0, 90))
     fold(match, lost(1, 2.0), moved(0, 1, place((0, 1, G)), 3.0))
     assert match.open_requests.keys() == {0}
@@ -338,7 +340,7 @@ def ending(scores: tuple[int, ...]) -> Any:
 
 
 def test_a_winner_that_fails_at_the_end_leaves_no_winner() -> None:
-    """The only winner fouls on its end: winners stays empty, nobody moves up, and the others are told so."""
+    """The only winner fouls at its end: there is no winner then, nobody moves up, and the others are sent this."""
     match = ending((0, 9, 5))
     commands = match.handle(lost(1, 8.0))
     end: Any = {"winners": (2,), "ranking": ((2,), (0,), (1,)), "scores": (0, 9, 5), "void": None, "limit_ms": LIMIT}
@@ -350,7 +352,7 @@ def test_a_winner_that_fails_at_the_end_leaves_no_winner() -> None:
 
 
 def test_one_of_two_winners_fails_at_the_end() -> None:
-    """The other winner stays one."""
+    """The other winner still wins."""
     match = ending((9, 1, 9))
     fold(match, lost(0, 8.0), acked(2, 5, 9.0))
     result = result_of(fold(match, acked(1, 6, 10.0)))
@@ -359,7 +361,7 @@ def test_one_of_two_winners_fails_at_the_end() -> None:
 
 
 def test_a_seat_that_waits_for_its_end_may_still_foul() -> None:
-    """A seat that fouls before its end was told is expelled, and gets none."""
+    """A seat that fouls before it is sent the end is expelled, and is sent no end."""
     match = ending((9, 1, 5))
     assert match.handle(lost(1, 8.0)) == (c.ExpelSeat(seat=1, foul=disconnected(1, 8.0, 3)),)
     commands = match.handle(acked(0, 4, 9.0))
@@ -367,7 +369,7 @@ def test_a_seat_that_waits_for_its_end_may_still_foul() -> None:
 
 
 def test_a_seat_that_confirmed_its_end_is_done() -> None:
-    """Who has confirmed the end may go: it is no foul any more."""
+    """A seat that has confirmed the end may leave without a foul."""
     match = ending((9, 1, 5))
     fold(match, acked(0, 4, 8.0))
     assert match.handle(lost(0, 9.0)) == ()
@@ -376,7 +378,7 @@ def test_a_seat_that_confirmed_its_end_is_done() -> None:
 
 
 def test_evidence_in_words_is_cut() -> None:
-    """What a player's text may blow up is cut to 400 characters."""
+    """Text that a player's message can make long is cut to 400 characters."""
     match = playing([G, B], [Y, Y])
     match.handle(moved(0, 1, {"action": ALIEN * 100}, 9.0))
     assert len(match.fouls[0].detail) == 400
@@ -391,7 +393,6 @@ def test_evidence_in_words_is_cut() -> None:
     ],
 )
 def test_a_timeout_says_what_the_program_was_doing(ending: e.Ending | None, used_ms: float, words: str) -> None:
-    """So everybody who reads the verdict knows whether it was too slow or never answered."""
     match = new_match([G], [B])
     events = (opened(), ready(0), ready(1), replace(overdue(0, 1100.0, sent=1.0), ending=ending, processor_ms=used_ms))
     for event in events:

@@ -1,4 +1,4 @@
-"""The fold, event by event: the full list of commands of small matches, and what cannot happen."""
+"""The fold, event by event: all commands of small matches, and events that cannot happen."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -56,18 +56,18 @@ from .folding import (
 )
 
 HANDS = ([G, B], [Y])
-"""Seat 0 lays one of two tiles, seat 1 then lays its only one and finishes."""
+"""Seat 0 lays one of two tiles; then seat 1 lays its only tile and finishes."""
 FIRST = place((0, 1, G))
 SECOND = place((0, 2, Y))
 
 
 def assert_phase(match: Match, phase: Phase) -> None:
-    """Compare what a match waits for; in a function, for a type checker takes a phase for constant."""
+    """Compare the phase of a match. This is a function because a type checker would take the phase for a constant."""
     assert match.phase is phase
 
 
 def test_a_match_without_acknowledgements() -> None:
-    """Offers, starts, turns, what is told and the ends: every command of a whole match, in order."""
+    """Every command of a whole match, in order."""
     match = new_match(*HANDS)
     before = restore_position(match.game, match.options, match.setup)
     assert fold(match, opened()) == (c.OfferMatch(seat=0, limit_ms=START), c.OfferMatch(seat=1, limit_ms=START))
@@ -114,7 +114,7 @@ def test_a_match_without_acknowledgements() -> None:
 
 
 def test_a_match_with_acknowledgements() -> None:
-    """Starts and ends go out one after the other, each once the one before is confirmed; a draw is confirmed too."""
+    """Starts and ends are sent one after the other, each once the last one is confirmed. A draw is confirmed, too."""
     match = new_match(*HANDS, acknowledge=True)
     fold(match, opened(), ready(0))
     confirm: Any = {"limit_ms": LIMIT}
@@ -144,7 +144,7 @@ def test_a_match_with_acknowledgements() -> None:
 
 
 def test_a_pass_is_not_confirmed_and_an_empty_draw_is() -> None:
-    """Only who was handed something confirms it, be it nothing at all."""
+    """A seat confirms only if it was handed something, even if that is empty."""
     match = new_match([], [Y], acknowledge=True)
     fold(match, opened(), ready(0), ready(1), acked(0, 1, 2.0), acked(1, 2, 3.0))
     commands = fold(match, moved(0, 1, EXCHANGE, 4.0))
@@ -158,7 +158,7 @@ def test_a_pass_is_not_confirmed_and_an_empty_draw_is() -> None:
 
 
 def test_the_end_goes_to_winners_first() -> None:
-    """All winners in the turn order of the moment, then the others in that order."""
+    """First all winners in the present turn order, then the others in that order."""
     match = playing([R, B], [R], [R, B], [R, B], scores=(10, 1, 10, 2), pile=())
     fold(match, moved(0, 1, PASS, 2.0))
     commands = fold(match, moved(1, 2, place((0, 1, R)), 3.0))
@@ -167,7 +167,7 @@ def test_the_end_goes_to_winners_first() -> None:
 
 
 def test_nonces_enter_the_deal() -> None:
-    """A new deal follows from the seed and the nonces by seat; without nonces from the seed alone."""
+    """A new deal follows from the seed and the nonces by seat; without nonces, from the seed alone."""
     own = ["aa" * 16, "bb" * 16]
     rows: tuple[tuple[bool, list[str | None]], ...] = ((True, [*own]), (False, [None, None]))
     for nonces, kept in rows:
@@ -182,7 +182,7 @@ def test_nonces_enter_the_deal() -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32), acknowledge=st.booleans(), seats=st.integers(2, 4))
 def test_the_same_events_give_the_same_commands(seed: int, acknowledge: bool, seats: int) -> None:  # noqa: FBT001
-    """A match driven at random and folded again from its events is the same, command by command."""
+    """A random match that is folded again from its events gives the same commands."""
     setup = setup_of(seats, acknowledge=acknowledge, nonces=True)
     match, source = Match(QGame(), setup, SEED), Random(seed)
     players = [ScriptedSeat(random_chooser(match.game, source, match), takes_ms=seat + 0.5) for seat in range(seats)]
@@ -231,7 +231,7 @@ class Faulty(QGame):
 
 @pytest.mark.parametrize("where", ["view", "play", "news", "deliver", "drop", "outcome"])
 def test_a_mistake_in_a_game_voids_the_match(where: str) -> None:
-    """An exception inside the rules is nobody's foul: the match is void, and everybody still there is told so."""
+    """An exception in the rules is nobody's foul: the match is void, and all present seats are sent the reason."""
     match = new_match([G, B], [Y], game=Faulty(where))
     commands: tuple[c.Command, ...] = ()
     for event in (opened(), ready(0), ready(1), moved(0, 1, FIRST, 2.0), lost(1, 3.0), lost(0, 4.0)):
@@ -259,10 +259,10 @@ BAD_SETUPS: tuple[tuple[dict[str, Any], str], ...] = (
     ("seats", "words"), [(range(2, 5), "2 to 4"), (range(2, 5, 2), "2 or 4"), (range(2, 7, 2), "2, 4 or 6")]
 )
 def test_numbers_of_seats_are_listed_where_some_are_left_out(seats: range, words: str) -> None:
-    """Whoever comes in a number that can't play is told exactly which ones can."""
+    """The error names the numbers of seats with which the game can be played."""
 
     class Stepping(QGame):
-        """Q for other numbers of players."""
+        """Q with other numbers of players."""
 
     Stepping.seats = seats
     with pytest.raises(BadSetup, match=f"played by {words}, not by 1$"):
@@ -272,19 +272,19 @@ def test_numbers_of_seats_are_listed_where_some_are_left_out(seats: range, words
 
 @pytest.mark.parametrize(("fields", "says"), BAD_SETUPS, ids=[row[1] for row in BAD_SETUPS])
 def test_a_bad_setup_is_refused(fields: dict[str, Any], says: str) -> None:
-    """Options, positions and numbers of seats that are not the game's are refused before the match begins."""
+    """Options, positions and numbers of seats that the game does not have are refused before the match begins."""
     with pytest.raises(BadSetup, match=says):
         Match(QGame(), setup_of(2, **fields), SEED)
 
 
 def test_a_seed_that_was_not_committed_to_is_refused() -> None:
-    """No match begins with another seed than the one of its commitment."""
+    """A match begins only with the seed of its commitment."""
     with pytest.raises(UnfitSeed, match="commitment"):
         Match(QGame(), setup_of(2), chance.seed_from_number(8))
 
 
 def test_a_driven_match_that_nobody_goes_on_with_is_an_error() -> None:
-    """If a scripted seat says nothing, driving stops with the seats that are waited for."""
+    """If a scripted seat does not answer, driving stops and names the seats that are waited for."""
 
     class Mute(ScriptedSeat):
         def answer(self, command: c.SeatCommand, sent_ms: float) -> None:
@@ -296,7 +296,7 @@ def test_a_driven_match_that_nobody_goes_on_with_is_an_error() -> None:
 
 
 def test_what_an_expelled_seat_still_says_is_left_out() -> None:
-    """A driven match takes no event of a seat that has fouled."""
+    """A driven match ignores the events of a seat that has fouled."""
     match = new_match([G, B], [Y], [Y])
     seats = [ScriptedSeat(lambda _view: {"action": "fly"}), *(ScriptedSeat(lambda _view: PASS) for _ in range(2))]
     events = [event for event, _ in drive(match, seats)]

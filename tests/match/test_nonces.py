@@ -1,4 +1,4 @@
-"""The players' chance: everybody commits, then everybody opens, and nobody who answers last has a choice."""
+"""The players' nonces: all seats commit, then all open, so the last seat to answer has no choice."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def dealt(nonces: list[str | None]) -> Any:
 
 
 def test_nobody_opens_before_all_have_committed() -> None:
-    """A commitment asks for nothing until the last one has come; then all are asked at once."""
+    """A commitment leads to no request until the last one has come; then all seats are asked at once."""
     match = Match(QGame(), setup_of(2, nonces=True), SEED)
     assert fold(match, opened(), ready(1)) == ()
     assert fold(match, ready(0)) == tuple(c.AskNonce(seat=seat, limit_ms=LIMIT) for seat in (0, 1))
@@ -61,7 +61,7 @@ def test_nobody_opens_before_all_have_committed() -> None:
 
 
 def test_who_is_out_before_has_no_commitment_to_open() -> None:
-    """A seat that said `ready` and left is asked nothing, and its commitment is nobody's any more."""
+    """A seat that said `ready` and left is asked nothing, and its commitment is dropped."""
     match = Match(QGame(), setup_of(3, nonces=True), SEED)
     commands = fold(match, opened(), ready(0), lost(0, 1.5), ready(1, 2.0), ready(2, 2.0))
     assert [command.seat for command in commands if isinstance(command, c.AskNonce)] == [1, 2]
@@ -88,7 +88,7 @@ REFUSALS: tuple[tuple[str, e.Event, Cause, str | None, str], ...] = (
 
 @pytest.mark.parametrize(("event", "cause", "code", "evidence"), [row[1:] for row in REFUSALS], ids=str)
 def test_who_does_not_open_is_out(event: e.Event, cause: Cause, code: str | None, evidence: str) -> None:
-    """It is out for what it did, the deal is one without its nonce, and the others play on."""
+    """It is expelled, the deal does not use its nonce, and the others play on."""
     match = committed()
     fold(match, revealed(0), revealed(1))
     fold(match, event)
@@ -100,7 +100,7 @@ def test_who_does_not_open_is_out(event: e.Event, cause: Cause, code: str | None
 
 
 def test_an_opened_nonce_counts_whatever_becomes_of_its_seat() -> None:
-    """Who leaves after it has opened changes no tile."""
+    """A seat that leaves after it has opened changes no tile."""
     match = committed()
     fold(match, revealed(2), lost(2, 3.0), revealed(0, 4.0), revealed(1, 4.0))
     assert match.nonces.opened == [NONCE] * 3
@@ -108,7 +108,7 @@ def test_an_opened_nonce_counts_whatever_becomes_of_its_seat() -> None:
 
 
 def test_a_copied_commitment_can_not_be_opened() -> None:
-    """Who takes over the commitment of another has nothing to open it with, not even that one's nonce."""
+    """A seat that copies another's commitment can't open it, not even with that seat's nonce."""
     match = Match(QGame(), setup_of(2, nonces=True), SEED)
     fold(match, opened(), ready(0), ready(1, commitment=COMMITMENTS[0]), revealed(0))
     fold(match, revealed(1, 3.0))
@@ -118,7 +118,6 @@ def test_a_copied_commitment_can_not_be_opened() -> None:
 
 @pytest.mark.parametrize("where", [("m", 1, NONCE), ("m2", 0, NONCE), ("m", 0, OTHER)])
 def test_match_seat_and_nonce_are_all_in_a_commitment(where: tuple[str, int, str]) -> None:
-    """None of the three can be another one."""
     nonces = Nonces("m", 2)
     nonces.commitments = [nonce_commitment(*where), None]
     assert not nonces.open(0, NONCE)
@@ -126,7 +125,7 @@ def test_match_seat_and_nonce_are_all_in_a_commitment(where: tuple[str, int, str
 
 
 def test_nobody_opens_twice_nor_commits_again() -> None:
-    """What was not asked can't happen: the network's edge has judged it already."""
+    """Such an event can't happen, because the connection has refused it already."""
     match = committed()
     fold(match, revealed(0))
     for event in (revealed(0, 3.0), ready(1, 3.0, commitment=COMMITMENTS[1])):
@@ -135,7 +134,7 @@ def test_nobody_opens_twice_nor_commits_again() -> None:
 
 
 def test_a_player_that_comes_back_is_asked_again() -> None:
-    """What it committed to stands: it is taken back and asked to open that, in the time that is left."""
+    """Its commitment stands: it is asked to open it, in the time that is left."""
     match = committed(2)
     commands = fold(match, returned(0, 101.0))
     assert commands == (
@@ -147,7 +146,7 @@ def test_a_player_that_comes_back_is_asked_again() -> None:
 
 
 def test_before_the_deal_a_referee_that_is_back_offers_anew() -> None:
-    """Programs that were started again know no nonce: nothing counts that was said before."""
+    """Programs that were started again know no nonce, so all earlier answers are dropped."""
     match = committed(3)
     fold(match, lost(2, 1.5), revealed(0))
     commands = fold(match, resumed(2.0))

@@ -1,4 +1,4 @@
-"""What may happen in which phase: every event in every phase, and events that contradict what is known.
+"""Every event in every phase, and events that contradict the state.
 
 Knows which events are impossible, and that they change nothing. Refuses to know what follows from the others.
 """
@@ -35,13 +35,13 @@ from .folding import (
 )
 
 HANDS = ([G, B], [Y])
-"""Seat 0 lays one of two tiles, seat 1 then lays its only one and finishes."""
+"""Seat 0 lays one of two tiles; then seat 1 lays its only tile and finishes."""
 FIRST = place((0, 1, G))
 SECOND = place((0, 2, Y))
 
 
 def matches_in_every_phase() -> dict[Phase, Match]:
-    """Return a match in each phase, its last event at 9 ms at most; in STARTING to ENDING, seat 0 is waited for."""
+    """Return a match in each phase, its last event at 9 ms at most. In STARTING to ENDING, it waits for seat 0."""
     found = {Phase.NEW: new_match(*HANDS)}
     events: tuple[tuple[Phase, tuple[e.Event, ...]], ...] = (
         (Phase.OFFERING, (opened(),)),
@@ -71,11 +71,11 @@ LAST_MS = {
     Phase.TELLING: 5.0,
     Phase.ENDING: 8.0,
 }
-"""Instant of the last event, where a referee can come back."""
+"""Instant of the last event, in the phases in which a referee can come back."""
 
 
 def samples(phase: Phase) -> tuple[e.Event, ...]:
-    """Return one event of every kind, seat 0's where it has a seat, as they may come in the phase at 10 ms."""
+    """Return one event of each kind as it can come in this phase at 10 ms, of seat 0 if it has a seat."""
     return (
         opened(10.0),
         ready(0, 10.0),
@@ -97,14 +97,14 @@ PAIRS = [(phase, type(event)) for phase in Phase for event in samples(phase)]
 
 
 def test_the_samples_are_all_there_is() -> None:
-    """Every kind of event is tried in every phase."""
+    """Every kind of event is tried."""
     assert set(PAIRS) == {(phase, kind) for phase in Phase for kind in get_args(e.AnyEvent)}
     assert set(PAIRS) > set(TABLE)
 
 
 @pytest.mark.parametrize(("phase", "kind"), PAIRS, ids=[f"{phase}-{kind.__name__}" for phase, kind in PAIRS])
 def test_what_has_no_row_is_impossible(phase: Phase, kind: type[e.Event]) -> None:
-    """An event that the table does not allow in a phase changes nothing; one that it allows is taken."""
+    """An event that the table does not allow in a phase changes nothing; an event that it allows is taken."""
     match = matches_in_every_phase()[phase]
     event = next(event for event in samples(phase) if type(event) is kind)
     before = snapshot(match)
@@ -154,7 +154,7 @@ def test_instants_and_seats_that_contradict_are_impossible(_name: str, event: e.
 
 
 def test_who_has_accepted_the_offer_is_not_missing() -> None:
-    """A seat that has said `ready` is there."""
+    """A seat that has said `ready` is not vacant."""
     match = new_match(*HANDS)
     fold(match, opened(), ready(0, 2.0))
     with pytest.raises(ImpossibleEvent, match="accepted"):
@@ -173,7 +173,7 @@ def test_the_first_byte_lies_between_sending_and_completion() -> None:
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.OVER])
 def test_a_fault_of_the_referee_voids_the_match(phase: Phase) -> None:
-    """In every phase, a fault of the referee's own voids the match; who confirmed the end is told, too."""
+    """The match is void in every phase. Seats that have confirmed the end are sent this, too."""
     match = matches_in_every_phase()[phase]
     detail = "the disk is full"
     end: Any = {"winners": (), "ranking": (), "scores": (0, 0), "void": detail, "ack": None, "limit_ms": None}

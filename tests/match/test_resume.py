@@ -1,4 +1,4 @@
-"""A match goes on after its referee died: every seat is taken back, and what was open is asked again."""
+"""A match goes on after its referee crashed: every seat is taken back, and the open request is asked again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,12 +35,12 @@ NO_ACK: Any = {"ack": None, "limit_ms": None}
 
 
 def back(match: Match, seat: int) -> c.ResumeSeat:
-    """Return the command that takes a seat back, with what it may know now."""
+    """Return the command that takes a seat back, with what it may know at present."""
     return c.ResumeSeat(seat=seat, turn=match.turn, view=shown(match, seat))
 
 
 def test_the_open_request_is_asked_again_in_every_phase() -> None:
-    """Both seats are taken back, and seat 0, the one that is waited for, hears its request once more."""
+    """Both seats are taken back, and seat 0, for which the match waits, is sent its request once more."""
     matches = matches_in_every_phase()
     limit: Any = {"limit_ms": LIMIT}
     played = {"kind": "played", "action": "place", "tiles": ((0, 1, G),), "points": 3, "seat": 0, "score": 3}
@@ -58,7 +58,7 @@ def test_the_open_request_is_asked_again_in_every_phase() -> None:
 
 
 def test_before_the_deal_everybody_is_offered_again() -> None:
-    """A seat that was ready may have been started again, and know nothing: all of it begins anew."""
+    """A seat that was ready may have been started again, so the offers begin again."""
     match = new_match(*HANDS)
     fold(match, opened(), ready(1))
     assert match.handle(resumed(1.0)) == tuple(c.OfferMatch(seat=seat, limit_ms=START) for seat in (0, 1))
@@ -66,7 +66,7 @@ def test_before_the_deal_everybody_is_offered_again() -> None:
 
 @pytest.mark.parametrize(("passed_ms", "left_ms"), [(0.0, 6000.0), (1500.0, 4500.0), (5500.0, MIN_LEFT_MS)])
 def test_the_time_that_is_known_to_have_passed_is_gone(passed_ms: float, left_ms: float) -> None:
-    """Left is the limit less the time to the last event on record, but never less than a player needs to come back."""
+    """The rest is the limit without the time up to the last event, but never less than a player needs to return."""
     match = playing([G], [B], [B], per_move_ms=6000.0)
     fold(match, lost(2, 1.0 + passed_ms))
     commands = match.handle(resumed(1.0 + passed_ms))
@@ -76,7 +76,7 @@ def test_the_time_that_is_known_to_have_passed_is_gone(passed_ms: float, left_ms
 
 
 def test_a_limit_shorter_than_that_is_granted_in_whole() -> None:
-    """Who has 200 ms a move gets 200 ms again."""
+    """A player with 200 ms a move gets 200 ms again."""
     match = playing([G], [B], [B], per_move_ms=200.0)
     fold(match, lost(2, 150.0))
     asked = [command for command in match.handle(resumed(150.0)) if isinstance(command, c.AskMove)]
@@ -84,7 +84,7 @@ def test_a_limit_shorter_than_that_is_granted_in_whole() -> None:
 
 
 def test_a_resumed_match_ends_as_an_undisturbed_one() -> None:
-    """The same answers give the same result, wherever the referee dies behind the deal; who fouled stays out."""
+    """The same answers give the same result, wherever the referee crashes after the deal; expelled seats stay out."""
     events: list[e.Event] = [opened(), ready(0, 10.0, sent=9.0), ready(1, 20.0, sent=19.0)]
     before = len(events)
     events += [acked(0, 1, 30.0), acked(1, 2, 40.0), moved(0, 1, FIRST, 50.0), acked(0, 3, 60.0)]
@@ -100,7 +100,7 @@ def test_a_resumed_match_ends_as_an_undisturbed_one() -> None:
 
 
 def test_who_does_not_come_back_fouls() -> None:
-    """A seat that is gone after the referee was started again is disconnected; the other one plays on."""
+    """A seat that is missing after the referee has restarted is disconnected; the other one plays on."""
     match = playing(*HANDS)
     fold(match, resumed(1.0))
     commands = match.handle(lost(0, 2.0))

@@ -1,4 +1,4 @@
-"""The referee stood still: no verdict on lateness. A player was away: its clock ran on. A turn has several requests."""
+"""Standstills of the referee void verdicts of lateness; a player that was away is charged; turns with several moves."""
 
 import pytest
 
@@ -39,7 +39,7 @@ HANDS = ([G, B], [Y, Y])
 
 
 def expulsions(commands: tuple[c.Command, ...]) -> list[tuple[int, Cause]]:
-    """Return who was expelled, and why."""
+    """Return the expelled seats, each with the cause."""
     return [(command.seat, command.foul.cause) for command in commands if isinstance(command, c.ExpelSeat)]
 
 
@@ -49,7 +49,7 @@ def expulsions(commands: tuple[c.Command, ...]) -> list[tuple[int, Cause]]:
 def test_a_deadline_counts_unless_the_referee_stood_still_too_long(
     stalled_ms: float, expected: list[tuple[int, Cause]]
 ) -> None:
-    """Up to the margin the verdict stands, beyond it the request has its limit once more, and nothing is sent."""
+    """Up to the margin the verdict stands. Beyond it, the request gets its limit once more, and nothing is sent."""
     match = playing(*HANDS)
     commands = match.handle(overdue(0, 1002.0, sent=1.0, stalled=stalled_ms))
     assert expulsions(commands) == expected
@@ -59,7 +59,7 @@ def test_a_deadline_counts_unless_the_referee_stood_still_too_long(
 
 
 def test_a_late_answer_counts_if_the_referee_stood_still() -> None:
-    """It is there: to ask for it again would only cost the others time."""
+    """The answer is there, so asking for it again would only cost the others time."""
     match = playing(*HANDS)
     commands = match.handle(moved(0, 1, PASS, 1500.0, sent=1.0, stalled_ms=STALL))
     assert expulsions(commands) == []
@@ -68,7 +68,7 @@ def test_a_late_answer_counts_if_the_referee_stood_still() -> None:
 
 
 def test_a_limit_is_extended_so_often_and_no_more() -> None:
-    """Whoever is silent for three limits in a row is expelled, however the referee stalls."""
+    """A seat that is silent for three limits in a row is expelled, however the referee stalls."""
     match = playing(*HANDS)
     span = LIMIT + 1.0
     for number in range(MAX_EXTENSIONS):
@@ -79,13 +79,13 @@ def test_a_limit_is_extended_so_often_and_no_more() -> None:
 
 
 def test_the_margin_is_the_organisers() -> None:
-    """With none, every standstill voids the verdict."""
+    """With a margin of 0, every standstill voids the verdict."""
     match = playing(*HANDS, lag_margin_ms=0.0)
     assert expulsions(match.handle(overdue(0, 1002.0, sent=1.0, stalled=0.001))) == []
 
 
 def test_an_extension_costs_nothing_of_the_bank() -> None:
-    """Only the answer's own time goes off it, its limit at most."""
+    """The bank pays only for the answer's own time, at most its limit."""
     match = playing(*HANDS, bank_ms=3000.0)
     match.handle(overdue(0, 1002.0, sent=1.0, stalled=STALL))
     fold(match, moved(0, 1, PASS, 2702.0, sent=1002.0, stalled_ms=STALL), moved(1, 2, PASS, 2703.0))
@@ -95,7 +95,6 @@ def test_an_extension_costs_nothing_of_the_bank() -> None:
 
 @pytest.mark.parametrize("stalled_ms", [-0.001, 2001.0])
 def test_a_standstill_longer_than_the_request_is_impossible(stalled_ms: float) -> None:
-    """A forged one is refused."""
     match = playing(*HANDS)
     with pytest.raises(ImpossibleEvent, match="standstill"):
         match.handle(overdue(0, 1502.0, sent=1.0, stalled=stalled_ms))
@@ -105,7 +104,7 @@ def test_a_standstill_longer_than_the_request_is_impossible(stalled_ms: float) -
 
 
 def test_who_returns_is_asked_again_with_the_time_that_is_left() -> None:
-    """Its clock went on while it was away; the others hear nothing."""
+    """Its clock went on while it was away; the others are sent nothing."""
     match = playing(*HANDS)
     commands = match.handle(returned(0, 401.0))
     assert commands == (
@@ -116,7 +115,7 @@ def test_who_returns_is_asked_again_with_the_time_that_is_left() -> None:
 
 
 def test_what_passed_while_it_was_away_is_used() -> None:
-    """It goes off its bank, and stands in the result."""
+    """It is taken off its bank, and counts in the result."""
     match = playing(*HANDS, bank_ms=900.0)
     fold(match, returned(0, 401.0), moved(0, 1, PASS, 501.0, sent=401.0))
     assert match.time.bank_ms(0) == 400.0
@@ -124,7 +123,7 @@ def test_what_passed_while_it_was_away_is_used() -> None:
 
 
 def test_who_is_not_asked_only_hears_where_the_match_stands() -> None:
-    """A seat that returns in another one's turn gets the view."""
+    """A seat that returns in another one's turn is sent the view."""
     match = playing(*HANDS)
     assert match.handle(returned(1, 401.0)) == (c.ResumeSeat(seat=1, turn=1, view=shown(match, 1)),)
 
@@ -137,7 +136,7 @@ def test_who_returns_before_its_ready_is_offered_again() -> None:
 
 
 def test_who_has_confirmed_the_end_may_come_back_for_the_last_one() -> None:
-    """It is shown where the match stands, and asked nothing."""
+    """It is sent the present state, and asked nothing."""
     match = new_match([G], [Y], acknowledge=True)
     fold(match, opened(), ready(0, 1.0), ready(1, 1.0), acked(0, 1, 2.0), acked(1, 2, 3.0))
     fold(match, moved(0, 1, PASS, 4.0), moved(1, 2, PASS, 5.0))
@@ -151,7 +150,7 @@ def test_who_has_confirmed_the_end_may_come_back_for_the_last_one() -> None:
 
 
 class Slow(QGame):
-    """Gives each seat two passes in a row: the second one goes on with the turn of the first."""
+    """Gives each seat two passes in a row; the second continues the turn of the first."""
 
     def is_same_turn(self, state: State) -> bool:
         return state.to_go % 2 == 1
@@ -161,7 +160,7 @@ class Slow(QGame):
 
 
 def test_the_steps_of_a_turn_share_its_limit() -> None:
-    """What the first step took is gone for the second; the next turn has the whole limit, and the increment."""
+    """The second step has what the first one left; the next turn has the whole limit and the increment."""
     match = new_match(*HANDS, game=Slow(), bank_ms=1500.0, increment_ms=10.0)
     fold(match, opened(), ready(0), ready(1))
     *_, asked = match.handle(moved(0, 1, place((0, 1, G)), 301.0, sent=1.0))
@@ -186,5 +185,5 @@ def test_seats_by_lot_are_those_that_the_seed_gives() -> None:
 
 
 def test_nobodys_place_in_the_list_counts() -> None:
-    """The same players get the same seats, however they are listed."""
+    """The same players get the same seats in whatever order they are listed."""
     assert chance.seat_by_lot(SEED, ("b", "c", "a")) == chance.seat_by_lot(SEED, ("a", "b", "c"))

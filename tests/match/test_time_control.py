@@ -1,4 +1,4 @@
-"""Time controls: a limit for each move, a bank for all of them, an increment; what is left, and what runs out."""
+"""Time controls: a limit for each move, a bank for all moves, an increment; what is left, and what runs out."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SECOND = 1000.0
 
 
 def asked_of(commands: tuple[c.Command, ...]) -> tuple[int, float, float | None]:
-    """Return the seat that is asked, its limit, and its bank."""
+    """Return the asked seat, its limit, and its bank."""
     (asked,) = (command for command in commands if isinstance(command, c.AskMove))
     return asked.seat, asked.limit_ms, asked.bank_ms
 
@@ -41,7 +41,7 @@ CONTROLS: tuple[tuple[str, dict[str, Any], list[tuple[float, float | None]]], ..
 def test_what_is_left_stands_in_every_request(
     _name: str, control: dict[str, Any], expected: list[tuple[float, float | None]]
 ) -> None:
-    """A player that takes a second for each move is told its limit and its bank every time; the others' are theirs."""
+    """A player that takes a second for each move is sent its limit and its bank every time, apart from the others'."""
     match = playing(*HANDS, **{"per_move_ms": SECOND, **control})
     at, turn = 1.0, 1
     found = [(match.open_requests[0].limit_ms, control.get("bank_ms"))]
@@ -57,7 +57,7 @@ def test_what_is_left_stands_in_every_request(
 
 
 def test_a_bank_that_is_used_up_is_a_timeout() -> None:
-    """More than what is left is too late, though the limit for each move is longer."""
+    """More than the bank is too late, even if the limit for each move is longer."""
     match = playing(*HANDS, per_move_ms=9000.0, bank_ms=1500.0)
     fold(match, moved(0, 1, place((0, 1, G)), 1001.0, sent=1.0), moved(1, 2, PASS, 1003.0), moved(2, 3, PASS, 1005.0))
     assert match.open_requests[0].limit_ms == 500.0
@@ -70,7 +70,7 @@ def test_a_bank_that_is_used_up_is_a_timeout() -> None:
 
 
 def test_the_whole_bank_may_be_used() -> None:
-    """To the last microsecond is in time; then nothing is left, and the next move has none."""
+    """An answer that uses the bank to the last microsecond is in time; then nothing is left for the next move."""
     match = playing(*HANDS, per_move_ms=9000.0, bank_ms=500.0)
     fold(match, moved(0, 1, place((0, 1, G)), 501.0, sent=1.0), moved(1, 2, PASS, 502.0))
     assert asked_of(match.handle(moved(2, 3, PASS, 503.0))) == (0, 0.0, 0.0)
@@ -78,7 +78,7 @@ def test_the_whole_bank_may_be_used() -> None:
 
 
 def test_the_referees_own_time_is_not_taken_off() -> None:
-    """What the referee was busy elsewhere stays in the bank."""
+    """The bank does not pay for time in which the referee was busy elsewhere."""
     match = playing(*HANDS, per_move_ms=9000.0, bank_ms=5000.0)
     fold(match, moved(0, 1, place((0, 1, G)), 2001.0, sent=1.0, lag=1500.0), moved(1, 2, PASS, 2003.0))
     assert asked_of(match.handle(moved(2, 3, PASS, 2005.0))) == (0, 4500.0, 4500.0)

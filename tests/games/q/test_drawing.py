@@ -1,4 +1,4 @@
-"""The drawing of Q: every tile can be told from every other, also without colours; everything lies where it should."""
+"""The drawing of Q: all tiles differ, even without colours, and everything lies in its place."""
 
 from itertools import combinations
 from typing import Any
@@ -31,7 +31,7 @@ def state_of(
 
 
 def drawn(state: State) -> ET.Element:
-    """Return the drawing of a state, checked."""
+    """Return the drawing of a state after checks."""
     svg = GAME.draw_svg(state)
     check_drawing(svg)
     return ET.fromstring(svg)
@@ -43,14 +43,14 @@ def played(state: State, raw: Any) -> State:
 
 
 def placed(root: ET.Element) -> list[tuple[int, int, str]]:
-    """Return (row, column, what) of everything that lies on the map."""
+    """Return (row, column, element) of everything on the map."""
     return [
         (int(use.get("y", "")) // SIDE, int(use.get("x", "")) // SIDE, href(use)) for use in root.findall(f"{SVG}use")
     ]
 
 
 def href(use: ET.Element) -> str:
-    """Return what a `use` shows, without the game's prefix."""
+    """Return the symbol that a `use` shows, without the game's prefix."""
     return (use.get("href") or "").removeprefix("#q-")
 
 
@@ -130,7 +130,7 @@ def lab(color: RGB) -> RGB:
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_no_two_colours_look_alike(sight: str) -> None:
-    """Whoever looks, any two colours differ by 20 or more of CIE 1976, where 2 can just be seen."""
+    """For every kind of colour vision, two colours differ by at least 20 of CIE 1976; 2 can just be seen."""
     seen = {color: lab(times(SIGHTS[sight], linear(tone))) for color, tone in TONES.items()}
     for one, other in combinations(seen, 2):
         apart = sum((a - b) ** 2 for a, b in zip(seen[one], seen[other], strict=True)) ** 0.5
@@ -149,7 +149,7 @@ def test_no_two_colours_look_alike(sight: str) -> None:
     ],
 )
 def test_the_colours_are_those_of_the_names(color: str, least: int, most: int) -> None:
-    """A red tile is red: the hue lies where people name it so."""
+    """A red tile is red: its hue lies where people name it so."""
     red, green, blue = (int(TONES[color][at : at + 2], 16) for at in (1, 3, 5))
     high, spread = max(red, green, blue), max(red, green, blue) - min(red, green, blue)
     turn = {red: (green - blue) / spread, green: 2 + (blue - red) / spread, blue: 4 + (red - green) / spread}[high]
@@ -185,7 +185,7 @@ def test_tiles_lie_on_their_squares() -> None:
 
 
 def test_rows_and_columns_are_numbered() -> None:
-    """Each number stands at both ends of its row or column, one free row and column around the tiles included."""
+    """Each number stands at both ends of its row or column, with one free row and column around the tiles."""
     board = ((0, 0, "red-star"), (-8, 0, "red-star"), (0, 30, "red-star"))
     numbers = texts(drawn(state_of([], [], board=board)))
     for number in range(-9, 2):
@@ -197,7 +197,7 @@ def test_rows_and_columns_are_numbered() -> None:
 
 
 def test_the_last_tiles_are_marked() -> None:
-    """What was placed last is marked; after an exchange nothing is."""
+    """The tiles of the last placement are marked; after an exchange there are none."""
     state = state_of(["red-clover", "red-circle", "blue-star"], ["blue-star"])
     after = played(state, place((0, 1, "red-clover"), (0, 2, "red-circle")))
     marked = [(row, column) for row, column, what in placed(drawn(after)) if what == "fresh"]
@@ -207,7 +207,7 @@ def test_the_last_tiles_are_marked() -> None:
 
 
 def test_a_board_of_two_hundred_tiles_stays_small() -> None:
-    """A tile costs no more than its place."""
+    """A tile costs only the element that places it."""
     board = tuple((row, column, NAMES[(row * 20 + column) % 36]) for row in range(10) for column in range(20))
     assert len(GAME.draw_svg(state_of(["red-star"] * 6, ["red-star"] * 6, board=board))) < 32_000
 
@@ -216,7 +216,7 @@ def test_a_board_of_two_hundred_tiles_stays_small() -> None:
 
 
 def test_hands_and_points_are_shown() -> None:
-    """Every seat has its stand-in for a name, its points and its tiles."""
+    """Every seat has a stand-in for its name, its points and its tiles."""
     hands: tuple[list[str], ...] = (["red-star", "blue-clover"], ["green-8star"], [])
     root = drawn(state_of(*hands, scores=(7, 12, 30)))
     for seat, (card, hand) in enumerate(zip(cards(root), hands, strict=True)):
@@ -226,12 +226,12 @@ def test_hands_and_points_are_shown() -> None:
 
 
 def turns(root: ET.Element) -> list[bool]:
-    """Tell of each seat whether it is marked as the one to move."""
+    """Return for each seat whether it is marked as the one to move."""
     return [any(title.text == "to move" for title in card.iter(f"{SVG}title")) for card in cards(root)]
 
 
 def test_whose_turn_it_is() -> None:
-    """Exactly the seat to move is marked; a dropped one is out; after the end nobody is to move."""
+    """Only the seat to move is marked; a dropped seat is out; after the end no seat is marked."""
     state = state_of(["red-clover"], ["blue-star"], ["blue-star"])
     assert turns(drawn(state)) == [True, False, False]
     dropped = GAME.drop(state, 0)
@@ -252,7 +252,7 @@ ENDS: tuple[tuple[str, State, list[int]], ...] = (
 
 @pytest.mark.parametrize(("how", "over", "winners"), ENDS, ids=[row[0] for row in ENDS])
 def test_the_last_board_says_who_won_and_how(how: str, over: State, winners: list[int]) -> None:
-    """Whoever shares the first place is said to have won, in both drawings."""
+    """All seats that share the first place have won, in both drawings."""
     root, lines = drawn(over), Text.from_markup(GAME.draw_text(over)).plain.splitlines()
     assert [seat for seat, card in enumerate(cards(root)) if "won" in texts(card)] == winners
     assert [line[5] for line in lines if line.endswith(f"  won: {how}")] == [str(seat) for seat in winners]
@@ -300,6 +300,6 @@ def test_a_drawing_that_acts_is_found_out(inside: str, says: str) -> None:
 
 @pytest.mark.parametrize(("svg", "says"), [("<svg/>", "is a svg"), (f"<svg xmlns='{SVG[1:-1]}'/>", "no viewBox")])
 def test_a_drawing_is_an_svg_document(svg: str, says: str) -> None:
-    """Its root is SVG's, and says how large it is."""
+    """The root element is SVG's, with a size."""
     with pytest.raises(AssertionError, match=says):
         check_drawing(svg)

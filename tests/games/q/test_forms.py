@@ -1,4 +1,4 @@
-"""What Q takes from outside: moves, options and positions as plain values, well formed or not."""
+"""The input of Q: moves, options and positions as plain values, well formed or not."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ MALFORMED: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("raw", MALFORMED, ids=repr)
 def test_malformed_moves_are_refused(raw: Any) -> None:
-    """A plain value without the form of a move is no move in any state; nothing is guessed."""
+    """A plain value without the form of a move is malformed in any state; nothing is guessed."""
     with pytest.raises(MalformedMove, match=r"."):
         GAME.parse_move(raw)
 
@@ -64,7 +64,7 @@ def test_malformed_moves_are_refused(raw: Any) -> None:
     ],
 )
 def test_bad_options_are_refused(raw: dict[str, Any], says: str) -> None:
-    """An unknown option or a value out of range is the organiser's mistake, and is named."""
+    """An unknown option or a value out of range is named as the organiser's mistake."""
     with pytest.raises(BadSetup, match=says):
         GAME.parse_options(raw)
 
@@ -95,6 +95,6 @@ ONE = [{"score": 0, "hand": []}]
     ],
 )
 def test_bad_positions_are_refused(raw: Any, says: str) -> None:
-    """A position without the form of one, or with two tiles on one spot, is refused with its reason."""
+    """A position without the form of one, or with two tiles on one square, is refused with the reason."""
     with pytest.raises(BadSetup, match=says):
         GAME.restore(Options(), raw)

@@ -1,4 +1,4 @@
-"""Turns, hands, scores and ends of Q by tables, from small positions. Squares and runs are in test_q_tiles."""
+"""Turns, hands, scores and ends of Q by tables, from small positions. test_tiles.py has squares and runs."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -35,7 +35,7 @@ def place(*spots: Spot) -> Place:
 
 
 def broken_rule(state: State, move: Move) -> str | None:
-    """Return the rule that a move breaks; the state must stay as it is either way."""
+    """Return the rule that a move breaks; the state must stay as it was in any case."""
     before = repr(state)
     broken = None
     try:
@@ -48,7 +48,7 @@ def broken_rule(state: State, move: Move) -> str | None:
 
 
 def turn(state: State, move: Move) -> State:
-    """Return the state after a turn, all that was handed out delivered."""
+    """Return the state after a turn, with all drawn tiles delivered."""
     return GAME.deliver(GAME.play(state, move))
 
 
@@ -86,7 +86,7 @@ PLACEMENTS: tuple[tuple[str, list[str], list[Spot], str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "hand", "spots", "expected"), PLACEMENTS, ids=[row[0] for row in PLACEMENTS])
 def test_placement(_name: str, hand: list[str], spots: list[Spot], expected: str | None) -> None:
-    """A placement is legal, or breaks the rule that is named; the state stays as it was."""
+    """A placement is legal, or breaks the named rule; the state stays as it was."""
     assert expected == broken_rule(position(hand, [B]), place(*spots))
 
 
@@ -106,7 +106,7 @@ SCORES: tuple[tuple[str, list[str], list[Spot], int], ...] = (
 
 @pytest.mark.parametrize(("_name", "hand", "spots", "points"), SCORES, ids=[row[0] for row in SCORES])
 def test_score(_name: str, hand: list[str], spots: list[Spot], points: int) -> None:
-    """A placement is worth its runs, and a bonus for the whole hand, however many tiles are left to draw."""
+    """A placement scores its runs, and a bonus for the whole hand, however many tiles are left to draw."""
     for pile in ([], [R, R, R]):
         played = GAME.play(position(hand, [B], pile=pile, scores=(10, 20)), place(*spots))
         assert played.scores == (10 + points, 20)
@@ -114,7 +114,6 @@ def test_score(_name: str, hand: list[str], spots: list[Spot], points: int) -> N
 
 
 def test_bonuses_are_options() -> None:
-    """Both bonuses are what the organiser sets."""
     options = GAME.parse_options({"q_bonus": 8, "finish_bonus": 4})
     players = [{"score": 0, "hand": ["purple-star"]}, {"score": 0, "hand": []}]
     spots = [(0, column, f"{color}-star") for column, color in enumerate(tiles.COLORS[:5])]
@@ -123,7 +122,7 @@ def test_bonuses_are_options() -> None:
 
 
 def test_new_deals_in_seat_order() -> None:
-    """Six tiles a seat from the top, the next one on the map, the rest is the pile."""
+    """Each seat gets six tiles from the top, the next tile goes on the map, and the rest is the pile."""
     state = GAME.new(Options(), 3, Unshuffled())
     deck = tiles.ALL_TILES
     assert state.hands == (deck[:6], deck[6:12], deck[12:18])
@@ -135,7 +134,7 @@ def test_new_deals_in_seat_order() -> None:
 
 
 def test_a_placement_draws_as_many_tiles() -> None:
-    """As many tiles as were placed come from the front of the pile, in front of the rest of the hand."""
+    """As many tiles as were placed come from the front of the pile, and go in front of the rest of the hand."""
     state = position([G, B, RC], [B], pile=[GC, R, ALIEN])
     played = GAME.play(state, place((0, 1, G), (0, 2, B)))
     assert GAME.news(played) == News(
@@ -148,14 +147,14 @@ def test_a_placement_draws_as_many_tiles() -> None:
 
 @pytest.mark.parametrize(("pile", "draws"), [([], ()), ([GC], (GC,))])
 def test_a_placement_draws_no_more_than_there_is(pile: list[str], draws: tuple[str, ...]) -> None:
-    """A pile that is too small is handed out whole; even nothing is a hand-out."""
+    """A pile that is too small is handed out whole; it may be empty."""
     played = GAME.play(position([G, B, RC], [B], pile=pile), place((0, 1, G), (0, 2, B)))
     assert draws == GAME.news(played).draws
     assert played.pile == b""
 
 
 def test_a_pass_hands_out_nothing() -> None:
-    """A pass is told, and there is no hand-out."""
+    """The news has the pass, and no tiles are handed out."""
     played = GAME.play(position([G], [B], pile=[R]), Pass())
     assert GAME.news(played) == News({"action": "pass", "seat": 0, "score": 0}, None)
     assert GAME.to_move(GAME.deliver(played)) == 1
@@ -166,7 +165,7 @@ def test_a_pass_hands_out_nothing() -> None:
     [([G, B], [], "q.exchange.pile"), ([G, B], [R], "q.exchange.pile"), ([G, B], [R, R], None), ([], [], None)],
 )
 def test_exchange_needs_as_many_tiles(hand: list[str], pile: list[str], expected: str | None) -> None:
-    """An exchange is legal if the pile holds at least as many tiles as the hand; as many is enough."""
+    """An exchange is legal if the pile has at least as many tiles as the hand."""
     assert expected == broken_rule(position(hand, [B], pile=pile), Exchange())
 
 
@@ -179,7 +178,7 @@ def test_an_exchange_appends_the_hand_and_draws_from_the_front() -> None:
 
 
 def test_an_empty_hand_may_exchange_and_does_not_finish() -> None:
-    """A seat without tiles gets an empty hand-out, and the game goes on."""
+    """A seat without tiles is handed out nothing, and the game goes on."""
     state = position([], [B, G], pile=[R])
     played = GAME.play(state, Exchange())
     assert GAME.news(played).draws == ()
@@ -200,7 +199,7 @@ ROUNDS: tuple[tuple[str, list[Move], str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "moves", "expected"), ROUNDS, ids=[row[0] for row in ROUNDS])
 def test_end_of_round(_name: str, moves: list[Move], expected: str | None) -> None:
-    """A round in which nobody placed ends the game, once it is over."""
+    """A round without a placement ends the game at its end."""
     state = position([G, G], [B, B], pile=[R] * 9)
     for move in moves:
         assert GAME.outcome(state) is None
@@ -218,12 +217,12 @@ def test_one_seat_alone_plays_on() -> None:
 
 
 def test_an_empty_pile_does_not_end_the_game() -> None:
-    """With nothing left to hand out, the game goes on."""
+    """The game goes on when no tiles are left to hand out."""
     assert GAME.outcome(turn(position([G, G], [B], pile=[]), place((0, 1, G)))) is None
 
 
 def test_finishing_ends_at_once() -> None:
-    """To place the whole hand ends the game; nothing is handed out, and the finisher stays first in order."""
+    """Placing the whole hand ends the game. Nothing is handed out, and the finisher stays first in the order."""
     played = GAME.play(turn(position([G], [B], [RC], pile=[R], scores=(9, 0, 9)), Pass()), place((0, 1, B)))
     assert GAME.news(played).draws is None
     assert played.scores == (9, 9, 9)
@@ -249,7 +248,7 @@ def test_a_dropped_hand_goes_to_the_end_of_the_pile() -> None:
 
 
 def test_tiles_on_the_way_to_a_dropped_seat_are_lost() -> None:
-    """Who drops out before its draw reached it loses the draw for everybody; its old hand goes to the pile."""
+    """A seat that drops out before its draw has arrived loses the draw for everybody; its old hand goes to the pile."""
     played = GAME.play(position([G, B], [RC], pile=[R, GC]), place((0, 1, G)))
     state = GAME.drop(played, 0)
     assert names(state.pile) == [GC, B]
@@ -259,7 +258,6 @@ def test_tiles_on_the_way_to_a_dropped_seat_are_lost() -> None:
 
 
 def test_tiles_on_the_way_reach_their_seat_when_another_drops() -> None:
-    """A draw that is on its way is not lost because somebody else drops out."""
     played = GAME.play(position([G, B], [RC], pile=[R, GC]), place((0, 1, G)))
     state = GAME.deliver(GAME.drop(played, 1))
     assert names(state.hands[0]) == [R, B]
@@ -278,7 +276,7 @@ DROPS: tuple[tuple[str, list[Move], int, str | None, int], ...] = (
 
 @pytest.mark.parametrize(("_name", "moves", "seat", "reason", "next_seat"), DROPS, ids=[row[0] for row in DROPS])
 def test_drop_and_the_round(_name: str, moves: list[Move], seat: int, reason: str | None, next_seat: int) -> None:
-    """A seat that leaves counts no longer for the round; what it placed before does."""
+    """A seat that leaves no longer counts for the round; its placements still do."""
     state = position([G, G], [G, G], [G, G], pile=[R] * 9)
     for move in moves:
         state = turn(state, move)
@@ -291,7 +289,7 @@ def test_drop_and_the_round(_name: str, moves: list[Move], seat: int, reason: st
 
 
 def test_a_placer_that_leaves_keeps_its_round_alive() -> None:
-    """If the one who placed drops out and the others pass, the game goes on; the round after that ends it."""
+    """If the seat that placed drops out and the others pass, the game goes on; the next round ends it."""
     state = GAME.drop(turn(position([G, G], [G], [G], pile=[R] * 9), place((0, 1, G))), 0)
     state = turn(turn(state, Pass()), Pass())
     assert GAME.outcome(state) is None
@@ -300,13 +298,13 @@ def test_a_placer_that_leaves_keeps_its_round_alive() -> None:
 
 
 def test_nobody_left() -> None:
-    """Without seats there is nobody to rank."""
+    """Without seats, the ranking is empty."""
     state = GAME.drop(GAME.drop(position([G], [B], scores=(3, 4)), 1), 0)
     assert GAME.outcome(state) == Outcome((), (3, 4), (), "q.end.deserted")
 
 
 def test_view() -> None:
-    """A view has the own hand, everybody's points, the order of turns, the pile's size and the map."""
+    """A view has the seat's own hand, all points, the turn order, the size of the pile, and the map."""
     state = turn(position([G, B], [RC], pile=[R, GC], scores=(3, 4)), place((0, 1, G)))
     assert msgspec.to_builtins(GAME.view(state, 0)) == {
         "seat": 0,
@@ -319,7 +317,7 @@ def test_view() -> None:
 
 
 def test_legal_moves_lists_every_single_tile() -> None:
-    """Pass, the exchange if there are enough tiles, and every spot of every kind of tile in hand."""
+    """Pass, the exchange if the pile is large enough, and each square of each kind of tile in hand."""
     state = position([G, G, ALIEN], [B], pile=[R, R])
     around = [(-1, 0), (0, -1), (0, 1), (1, 0)]
     assert GAME.legal_moves(state) == [Pass(), *(place((row, column, G)) for row, column in around)]
@@ -328,7 +326,7 @@ def test_legal_moves_lists_every_single_tile() -> None:
 
 
 def test_the_board_is_drawn() -> None:
-    """A drawing has the map, everybody's hand and points, and says who is to move and who is out."""
+    """A drawing has the map, all hands and points, and says which seat is to move and which are out."""
     state = GAME.drop(position([G], [ALIEN], [], spots=[(-2, 0, R), (-1, 0, R)], scores=(1, 22, 333)), 1)
     text = GAME.draw_text(state)
     for part in ("★", "  -2", "22 points", "333 points", "to move", "out"):

@@ -1,4 +1,4 @@
-"""The Q game played at random: what holds of every state, and the same verdicts from an independent checker.
+"""Random games of Q: invariants of every state, and the same verdicts from an independent checker.
 
 Rounds are kept once more here, by a list of who has yet to move, so that the engine's counting is checked.
 """
@@ -21,7 +21,7 @@ MAX_TURNS = 250
 
 
 class Rounds:
-    """Who has yet to move in this round, in order, and whether anybody placed."""
+    """The seats that have yet to move in this round, in order, and whether any has placed."""
 
     def __init__(self, state: State) -> None:
         self.order = list(state.order)
@@ -30,14 +30,14 @@ class Rounds:
         self.is_idle = False
 
     def moved(self, move: Move) -> None:
-        """The first one moved."""
+        """Note that the first seat has moved."""
         self.placed = self.placed or isinstance(move, Place)
         self.order.append(self.order.pop(0))
         self.left.pop(0)
         self._settle()
 
     def dropped(self, seat: int) -> None:
-        """One left the game."""
+        """Note that a seat has left the game."""
         self.order.remove(seat)
         self.left = [other for other in self.left if other != seat]
         self._settle()
@@ -73,7 +73,7 @@ def check(state: State, rounds: Rounds) -> None:
 
 
 def play(state: State, move: Move) -> State:
-    """Play and deliver a legal move, and check the points told."""
+    """Play and deliver a legal move, and check the reported points."""
     seat = state.order[0]
     played = GAME.play(state, move)
     public = GAME.news(played).public
@@ -89,7 +89,7 @@ def play(state: State, move: Move) -> State:
 @settings(max_examples=60, deadline=None)
 @given(key=keys, seed=seeds, seats=st.integers(2, 4), pile=st.sampled_from((0, 5, 20, 60, 1080)))
 def test_random_games_keep_every_invariant(key: bytes, seed: int, seats: int, pile: int) -> None:
-    """However it is played, tiles stay 1080, scores are what was told, and rounds end when they should."""
+    """There are always 1080 tiles, scores add up to the reported points, and rounds end when they should."""
     source = Random(seed)
     state = shortened(dealt(key, seats), pile)
     rounds = Rounds(state)
@@ -111,7 +111,7 @@ def test_random_games_keep_every_invariant(key: bytes, seed: int, seats: int, pi
 @settings(max_examples=25, deadline=None)
 @given(key=keys, seed=seeds, q_bonus=st.integers(0, 20), finish_bonus=st.integers(0, 20))
 def test_an_independent_checker_agrees(key: bytes, seed: int, q_bonus: int, finish_bonus: int) -> None:
-    """On random placements, legal or not, the plain reading of the rules gives the same verdict and the same points."""
+    """On random placements, legal or not, a plain reading of the rules gives the same verdict and the same points."""
     source = Random(seed)
     state = dealt(key, 2, q_bonus=q_bonus, finish_bonus=finish_bonus)
     for _ in range(25):
@@ -147,7 +147,7 @@ def compare(state: State, move: Place) -> None:
 @settings(max_examples=30, deadline=None)
 @given(key=keys, seed=seeds, turns=st.integers(0, 12))
 def test_a_view_shows_nothing_hidden(key: bytes, seed: int, turns: int) -> None:
-    """Whatever tiles the others hold, wait for, or will draw: a seat's view is the same to the byte."""
+    """A seat's view does not depend on the tiles that others hold, wait for, or will draw."""
     source = Random(seed)
     state = dealt(key, 3)
     for _ in range(turns):

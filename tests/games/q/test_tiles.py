@@ -1,4 +1,4 @@
-"""Tiles, fitting, lines and runs of Q by tables. Maps are drawn: knows no hands and no turns.
+"""Tiles, fitting, lines and runs of Q by tables of drawn maps, without hands and turns.
 
 A drawn map is one line a row, two characters a cell: shape (s 8 q c v d) and colour (r g b y o p), or `..`; its first
 cell is row 0, column 0.
@@ -31,7 +31,7 @@ def drawn(*rows: str) -> dict[Cell, Tile]:
 
 
 def test_there_are_1080_tiles() -> None:
-    """Thirty tiles of each of 36 kinds, named by colour and shape, sorted by shape first."""
+    """There are thirty tiles of each of 36 kinds, named by colour and shape, sorted by shape first."""
     assert len(tiles.ALL_TILES) == 1080
     assert len(set(tiles.NAMES)) == 36
     assert [tiles.ALL_TILES.count(kind) for kind in range(36)] == [30] * 36
@@ -79,7 +79,7 @@ def test_fit(_name: str, rows: tuple[str, ...], cell: Cell, sign: str, expected:
 
 @pytest.mark.parametrize(("_name", "rows", "cell", "sign", "expected"), FITS, ids=[row[0] for row in FITS])
 def test_fit_mirrored(_name: str, rows: tuple[str, ...], cell: Cell, sign: str, expected: str | None) -> None:
-    """To swap rows and columns of a map swaps the axes of a verdict; negative coordinates change nothing."""
+    """Swapping the rows and columns of a map swaps the axes of a verdict; negative coordinates change nothing."""
     swapped = {(column - 7, row - 9): kind for (row, column), kind in drawn(*rows).items()}
     found = tiles.misfit(swapped, (cell[1] - 7, cell[0] - 9), tile(sign))
     assert (found is None) == (expected is None)
@@ -111,7 +111,7 @@ def test_neighbours_are_counted_on_all_four_sides() -> None:
 
 
 def test_frontier_and_spots() -> None:
-    """The frontier is every free cell beside the map; spots are those that fit, row by row."""
+    """The frontier is every free cell next to the map; spots are the cells where a tile fits, row by row."""
     board = drawn("sr sg")
     free = tiles.frontier(board)
     assert {(-1, 0), (-1, 1), (0, -1), (0, 2), (1, 0), (1, 1)} == free
@@ -169,7 +169,7 @@ POINTS: tuple[tuple[str, tuple[str, ...], list[Cell], int], ...] = (
 
 @pytest.mark.parametrize(("_name", "rows", "cells", "expected"), POINTS, ids=[row[0] for row in POINTS])
 def test_points(_name: str, rows: tuple[str, ...], cells: list[Cell], expected: int) -> None:
-    """A point a tile, the length of each run once, a bonus for each run of exactly six."""
+    """One point for each tile, the length of each run once, and a bonus for each run of exactly six."""
     board = drawn(*rows)
     assert expected == tiles.placement_points(board, cells, 100)
     swapped = {(column, row): kind for (row, column), kind in board.items()}
@@ -177,7 +177,6 @@ def test_points(_name: str, rows: tuple[str, ...], cells: list[Cell], expected: 
 
 
 def test_no_function_changes_the_map() -> None:
-    """Looking at a map leaves it as it was."""
     board = drawn("sr sg", ".. dg")
     kept = dict(board)
     free: Any = tiles.frontier(board)

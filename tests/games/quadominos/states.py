@@ -1,4 +1,4 @@
-"""Positions of Quad-Ominos for tests, written briefly."""
+"""Positions of Quad-Ominos for tests, in a short form."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from referee.games.quadominos.tiles import TILES
 
 GAME = QuadOminos()
 Spot = tuple[int, int, str]
-"""Row, column, numbers as they lie."""
+"""Row, column, and the numbers as they lie."""
 POINTS = {"action": "points"}
 DONE = {"action": "done"}
 ONE: tuple[Spot, ...] = ((0, 0, "0224"),)
@@ -20,12 +20,12 @@ ONE: tuple[Spot, ...] = ((0, 0, "0224"),)
 CORNER: tuple[Spot, ...] = ((0, 0, "0120"), (0, 1, "1122"), (1, 0, "0234"))
 """Three tiles around row 1, column 1, where 2223 and 2233 fit."""
 BAY: tuple[Spot, ...] = (*CORNER, (0, 2, "1222"), (1, 2, "2242"))
-"""As CORNER, and one more side: on row 1, column 1, only 2223 fits."""
+"""CORNER with one more side: on row 1, column 1, only 2223 fits."""
 ARC: tuple[Spot, ...] = ((0, 0, "3351"), (0, 1, "3345"), (0, 2, "3344"), (1, 2, "4423"), (2, 2, "3233"), (2, 1, "0335"))
-"""On row 1, column 0, the corner at the bottom right meets a diagonal neighbour alone."""
+"""On row 1, column 0, only the corner at the bottom right meets a diagonal neighbour."""
 ZEROS: tuple[Spot, ...] = ((0, 0, "0000"),)
 TWO_QUADS = [["5555", "0000", "0001", "0055", "0555"], ["4444", "0002", "0011"]]
-"""Hands, of which the first opens with one of two quads."""
+"""Hands, of which the first can open with one of two quads."""
 
 
 def position(
@@ -49,7 +49,7 @@ def state_of(
 
 
 def dealt(number: int, seats: int, **options: Any) -> State:
-    """Return a new game, one of many."""
+    """Return a new game; the number selects the deal."""
     return GAME.new(GAME.parse_options(options), seats, chance.Dealer(chance.seed_from_number(number)))
 
 
@@ -59,7 +59,7 @@ def lay(row: int, column: int, tile: str) -> dict[str, Any]:
 
 
 HIGHEST, ZERO = lay(0, 0, "5555"), lay(0, 0, "0000")
-"""How TWO_QUADS may open."""
+"""Moves that may open TWO_QUADS."""
 
 
 def played(state: State, *moves: dict[str, Any]) -> State:

@@ -1,4 +1,4 @@
-"""The drawings of Quad-Ominos: every number can be told, also without colours; everything lies where it should."""
+"""The drawings of Quad-Ominos: all numbers differ, even without colours, and everything lies in its place."""
 
 from itertools import combinations
 from random import Random
@@ -21,19 +21,19 @@ SIDE = 40
 
 
 def drawn(state: State) -> ET.Element:
-    """Return the drawing of a state, checked."""
+    """Return the drawing of a state after checks."""
     svg = GAME.draw_svg(state)
     check_drawing(svg)
     return ET.fromstring(svg)
 
 
 def href(use: ET.Element) -> str:
-    """Return what a `use` shows, without the game's prefix."""
+    """Return the symbol that a `use` shows, without the game's prefix."""
     return (use.get("href") or "").removeprefix("#quadominos-")
 
 
 def placed(root: ET.Element) -> list[Spot]:
-    """Return (row, column, what) of everything that lies on the table."""
+    """Return (row, column, element) of everything on the table."""
     return [
         (int(use.get("y", "")) // SIDE, int(use.get("x", "")) // SIDE, href(use)) for use in root.findall(f"{SVG}use")
     ]
@@ -61,7 +61,7 @@ CORNERS = {name: symbol for name, symbol in symbols(ROOT).items() if len(name) =
 
 
 def test_a_tile_shows_its_numbers_clockwise() -> None:
-    """The four corners of a tile have their own number each, and its name is their title."""
+    """Each of the four corners has its number, and the tile's name is their title."""
     shown = symbols(ROOT)["0224"]
     assert shown.findtext(f"{SVG}title") == "0224"
     assert [href(use) for use in shown.iter(f"{SVG}use")] == ["tile", "a0", "b2", "c2", "d4"]
@@ -81,7 +81,7 @@ TONES = {name[1]: next(symbol.iter(f"{SVG}path")).get("fill", "") for name, symb
 
 
 def test_every_number_has_its_tone() -> None:
-    """A number looks the same in every corner, and no other looks so."""
+    """A number has the same tone in every corner, and no other number has it."""
     assert len(CORNERS) == 4 * 6
     assert len(set(TONES.values())) == 6
     for name, symbol in CORNERS.items():
@@ -90,7 +90,7 @@ def test_every_number_has_its_tone() -> None:
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_no_two_tones_look_alike(sight: str) -> None:
-    """Whoever looks, any two tones differ by 20 or more of CIE 1976, where 2 can just be seen."""
+    """For every kind of colour vision, two tones differ by at least 20 of CIE 1976; 2 can just be seen."""
     seen = {number: lab(times(SIGHTS[sight], linear(tone))) for number, tone in TONES.items()}
     for one, other in combinations(seen, 2):
         apart = sum((a - b) ** 2 for a, b in zip(seen[one], seen[other], strict=True)) ** 0.5
@@ -120,7 +120,7 @@ def test_tiles_lie_on_their_places() -> None:
 
 
 def test_rows_and_columns_are_numbered() -> None:
-    """Each number stands at both ends of its row or column, one free row and column around the tiles included."""
+    """Each number stands at both ends of its row or column, with one free row and column around the tiles."""
     numbers = texts(drawn(state_of(["0015", "0005"], ["0055"], board=ARC)))
     for number in range(-1, 4):
         assert numbers.count(str(number)) >= 4
@@ -158,7 +158,7 @@ def test_a_large_table_stays_small() -> None:
 
 
 def test_hands_and_points_are_shown() -> None:
-    """Every seat has its stand-in for a name, its points, its number of tiles and its tiles."""
+    """Every seat has a stand-in for its name, its points, its number of tiles and its tiles."""
     hands = (["0002", "0223", "1222"], ["0024", "1234"], ["4444"])
     root = drawn(state_of(*hands, scores=(7, -20, 300), well=["5555"]))
     for seat, (card, hand) in enumerate(zip(cards(root), hands, strict=True)):
@@ -169,18 +169,18 @@ def test_hands_and_points_are_shown() -> None:
 
 
 def test_what_was_drawn_and_skipped_is_shown() -> None:
-    """A card tells what the referee did for a seat since its last move, and what it cost."""
+    """A card shows what the referee did for a seat since its last move, and what it cost."""
     state = played(state_of(["0001", "0005"], ["2222"], board=ZEROS, well=["1111"]), lay(0, 1, "0010"))
     assert "2 tiles · drew 1 · skipped · -40" in texts(cards(drawn(state))[1])
 
 
 def turns(root: ET.Element) -> list[bool]:
-    """Tell of each seat whether it is marked as the one to move."""
+    """Return for each seat whether it is marked as the one to move."""
     return [any(title.text == "to move" for title in card.iter(f"{SVG}title")) for card in cards(root)]
 
 
 def test_whose_turn_it_is() -> None:
-    """Exactly the seat to move is marked; a dropped one is out; after the end nobody is to move."""
+    """Only the seat to move is marked; a dropped seat is out; after the end no seat is marked."""
     state = state_of(["0001"], ["0002"], ["0003"], board=ZEROS, rounds=1)
     assert turns(drawn(state)) == [True, False, False]
     dropped = GAME.drop(state, 0)
@@ -203,7 +203,7 @@ def test_whose_turn_it_is() -> None:
 def test_the_last_board_says_who_won_and_how(
     options: dict[str, Any], how: str, scores: tuple[int, ...], winners: list[int]
 ) -> None:
-    """Whoever shares the first place is said to have won, in both drawings."""
+    """All seats that share the first place have won, in both drawings."""
     before = state_of(["0001"], ["0002"], ["0005"], board=ZEROS, scores=scores, **options)
     over = played(before, lay(0, 1, "0010"))
     root, lines = drawn(over), Text.from_markup(GAME.draw_text(over)).plain.splitlines()
@@ -214,7 +214,7 @@ def test_the_last_board_says_who_won_and_how(
 
 
 def test_the_last_board_says_that_no_opponent_is_left() -> None:
-    """Who stays alone has won."""
+    """The last seat has won."""
     root = drawn(GAME.drop(state_of(["0001"], ["0002"], board=ZEROS), 0))
     assert ["won" in texts(card) for card in cards(root)] == [False, True]
     assert [text for text in texts(root) if text.endswith("the game is over: no opponent is left")]
@@ -222,7 +222,7 @@ def test_the_last_board_says_that_no_opponent_is_left() -> None:
 
 @pytest.mark.parametrize("seats", range(2, 13))
 def test_everything_stays_in_the_picture(seats: int) -> None:
-    """However many seats there are, cards stand side by side within the document, and hands within their cards."""
+    """With any number of seats, cards stand side by side within the document, and hands within their cards."""
     root = drawn(dealt(seats, seats))
     _, _, width, height = map(int, root.get("viewBox", "").split())
     below = next(group for group in root.findall(f"{SVG}g") if "scale" in group.get("transform", ""))
@@ -263,7 +263,7 @@ def test_text_reads_without_colours() -> None:
 
 @pytest.mark.parametrize("columns", [2, 11, 19, 20, 25])
 def test_the_text_fits_a_terminal_and_columns_do_not_touch(columns: int) -> None:
-    """Up to 25 columns need no more than 80 characters, and no two numbers stand side by side."""
+    """Up to 25 columns need at most 80 characters, and no two numbers touch."""
     table = lay_all({(0, -column): FACE_BY_NAME["0000"] for column in range(columns)})
     state = replace(state_of(["0001"], ["0002"], board=ZEROS), table=table)
     numbers, upper, lower, *_ = Text.from_markup(GAME.draw_text(state)).plain.splitlines()

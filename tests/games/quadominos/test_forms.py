@@ -1,4 +1,4 @@
-"""What Quad-Ominos takes from outside: moves, options and positions, plain, well formed or not."""
+"""The input of Quad-Ominos: moves, options and positions as plain values, well formed or not."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ MALFORMED: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("raw", MALFORMED, ids=repr)
 def test_malformed_moves_are_refused(raw: Any) -> None:
-    """A plain value without the form of a move is no move in any state; nothing is guessed."""
+    """A plain value without the form of a move is malformed in any state; nothing is guessed."""
     with pytest.raises(MalformedMove, match=r"."):
         GAME.parse_move(raw)
 
@@ -67,7 +67,7 @@ def test_malformed_moves_are_refused(raw: Any) -> None:
     ],
 )
 def test_bad_options_are_refused(raw: dict[str, Any], says: str) -> None:
-    """An unknown option or a value out of range is the organiser's mistake, and is named."""
+    """An unknown option or a value out of range is named as the organiser's mistake."""
     with pytest.raises(BadSetup, match=says):
         GAME.parse_options(raw)
 
@@ -107,7 +107,7 @@ GIVEN = {"board": [[0, 0, "0224"]], "well": [], "players": HANDS}
     ],
 )
 def test_bad_positions_are_refused(raw: Any, says: str) -> None:
-    """A position without the form of one, or that no game could reach, is refused with its reason."""
+    """A position without the form of one, or that no game can reach, is refused with the reason."""
     with pytest.raises(BadSetup, match=says):
         GAME.restore(Options(), raw)
 
@@ -127,7 +127,7 @@ def test_a_position_is_given_what_its_turn_brings() -> None:
 
 
 def test_later_deals_of_a_position_differ() -> None:
-    """A position has no chance of its own: its later deals are always the same, and no two of a game are alike."""
+    """A given position has no chance of its own: its later deals are always the same, and all of them differ."""
     deals = [FIXED_DEALS.later(deal)(range(125)) for deal in range(1, 100)]
     assert all(sorted(deal) == list(range(125)) for deal in deals)
     assert len({tuple(deal) for deal in deals}) == len(deals)

@@ -1,4 +1,4 @@
-"""Quad-Ominos, one turn: where a tile may lie, what it scores, what it earns."""
+"""One turn of Quad-Ominos: where a tile may lie, what it scores, and which bonus it earns."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from .states import (
 
 
 def test_the_set_is_complete() -> None:
-    """There are 125 tiles: every four numbers from 0 to 5, ascending, but 0245."""
+    """There are 125 tiles: all combinations of four numbers from 0 to 5, ascending, except 0245."""
     assert len(set(TILES)) == 125
     assert all(list(name) == sorted(name) and set(name) <= set("012345") for name in TILES)
     assert "0245" not in TILES
@@ -62,7 +62,7 @@ LAYS: tuple[tuple[str, tuple[Spot, ...], str, Spot, str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "board", "hand", "spot", "expected"), LAYS, ids=[row[0] for row in LAYS])
 def test_laying(_name: str, board: tuple[Spot, ...], hand: str, spot: Spot, expected: str | None) -> None:
-    """A tile is laid legally, or breaks the rule that is named; the state stays as it was."""
+    """A tile is laid legally, or breaks the named rule; the state stays as it was."""
     keeps_the_turn = "0002" if board is not ARC else "0005"
     state = state_of([hand, keeps_the_turn], ["1111"], board=board)
     assert GAME.to_move(state) == 0
@@ -73,20 +73,20 @@ def test_laying(_name: str, board: tuple[Spot, ...], hand: str, spot: Spot, expe
     ("hand", "spot"), [("1223", (0, 1, "2312")), ("0004", (0, -1, "0040")), ("2222", (0, 1, "2222"))]
 )
 def test_a_tile_scores_its_total(hand: str, spot: Spot) -> None:
-    """Laying a tile is worth the sum of its numbers, whatever it meets."""
+    """Laying a tile scores the sum of its numbers, whatever it meets."""
     after = played(state_of([hand, "0002"], ["0012", "1111"], scores=(10, 20)), lay(*spot))
     assert after.scores == (10 + sum(map(int, hand)), 20)
 
 
 def test_the_legal_moves_of_a_tile_are_its_rotations_that_fit() -> None:
-    """Each place and rotation stands in the list once, a quad once for each place."""
+    """Each place and rotation is listed once, and a quad once for each place."""
     assert lays_of(state_of(["0002", "2222"], ["1111"])) == [(-1, 0, "0020"), (0, 1, "2222")]
 
 
 # --- bonuses
 
 EARNED = ["2223", "0000", "0001", "0333"]
-"""On CORNER, after 2223 on row 1, column 1, every legal pair begins with 0010 above or with a tile on the left."""
+"""On CORNER, after 2223 on row 1, column 1, each legal pair begins with 0010 above or a tile on the left."""
 LAID = lay(1, 1, "2223")
 
 
@@ -100,7 +100,7 @@ def earned(**options: Any) -> Any:
     [(CORNER, (1, 1, "2223"), 3), (CORNER, (1, 1, "2233"), 3), (BAY, (1, 1, "2223"), 4), (CORNER, (0, 2, "1222"), 2)],
 )
 def test_three_or_four_corners_earn_a_bonus(board: tuple[Spot, ...], spot: Spot, met: int) -> None:
-    """Who meets tiles with three or four corners is asked again in the same turn; with two, the turn is over."""
+    """After a tile with three or four corners that meet others, its seat is asked again; with two, the turn ends."""
     laid = lay(*spot)
     state = state_of(["".join(sorted(spot[2])), "0000", "0001"], ["0002", "1111"], board=board)
     assert met == happened(state, laid)[0]["met"]
@@ -110,14 +110,14 @@ def test_three_or_four_corners_earn_a_bonus(board: tuple[Spot, ...], spot: Spot,
 
 
 def test_twenty_five_points() -> None:
-    """The choice of points is worth 25, and ends the turn."""
+    """Choosing the points scores 25, and ends the turn."""
     after = played(earned(), POINTS)
     assert after.scores == (9 + 25, 0)
     assert (GAME.to_move(after), GAME.is_same_turn(after)) == (1, False)
 
 
 def test_two_additional_tiles() -> None:
-    """The choice of tiles is made by laying the first; the second is due then; both score their totals."""
+    """Laying the first additional tile makes the choice; then the second is due. Both score their totals."""
     first = played(earned(), lay(0, -1, "0000"))
     assert (GAME.to_move(first), GAME.is_same_turn(first), first.step, first.additional) == (0, True, "second", 1)
     second = played(first, lay(-1, 0, "0010"))
@@ -143,14 +143,14 @@ CHOICES: tuple[tuple[str, list[dict[str, Any]], dict[str, Any], str | None], ...
 
 @pytest.mark.parametrize(("_name", "before", "raw", "expected"), CHOICES, ids=[row[0] for row in CHOICES])
 def test_choosing(_name: str, before: list[dict[str, Any]], raw: dict[str, Any], expected: str | None) -> None:
-    """Points and additional tiles are to be had where they were earned, and only there."""
+    """Points and additional tiles can be chosen only when they were earned."""
     state = played(state_of(EARNED, ["0002", "1111"], board=CORNER), *before)
     assert expected == broken_rule(state, raw)
 
 
 @pytest.mark.parametrize("rest", [["0333"], ["0003", "4555"], ["5555", "4444", "3555"]])
 def test_who_cannot_lay_two_takes_the_points(rest: list[str]) -> None:
-    """Without two more tiles that can be laid, the referee pays 25 points and the turn is over."""
+    """If two more tiles can't be laid, the referee gives 25 points and the turn is over."""
     state = state_of(["2223", *rest], ["0002", "1111"], board=CORNER)
     assert {"event": "bonus", "seat": 0, "points": 25} in happened(state, LAID)
     after = played(state, LAID)
@@ -158,7 +158,7 @@ def test_who_cannot_lay_two_takes_the_points(rest: list[str]) -> None:
 
 
 CHAIN = (lay(1, 0, "1500"), lay(2, 0, "0050"), lay(-1, 0, "0033"))
-"""On ARC: meets three corners; as an additional tile, three; and two."""
+"""Tiles on ARC: one that meets three corners; as an additional tile, three; and two."""
 CHAIN_HAND = ["0015", "0005", "0033", "0133", "1333", "4444"]
 
 
@@ -169,7 +169,7 @@ def test_additional_tiles_earn_nothing_by_default() -> None:
 
 
 def test_additional_tiles_earn_bonuses_by_option() -> None:
-    """With chain_bonus, what they earned is chosen once both are laid."""
+    """With chain_bonus, the bonuses that they earned are chosen once both are laid."""
     state = state_of(CHAIN_HAND, ["0002", "0055"], board=ARC, chain_bonus=True)
     first = played(state, *CHAIN[:2])
     assert (first.step, first.additional, first.bonuses) == ("second", 1, 1)
@@ -181,7 +181,7 @@ def test_additional_tiles_earn_bonuses_by_option() -> None:
 
 
 def test_bonuses_of_additional_tiles_add_up() -> None:
-    """Each of two additional tiles may earn a bonus; what can't be chosen any more is paid, in one event."""
+    """Each of two additional tiles may earn a bonus; bonuses that can't be chosen any more are paid in one event."""
     state = state_of(["0015", "0005", "0033", "0133", "1333", "0013"], ["0002", "0055"], board=ARC, chain_bonus=True)
     again = played(state, *CHAIN, lay(-1, 1, "0133"))
     assert (again.step, again.additional, again.bonuses) == ("second", 1, 1)

@@ -1,4 +1,4 @@
-"""Matches of Quad-Ominos, folded: the greedy player, random ones, ones who foul in the middle of a turn; audited."""
+"""Folded and audited matches of Quad-Ominos: the greedy player, random players, players that foul in mid-turn."""
 
 from pathlib import Path
 from random import Random
@@ -54,7 +54,7 @@ def test_a_match_is_played_and_audited(tmp_path: Path, acknowledge: bool) -> Non
 
 
 def test_twelve_players_of_whom_some_foul(tmp_path: Path) -> None:
-    """Who answers a choice with what was not asked for is expelled in the middle of its turn; the others play on."""
+    """A player that answers a choice with another move is expelled in the middle of its turn; the others play on."""
     match = match_of(12, options={"rounds": 1})
     honest = random_chooser(GAME, Random(5), match)
     players = [
@@ -70,7 +70,7 @@ def test_twelve_players_of_whom_some_foul(tmp_path: Path) -> None:
 
 
 def test_a_position_is_played_from() -> None:
-    """A match may begin from a position; an expelled mover leaves the game to the last one."""
+    """A match may begin from a position; if the mover is expelled, the last seat remains."""
     given = position(["0001", "0005"], ["0002"], board=ZEROS)
     match = match_of(2, position=given)
     story(match, lambda _view: lay(0, 1, "0001"), greedy())
@@ -84,7 +84,7 @@ def test_a_position_is_played_from() -> None:
 
 @pytest.mark.parametrize("number", range(6))
 def test_greedy_plays_legally_whatever_it_is_asked_for(number: int) -> None:
-    """Through whole rounds, with and without bonuses of additional tiles, its moves are legal."""
+    """Its moves are legal through whole rounds, with and without bonuses of additional tiles."""
     chain = number % 2 == 0
     state, choose = dealt(number, 2 + number, rounds=1, chain_bonus=chain), greedy(chain_bonus=chain)
     while GAME.outcome(state) is None:
@@ -95,7 +95,7 @@ def test_greedy_plays_legally_whatever_it_is_asked_for(number: int) -> None:
 
 
 def test_greedy_opens_with_the_highest_quad() -> None:
-    """It opens with what scores most, and goes on after a quad-zero that somebody else laid for it."""
+    """It opens with the tile that scores most, and goes on after a quad-zero that was laid for it."""
     state = state_of(["5555", "0000", "0001"], ["4444", "0002"], board=())
     assert greedy()(plain(GAME.view(state, 0))) == lay(0, 0, "5555")
     zero = played(state, lay(0, 0, "0000"))
@@ -111,13 +111,13 @@ def test_greedy_is_done_when_it_must_be() -> None:
 
 
 def test_greedy_takes_what_meets_three_corners() -> None:
-    """A tile that earns a bonus goes before one of a few points more."""
+    """A tile that earns a bonus is preferred to one with a few points more."""
     state = state_of(["0015", "1333", "5555"], ["0002"], board=ARC)
     assert greedy()(plain(GAME.view(state, 0))) == lay(1, 0, "1500")
 
 
 def test_greedy_beats_chance() -> None:
-    """Over ten games from both seats, it scores half as much again as a player who lays anything."""
+    """In ten games from both seats, it scores at least one and a half times as much as a random player."""
     sums = [0, 0]
     for number in range(10):
         source, state, choose = Random(number), dealt(number, 2, rounds=1), greedy()

@@ -1,4 +1,4 @@
-"""Quad-Ominos, deals and openings: who opens a round, with what, what that earns, and what the others see of it."""
+"""Deals and openings of Quad-Ominos: who opens a round, with which tile, its score, and what the others see."""
 
 from typing import Any
 
@@ -48,7 +48,10 @@ def test_hands_are_dealt(seats: int, size: int) -> None:
 
 @pytest.mark.parametrize("seats", SEATS)
 def test_the_highest_quad_opens_or_else_the_highest_total(seats: int) -> None:
-    """The holder of the highest quad of all hands is asked; or else the highest total lies on row 0, column 0."""
+    """The holder of the highest quad of all hands is asked.
+
+    Without a quad, the highest total lies on row 0, column 0.
+    """
     for number in range(30):
         state = dealt(number, seats)
         opened = [TILES[TILE_OF[face]] for face in state.table.board.values()]
@@ -73,14 +76,14 @@ OPENINGS: tuple[tuple[str, list[list[str]], Spot, tuple[int, ...], str], ...] = 
     ("a quad before a total", [["4555", "0123"], ["1111", "0112", "1122"]], (1, 0, "1111"), (0, 4), "bonus"),
     ("the only quad", [["0000", "0001", "0002"], ["0123", "3445"]], (0, 1, "0000"), (25, 0), "extra"),
 )
-"""Name, hands, (the order before and after it, the only tile to open with), scores, what is asked then."""
+"""Name, hands, (order before and after, the only tile to open with), scores, next request."""
 
 
 @pytest.mark.parametrize(("_name", "hands", "opens", "scores", "step"), OPENINGS, ids=[row[0] for row in OPENINGS])
 def test_opening_with_a_quad(
     _name: str, hands: list[list[str]], opens: Spot, scores: tuple[int, ...], step: str
 ) -> None:
-    """Who holds the highest quad is asked to lay it, even without a choice; it scores its total, and earns a bonus."""
+    """The holder of the highest quad must lay it, even without a choice; it scores its total, and earns a bonus."""
     state = state_of(*hands, board=())
     assert (opens[:2], "open", [(0, 0, opens[2])]) == (state.order, state.step, lays_of(state))
     after = played(state, lay(0, 0, opens[2]))
@@ -104,7 +107,7 @@ def test_opening_without_a_quad(_name: str, hands: list[list[str]], tile: str, p
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_an_opening_yet_to_be_made_shows_the_others_who_is_to_open(seats: int) -> None:
-    """With the quad-zero beside the highest quad or without it, everybody else sees the same."""
+    """Whether the seat also holds the quad-zero or not, all other seats see the same."""
     others = [["1111", "0044"], ["0002", "0011"]][: seats - 1]
     with_it = state_of(["5555", "0000", "0055"], *others, board=(), well=["0001", "0003"])
     without_it = state_of(["5555", "0001", "0055"], *others, board=(), well=["0000", "0003"])
@@ -119,7 +122,7 @@ def test_an_opening_yet_to_be_made_shows_the_others_who_is_to_open(seats: int) -
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("number", range(5))
 def test_nobody_imagines_a_higher_quad_than_that_of_who_is_to_open(seat: int, number: int) -> None:
-    """Whoever looks ahead before the opening deals the quads so that the same seat is to open."""
+    """A seat that looks ahead before the opening deals the quads so that the same seat is to open."""
     well = ["2222", "3333", "4444", "5555", "0000"]
     rest = [name for name in TILES if len(set(name)) > 1]
     state = state_of(["1111", *rest[:20]], rest[20:80], board=(), well=well)
@@ -129,13 +132,13 @@ def test_nobody_imagines_a_higher_quad_than_that_of_who_is_to_open(seat: int, nu
 
 
 def test_an_opening_quad_without_two_more_tiles() -> None:
-    """Who opens with a quad and can't lay two additional tiles is paid 25 points."""
+    """A seat that opens with a quad and can't lay two additional tiles gets 25 points."""
     state = played(state_of(["0002", "0044"], ["4444", "0024"], board=()), lay(0, 0, "4444"))
     assert (state.scores, state.order, state.step) == ((0, 16 + 25), (0, 1), "lay")
 
 
 def test_who_has_no_choice_opens_with_no_other_tile() -> None:
-    """The rule names the quad that is due, and no quad-zero that the seat does not hold."""
+    """The rule names the quad that must be laid, and not a quad-zero that the seat does not hold."""
     state = state_of(["5555", "1111"], ["0000"], board=())
     with pytest.raises(IllegalMove, match=r"open\.highest: 1111, while 5555 is to open the round"):
         GAME.play(state, GAME.parse_move(lay(0, 0, "1111")))
@@ -166,7 +169,7 @@ CHOICES: tuple[tuple[str, list[dict[str, Any]], dict[str, Any], str | None], ...
 def test_two_quads_to_open_with(
     _name: str, before: list[dict[str, Any]], raw: dict[str, Any], expected: str | None
 ) -> None:
-    """Who holds the quad-zero beside the highest quad opens with one of them, and goes on as that one lets it."""
+    """A seat with the quad-zero and the highest quad opens with one of them, and goes on as that one allows."""
     state = played(state_of(*TWO_QUADS, board=()), *before)
     assert (GAME.to_move(state), GAME.is_same_turn(state)) == (0, bool(before))
     assert expected == broken_rule(state, raw)

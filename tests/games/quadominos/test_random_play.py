@@ -1,4 +1,4 @@
-"""Quad-Ominos played at random: what holds of every state, what a seat may know, and that every game ends."""
+"""Random games of Quad-Ominos: invariants of every state, what a seat may know, and that every game ends."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def after_turns(source: Random, seats: int, turns: int) -> State | None:
 @settings(max_examples=12, deadline=None)
 @given(seed=seeds, seats=SEATS, chain=st.booleans())
 def test_random_games_keep_every_invariant(seed: int, seats: int, chain: bool) -> None:  # noqa: FBT001  # of hypothesis
-    """All 125 tiles stay in the game, scores are what was told, and the game ends, however it is played."""
+    """All 125 tiles stay in the game, scores add up to the reported points, and the game ends."""
     source = Random(seed)
     state = dealt(seed, seats, chain_bonus=chain, target=300)
     assert gained(list(state.events), seats) == list(state.scores)
@@ -72,7 +72,7 @@ def test_random_games_keep_every_invariant(seed: int, seats: int, chain: bool) -
 
 @pytest.mark.parametrize("seats", range(2, 13))
 def test_random_games_reach_the_target(seats: int) -> None:
-    """By default, games of players without a plan end by the target after a few rounds."""
+    """By default, games of random players end by the target after a few rounds."""
     source, state = Random(seats), dealt(seats, seats)
     while (outcome := GAME.outcome(state)) is None:
         state = GAME.deliver(GAME.play(state, any_move(state, source)))
@@ -81,7 +81,7 @@ def test_random_games_reach_the_target(seats: int) -> None:
 
 
 def test_a_game_out_of_reach_of_its_target_ends() -> None:
-    """The greatest number of rounds ends what the target does not."""
+    """The greatest number of rounds ends a game that does not reach its target."""
     source, state = Random(1), dealt(1, 12, target=1_000_000, max_rounds=5)
     while (outcome := GAME.outcome(state)) is None:
         state = GAME.deliver(GAME.play(state, any_move(state, source)))
@@ -91,7 +91,7 @@ def test_a_game_out_of_reach_of_its_target_ends() -> None:
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds, seats=SEATS, turns=st.integers(0, 120))
 def test_a_view_shows_nothing_hidden(seed: int, seats: int, turns: int) -> None:
-    """Whatever tiles the others hold or anybody will draw: a seat's view is the same to the byte."""
+    """A seat's view does not depend on the tiles that others hold or will draw."""
     source = Random(seed)
     state = after_turns(source, seats, turns)
     if state is None:
@@ -114,7 +114,7 @@ def permuted(state: State, seat: int, source: Random) -> State:
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, seats=SEATS, turns=st.integers(0, 120))
 def test_an_imagined_state_can_be_played_on(seed: int, seats: int, turns: int) -> None:
-    """From what any seat sees, a whole game can be played, whoever is to move and whatever it is asked for."""
+    """A whole game can be played from the imagined state of any seat, at every step."""
     source = Random(seed)
     state = after_turns(source, seats, turns)
     if state is None:
@@ -136,7 +136,7 @@ def test_an_imagined_state_can_be_played_on(seed: int, seats: int, turns: int) -
 
 
 def test_whoever_is_asked_for_whatever_can_be_imagined() -> None:
-    """Every step is imagined by every seat so that the seat to move has something to do."""
+    """At every step, each seat can imagine a state in which the seat to move has a move."""
     met: Counter[str] = Counter()
     for number in range(60):
         source, seats = Random(number), 2 + number % 4
@@ -165,7 +165,6 @@ BROKEN: tuple[tuple[str, Callable[[State], dict[str, Any]]], ...] = (
 
 @pytest.mark.parametrize(("says", "broken"), BROKEN)
 def test_a_state_that_contradicts_itself_is_found_out(says: str, broken: Callable[[State], dict[str, Any]]) -> None:
-    """Each invariant is checked."""
     state = state_of(["0001", "0005"], ["0002", "1111"], board=ZEROS)
     GAME.check_invariants(state)
     with pytest.raises(AssertionError, match=says):
@@ -175,7 +174,7 @@ def test_a_state_that_contradicts_itself_is_found_out(says: str, broken: Callabl
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds, seats=SEATS)
 def test_players_may_leave_at_any_point(seed: int, seats: int) -> None:
-    """Whoever leaves, before or after its play is delivered, the others go on until one is left."""
+    """A player may leave before or after its play is delivered; the others go on until one is left."""
     source = Random(seed)
     state = dealt(seed, seats)
     while GAME.outcome(state) is None:

@@ -1,4 +1,4 @@
-"""Quad-Ominos, rounds and games: deals, openings, draws, skipped turns, ends, and players who leave."""
+"""Rounds and games of Quad-Ominos: deals, openings, draws, skipped turns, ends, and players that leave."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from referee.testing import plain
 from .states import CORNER, GAME, TWO_QUADS, ZERO, ZEROS, dealt, happened, held, lay, lays_of, played, state_of
 
 STARTS = lay(0, 1, "0010")
-"""Lays 0001 beside the quad-zero."""
+"""Lays 0001 next to the quad-zero."""
 
 
 # --- draws and skipped turns
@@ -26,7 +26,7 @@ def waiting(well: list[str], *others: list[str], mine: tuple[str, ...] = ("0001"
     ("well", "drew"), [(["0003"], 1), (["1111", "0003"], 2), (["1111", "4444", "1222", "0003", "0002"], 4)]
 )
 def test_the_referee_draws_until_a_tile_can_be_laid(well: list[str], drew: int) -> None:
-    """Each drawn tile costs 20 points; everybody is told how many, the player alone which."""
+    """Each drawn tile costs 20 points. All seats are sent how many, only the player which."""
     state = waiting(well)
     assert happened(state, STARTS)[1:] == [{"event": "drew", "seat": 1, "tiles": drew, "lost": 20 * drew}]
     assert GAME.news(GAME.play(state, GAME.parse_move(STARTS))).draws is None
@@ -44,7 +44,7 @@ def test_the_referee_draws_until_a_tile_can_be_laid(well: list[str], drew: int) 
 
 @pytest.mark.parametrize("well", [[], ["1111"], ["1111", "4444"]])
 def test_with_the_well_empty_a_turn_is_skipped(well: list[str]) -> None:
-    """Who can't lay a tile when the well is empty loses 20 points once, after those for what was drawn in vain."""
+    """A seat that can't lay a tile when the well is empty loses 20 points once, after those for its draws."""
     lost = 20 * len(well) + 20
     state = waiting(well)
     assert happened(state, STARTS)[-1] == {"event": "skipped", "seat": 1, "lost": 20}
@@ -74,7 +74,7 @@ def test_a_tile_ends_a_row_of_skipped_turns() -> None:
 
 
 def test_going_out_collects() -> None:
-    """The last tile of a hand ends the round, and scores what all other hands hold."""
+    """The last tile of a hand ends the round, and scores all tiles of the other hands."""
     state = state_of(["0001"], ["0002", "1234"], ["2222"], board=ZEROS, rounds=1)
     assert {"event": "went-out", "seat": 0, "points": 2 + 10 + 8} in happened(state, STARTS)
     after = played(state, STARTS)
@@ -82,7 +82,7 @@ def test_going_out_collects() -> None:
 
 
 def test_going_out_with_three_corners() -> None:
-    """A last tile that earns a bonus takes 25 points, for there are no two more."""
+    """A last tile that earns a bonus takes 25 points, because there are no two more tiles."""
     after = played(state_of(["2223"], ["1111"], board=CORNER, rounds=1), lay(1, 1, "2223"))
     assert after.scores == (9 + 25 + 4, 0)
 
@@ -95,7 +95,7 @@ def test_going_out_with_additional_tiles() -> None:
 
 
 def test_a_blocked_round() -> None:
-    """A round ends when every player in turn was skipped; nobody collects."""
+    """A round ends when all players in turn were skipped; nobody gets the points."""
     state = state_of(["0055", "1111"], ["1234"], board=ZEROS, rounds=1)
     events = happened(state, lay(0, 1, "0550"))
     assert [event["event"] for event in events] == ["laid", "skipped", "skipped", "blocked"]
@@ -139,7 +139,7 @@ def test_equal_scores_share_the_rank() -> None:
 
 
 def test_a_new_round_is_dealt_anew() -> None:
-    """The next round has all 125 tiles again, another deal, and nothing left of what was drawn before."""
+    """The next round has all 125 tiles again in another order, and the draws of the last one are forgotten."""
     after = played(state_of(["0001"], ["0002"], ["1111"], board=ZEROS), STARTS)
     again = played(state_of(["0001"], ["0002"], ["1111"], board=ZEROS, rounds=5), STARTS)
     assert after.round == 2
@@ -150,7 +150,7 @@ def test_a_new_round_is_dealt_anew() -> None:
 
 
 def test_the_news_tell_how_the_round_was_opened() -> None:
-    """What the referee did before the first move is told with it."""
+    """The news has what the referee did before the first move."""
     state = dealt(0, 2)
     events = happened(state, plain(GAME.legal_moves(state)[0]))
     assert [event["event"] for event in events[:2]] == ["dealt", "laid"]
@@ -161,7 +161,7 @@ def test_the_news_tell_how_the_round_was_opened() -> None:
 
 
 def three(step: str) -> State:
-    """Return a state of three seats, the first of which is asked for something."""
+    """Return a state of three seats; the first one has some task."""
     hands = (["2223", "0000", "0001", "0333"], ["0002", "1111"], ["0003", "5555"])
     if step == "open":
         return state_of(*TWO_QUADS, ["1111", "0044"], board=())
@@ -173,7 +173,7 @@ def three(step: str) -> State:
 
 @pytest.mark.parametrize("step", ["lay", "bonus", "second", "extra"])
 def test_who_leaves_loses_its_turn(step: str) -> None:
-    """Whatever a seat is asked for when it leaves, its tiles go to the well's end, and the next seat's turn begins."""
+    """Whatever its task when it leaves, its tiles go to the well's end, and the next seat's turn begins."""
     state = three(step)
     assert step == state.step
     after = GAME.drop(state, 0)
@@ -184,7 +184,7 @@ def test_who_leaves_loses_its_turn(step: str) -> None:
 
 
 def test_who_leaves_while_it_opens() -> None:
-    """The round is opened once more, by those who stay."""
+    """The seats that stay open the round again."""
     after = GAME.drop(three("open"), 0)
     assert (after.order, after.scores, after.step) == ((1, 2), (0, 0, 0), "open")
     assert lays_of(after) == [(0, 0, "4444")]
@@ -194,7 +194,7 @@ def test_who_leaves_while_it_opens() -> None:
 @pytest.mark.parametrize("step", ["open", "lay", "bonus", "second", "extra"])
 @pytest.mark.parametrize("seat", [1, 2])
 def test_who_leaves_out_of_turn(step: str, seat: int) -> None:
-    """The seat to move goes on with what it was asked for."""
+    """The seat to move keeps its task."""
     state = three(step)
     after = GAME.drop(state, seat)
     GAME.check_invariants(after)
@@ -204,7 +204,7 @@ def test_who_leaves_out_of_turn(step: str, seat: int) -> None:
 
 
 def test_the_last_one_wins() -> None:
-    """The game ends when one player is left, whatever its score; with nobody left, nobody is ranked."""
+    """The game ends when one player is left, whatever its score; without players, the ranking is empty."""
     state = state_of(["0001", "0005"], ["0002"], ["0003"], board=ZEROS, scores=[5, -40, 900])
     alone = GAME.drop(GAME.drop(state, 2), 0)
     assert GAME.outcome(alone) == Outcome(((1,),), (0, -40, 0), (1,), "quadominos.end.last")
@@ -220,7 +220,7 @@ def test_what_a_leaver_held_can_be_drawn() -> None:
 
 
 def test_skipped_turns_of_a_leaver_block_nothing() -> None:
-    """A round is blocked only if all who stay were skipped with the well empty."""
+    """A round is blocked only if all remaining players were skipped with the well empty."""
     state = state_of(["0001", "4444"], ["2222"], ["0003", "5555"], board=ZEROS)
     after = played(state, STARTS)
     assert (GAME.to_move(after), after.passes) == (2, 1)
@@ -230,7 +230,7 @@ def test_skipped_turns_of_a_leaver_block_nothing() -> None:
 
 
 def test_the_next_round_is_for_those_who_stay() -> None:
-    """Who left is dealt nothing, and as many tiles are dealt as fit those who stay."""
+    """A player that left is dealt nothing, and the number of tiles fits the remaining players."""
     state = state_of(["0001"], ["0002"], ["0003"], ["1111"], board=ZEROS)
     after = played(GAME.drop(state, 2), STARTS)
     assert (after.round, after.hands[2], sorted(after.order)) == (2, (), [0, 1, 3])
@@ -238,6 +238,5 @@ def test_the_next_round_is_for_those_who_stay() -> None:
 
 
 def test_who_leaves_after_the_end_is_not_ranked() -> None:
-    """The result stands for the others."""
     after = played(state_of(["0001"], ["0002"], ["1111"], board=ZEROS, rounds=1), STARTS)
     assert GAME.outcome(GAME.drop(after, 0)) == Outcome(((1, 2),), (0, 0, 0), (1, 2), "quadominos.end.rounds")

@@ -15,7 +15,7 @@ STOP = Stop()
 
 
 def position(towers: Towers, *, options: Mapping[str, Any] | None = None, **rest: Any) -> State:
-    """Return the state of a position; with 5 sizes and White to move unless said otherwise."""
+    """Return the state of a position; by default with 5 sizes and White to move."""
     rest["immune"] = [[*dot, pieces.split()] for dot, pieces in rest.get("immune", {}).items()]
     board = [[*dot, pieces.split()] for dot, pieces in towers.items()]
     return GAME.restore(GAME.parse_options(dict(options or {})), {"board": board, **rest})
@@ -32,7 +32,7 @@ def place(piece: str, row: int, column: int) -> Place:
 
 
 def played(state: State, *moves: Move) -> State:
-    """Return the state after moves, each of which must be listed as legal, too."""
+    """Return the state after moves; each must also be listed as legal."""
     for move in moves:
         assert move in GAME.legal_moves(state)
         state = GAME.deliver(GAME.play(state, move))
@@ -41,7 +41,7 @@ def played(state: State, *moves: Move) -> State:
 
 
 def broken_rule(state: State, move: Move) -> str | None:
-    """Return the rule that a move breaks; the state stays as it is, and the list of legal moves agrees."""
+    """Return the rule that a move breaks. The state stays as it is, and the list of legal moves agrees."""
     before = repr(state)
     broken = None
     try:
@@ -55,7 +55,7 @@ def broken_rule(state: State, move: Move) -> str | None:
 
 
 def towers(state: State) -> dict[Dot, str]:
-    """Return what stands where, each tower from its smallest piece."""
+    """Return the tower on each dot, from its smallest piece."""
     return {(spot.row, spot.column): " ".join(spot.pieces) for spot in GAME.view(state, 0).board}
 
 

@@ -1,4 +1,4 @@
-"""The drawings of Quincala Mixing: every piece can be told from every other, and everything stands where it should."""
+"""The drawings of Quincala Mixing: all pieces differ, and everything stands in its place."""
 
 import re
 from typing import Any, Literal
@@ -20,7 +20,7 @@ BOARD: Towers = {(2, 4): "w1 w2 b3", (5, 5): "w4 w5", (9, 9): "b1 b2 w3 w4 b5", 
 
 
 def drawn(state: State) -> ET.Element:
-    """Return the drawing of a state, checked."""
+    """Return the drawing of a state after checks."""
     svg = GAME.draw_svg(state)
     check_drawing(svg)
     return ET.fromstring(svg)
@@ -32,7 +32,7 @@ def spot(x: float, y: float) -> tuple[int, int]:
 
 
 def shown(root: ET.Element, pattern: str) -> list[tuple[tuple[int, int], str]]:
-    """Return ((row, column), name) of what is used on the board, outside the seats' cards, from top to bottom."""
+    """Return ((row, column), name) of the symbols on the board, outside the seats' cards, from top to bottom."""
     uses = ((use, (use.get("href") or "").removeprefix("#n-")) for use in root.findall(f"{SVG}use"))
     return [
         (spot(float(use.get("x", "")), float(use.get("y", ""))), name)
@@ -62,7 +62,7 @@ def test_every_piece_stands_on_its_dot() -> None:
 
 
 def test_every_piece_looks_different() -> None:
-    """A size has its figure and its length, a colour its fill: any two pieces differ, also without colours' hues."""
+    """A size has its figure and its length, a colour its fill, so any two pieces differ even without hues."""
     symbols = drawn(position({(5, 5): "w1"})).iter(f"{SVG}symbol")
     looks = {}
     for symbol in symbols:
@@ -106,7 +106,7 @@ def test_the_placing_areas_are_tinted() -> None:
 
 @pytest.mark.parametrize("sizes", [3, 4, 5])
 def test_the_figure_of_an_immune_piece_is_free(sizes: Literal[3, 4, 5]) -> None:
-    """Whatever its size and its tower's height, the marks lie within the piece, on both sides of its figure."""
+    """At every size and height of the tower, the marks lie within the piece, on both sides of its figure."""
     root = drawn(GAME.new(Options(sizes=sizes), 2, Dealer(bytes(32))))
     symbols = {symbol.get("id", ""): symbol for symbol in root.iter(f"{SVG}symbol")}
     marked = [name for name in symbols if name.endswith("-immune")]
@@ -125,7 +125,7 @@ def test_the_figure_of_an_immune_piece_is_free(sizes: Literal[3, 4, 5]) -> None:
 
 
 def test_immune_pieces_are_marked() -> None:
-    """What may not be knocked has its marks, and so has what has just knocked."""
+    """The marks are on pieces that may not be knocked, and on a piece that has just knocked."""
     root = drawn(position({(5, 5): "b1 b2", (9, 9): "w1"}, immune={(5, 5): "b2"}))
     assert shown(root, ".*-immune") == [((5, 5), "b2-1-immune")]
     state = played(position({(5, 5): "w1 w2", (5, 6): "b1", (9, 9): "b3"}), leg(5, 5, 5, 6))
@@ -140,7 +140,10 @@ def path(root: ET.Element) -> list[tuple[int, int]]:
 
 
 def test_the_last_move_is_a_line() -> None:
-    """The line goes from where the first leg began over the end of each; it stays until the next turn has a step."""
+    """The line goes from the start of the first leg over the end of each leg.
+
+    It stays until the next turn has a step.
+    """
     state = position({(2, 4): "w1 w2 w3", (9, 9): "b2", (8, 1): "w5"}, hands=[[], ["b1"]])
     assert path(drawn(state)) == []
     state = played(state, leg(2, 4, 4, 6), leg(4, 6, 5, 6))
@@ -164,13 +167,13 @@ def test_hands_are_shown() -> None:
 
 
 def marked(root: ET.Element) -> list[bool]:
-    """Tell of each seat whether it is marked as the one to move."""
+    """Return for each seat whether it is marked as the one to move."""
     found = cards(root)
     return [any(title.text == "to move" for title in found[seat].iter(f"{SVG}title")) for seat in (0, 1)]
 
 
 def test_whose_turn_it_is() -> None:
-    """The seat to move is marked, with what it has to do; who has left is out, and after the end nobody is to move."""
+    """The seat to move is marked, with its task; a seat that has left is out; after the end no seat is marked."""
     state = position({(2, 4): "w1 w2", (9, 9): "b2"})
     assert marked(drawn(state)) == [True, False]
     going_on = played(state, leg(2, 4, 3, 4))
@@ -209,7 +212,7 @@ def text_of(state: State) -> str:
 
 
 def test_the_text_can_be_read_without_colours() -> None:
-    """White's pieces are digits and Black's letters, each on the place of its size; rows go from Black to White."""
+    """White's pieces are digits and Black's letters, each at the place of its size; rows go from Black to White."""
     lines = text_of(position(BOARD, hands=[["w1", "b2"], []])).splitlines()
     assert [line.split()[0] for line in lines[:11]] == [str(row) for row in range(11, 0, -1)]
     assert lines[9].split() == ["2", *"vvv", "12c--", "v", ".", *"vvvvv"]
@@ -232,14 +235,14 @@ def test_no_dot_looks_like_a_piece() -> None:
 
 
 def test_the_text_tells_of_the_last_turn() -> None:
-    """The last move, what was placed and what is immune are told in words."""
+    """The last move, the placed pieces and the immune pieces are named in words."""
     state = position({(2, 4): "w1 w2 w3", (4, 4): "b3", (9, 9): "b1"}, hands=[["w5"], []])
     text = text_of(played(state, place("w5", 1, 1), leg(2, 4, 4, 4), STOP))
     assert text.splitlines()[-3:] == ["last move: 2,4 > 4,4", "placed on: 1,1", "immune: w3 on 4,4"]
 
 
 def test_a_long_move_fits_on_a_line() -> None:
-    """Of a move of many legs the text shows where it began and the last six ends of legs."""
+    """For a move of many legs the text shows its start and the ends of the last six legs."""
     state = position({(5, 5): "w1 w3", (5, 6): "w2", (11, 1): "b1"})
     for number in range(9):
         state = played(state, leg(5, 5 + number % 2, 5, 6 - number % 2))
@@ -249,5 +252,5 @@ def test_a_long_move_fits_on_a_line() -> None:
 
 
 def test_a_drawing_stays_small() -> None:
-    """A drawing of the start takes no more than its parts need: pages hold hundreds."""
+    """A drawing of the start is no larger than its parts need, because pages hold hundreds of them."""
     assert len(GAME.draw_svg(GAME.new(Options(), 2, Dealer(bytes(32))))) < 40_000

@@ -1,4 +1,4 @@
-"""How Quincala Mixing goes on and ends: skips, the aim, the cap, elimination; and whole games of random moves."""
+"""How Quincala Mixing goes on and ends: skips, the aim, the limit, elimination; and whole random games."""
 
 from collections import Counter
 from random import Random
@@ -15,9 +15,9 @@ from .positions import GAME, STOP, Towers, hands, leg, place, played, position
 NEAR: Towers = {(6, 1): "b2 w1", (6, 3): "b1 w2", (6, 5): "b1", (5, 5): "w3", (11, 11): "b2"}
 """White lacks size 3, and can mix it; Black has 1 and 2."""
 EACH: Towers = {**NEAR, (6, 7): "b3 w1"}
-"""As before, and Black has 3, too."""
+"""The same, but Black has 3, too."""
 MIXED: Towers = {(5, 5): "w1", (6, 6): "b2"}
-"""White's only move leaves one mixed tower, from which nobody can move."""
+"""White's only move leaves one mixed tower, from which neither player can move."""
 IDLE: Towers = {(5, 5): "w1", (6, 6): "w2 b3", (9, 9): "b1 w3"}
 """Black has no tower of its own."""
 
@@ -75,7 +75,7 @@ def test_the_end(
     reason: str | None,
     ranking: tuple[tuple[int, ...], ...],
 ) -> None:
-    """A game of three sizes goes on, or ends by the rule and with the ranking that is named."""
+    """A game of three sizes goes on, or ends by the named rule and with the named ranking."""
     outcome = GAME.outcome(played(position(board, options={"sizes": 3}, **rest), *moves))
     if reason is None:
         assert outcome is None
@@ -85,7 +85,7 @@ def test_the_end(
 
 
 def test_every_end_has_an_example() -> None:
-    """Each rule that ends a game stands in the table above; elimination has its own test."""
+    """Each rule that ends a game is in the table above; elimination has its own test."""
     shown = {f"quincala.end.{row[4]}" for row in ENDS if row[4]} | {"quincala.end.eliminated"}
     assert shown == {rule for rule in GAME.rules if rule.startswith("quincala.end.")}
 
@@ -99,7 +99,7 @@ def test_the_scores_are_the_sizes_in_mixed_towers() -> None:
 
 
 def test_who_can_do_nothing_is_skipped() -> None:
-    """White is to move again, in a new turn; the skipped turn counts, and everybody is told of it."""
+    """White is to move again, in a new turn. The skipped turn counts, and all seats are sent it."""
     state = played(position(IDLE, options={"sizes": 3}), leg(5, 5, 5, 6))
     assert GAME.news(state).public["skipped"] == [1]
     view = GAME.view(state, 1)
@@ -116,7 +116,7 @@ def test_immunity_ends_with_a_skipped_turn() -> None:
 
 
 def test_a_position_may_begin_with_a_skip() -> None:
-    """Who can do nothing in a given position is skipped; if the last turn was a skip, the game is a draw."""
+    """A player that can do nothing in a given position is skipped; if that was the last turn, the game is a draw."""
     state = position(IDLE, options={"sizes": 3}, to_move=1, turns=7)
     assert (GAME.to_move(state), GAME.view(state, 0).turns) == (0, 8)
     outcome = GAME.outcome(position(IDLE, options={"sizes": 3}, to_move=1, skipped=True))
@@ -125,7 +125,7 @@ def test_a_position_may_begin_with_a_skip() -> None:
 
 
 def test_a_move_ends_with_its_hundredth_leg() -> None:
-    """Two towers may exchange a piece for long; after the hundredth leg it is the opponent's turn all the same."""
+    """Two towers can exchange a piece many times; after the hundredth leg it is the opponent's turn."""
     state = position({(5, 5): "w1 w3", (5, 6): "w2", (11, 1): "b1"})
     for number in range(100):
         assert (GAME.to_move(state), GAME.is_same_turn(state)) == (0, number > 0)
@@ -145,7 +145,7 @@ DROPS: tuple[tuple[str, tuple[Move, ...]], ...] = (
 @pytest.mark.parametrize(("_name", "moves"), DROPS, ids=[row[0] for row in DROPS])
 @pytest.mark.parametrize("gone", [0, 1])
 def test_an_eliminated_player_loses(_name: str, moves: tuple[Move, ...], gone: int) -> None:
-    """Whenever one player is dropped, the other has won; when both are, nobody has."""
+    """Whenever one player is dropped, the other has won; if both are dropped, nobody has."""
     state = played(position({(5, 5): "w2 w3", (9, 9): "b2"}, hands=[["w1", "b3"], ["b1"]]), *moves)
     dropped = GAME.drop(state, gone)
     GAME.check_invariants(dropped)
@@ -155,7 +155,7 @@ def test_an_eliminated_player_loses(_name: str, moves: tuple[Move, ...], gone: i
 
 
 def test_a_drop_after_the_end_does_not_change_the_reason() -> None:
-    """A winner that goes afterwards is ranked no more, and nobody takes its place as the reason."""
+    """A winner that leaves after the end is no longer ranked, and the reason stays."""
     state = played(position(NEAR, options={"sizes": 3}), leg(5, 5, 6, 5))
     assert GAME.outcome(GAME.drop(state, 0)) == Outcome(((1,),), (3, 2), (1,), "quincala.end.aim")
 

@@ -1,4 +1,4 @@
-"""What Quincala Mixing takes from outside: moves, options, layouts and positions as plain values."""
+"""The input of Quincala Mixing: moves, options, layouts and positions as plain values."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,7 +51,7 @@ MALFORMED: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("raw", MALFORMED, ids=repr)
 def test_malformed_moves_are_refused(raw: Any) -> None:
-    """A plain value without the form of a move is no move in any state; nothing is guessed."""
+    """A plain value without the form of a move is malformed in any state; nothing is guessed."""
     with pytest.raises(MalformedMove, match=r"."):
         GAME.parse_move(raw)
 
@@ -79,13 +79,13 @@ def test_missing_options_take_their_defaults() -> None:
     ],
 )
 def test_bad_options_are_refused(raw: dict[str, Any], says: str) -> None:
-    """An unknown option or a value out of range is the organiser's mistake, and is named."""
+    """An unknown option or a value out of range is named as the organiser's mistake."""
     with pytest.raises(BadSetup, match=says):
         GAME.parse_options(raw)
 
 
 def test_the_board_is_called_a_reconstruction() -> None:
-    """Whoever reads the layout, the modules or the protocol is told that nobody has seen the figures."""
+    """The layout, the modules and the protocol say that the board was reconstructed without the figures."""
     assert "reconstruction" in RECONSTRUCTION.note
     assert "reconstruction" in (quincala.__doc__ or "")
     assert "reconstruction" in (quincala_board.__doc__ or "")
@@ -93,7 +93,7 @@ def test_the_board_is_called_a_reconstruction() -> None:
 
 
 def test_the_reconstruction_keeps_to_the_text() -> None:
-    """40 dots in two placing areas for each player, apart from each other, and paths that none of them covers."""
+    """There are 40 dots in two separate placing areas for each player, and paths that cover none of them."""
     field = find_field(RECONSTRUCTION.map)
     white, black = (set(area) for area in field.areas)
     assert (len(field.places), sum(field.is_dot), len(white), len(black)) == (121, 121, 40, 40)
@@ -108,7 +108,7 @@ OWN: dict[str, Any] = {"map": ["www.", "x. .", "....", "bbb."], "start": {"3": S
 
 
 def own(**changes: Any) -> dict[str, Any]:
-    """Return options with a small layout, changed."""
+    """Return options with a changed small layout."""
     return {"sizes": 3, "layout": {**OWN, **changes}}
 
 
@@ -146,13 +146,13 @@ def starting(white: Any = None, black: Any = None) -> dict[str, Any]:
     ],
 )
 def test_bad_layouts_are_refused(raw: dict[str, Any], says: str) -> None:
-    """A layout that no game can be played on is refused, and the text says what to mend."""
+    """A layout on which no game can be played is refused, and the text says what to fix."""
     with pytest.raises(BadSetup, match=says):
         GAME.parse_options(raw)
 
 
 def test_a_layout_of_ones_own_is_played_on() -> None:
-    """Towers stand where it says; a hole ends a leg; a dot of both players' areas is for either to place on."""
+    """Towers stand where the layout says; a hole ends a leg; both players may place on a dot of both areas."""
     options = GAME.parse_options(own())
     state = GAME.new(options, 2, Dealer(bytes(32)))
     full = {1: "w1 w2 w3", 4: "b1 b2 b3"}
@@ -198,13 +198,13 @@ ONE = [[5, 5, ["w1"]], [6, 6, ["b1"]]]
     ],
 )
 def test_bad_positions_are_refused(raw: Any, says: str) -> None:
-    """A position that is none, or has pieces that the game has not, is refused with its reason."""
+    """A position that is malformed, or has pieces that the game does not have, is refused with the reason."""
     with pytest.raises(BadSetup, match=says):
         GAME.restore(GAME.parse_options({"sizes": 3}), raw)
 
 
 def test_a_view_is_the_state() -> None:
-    """What a seat imagines from its view plays on as the state does, in the middle of a turn, too."""
+    """A state that a seat imagines from its view plays on as the real state does, even in the middle of a turn."""
     state = position({(2, 4): "w1 w2 w3", (3, 4): "b1", (9, 9): "b2"}, hands=[["w1"], []])
     for move in (place("w1", 1, 1), leg(2, 4, 3, 4), leg(3, 4, 3, 6)):
         imagined = GAME.imagine(Options(), GAME.view(state, 1), Dealer(bytes(32)))
@@ -214,7 +214,7 @@ def test_a_view_is_the_state() -> None:
 
 
 def test_the_view_describes_itself() -> None:
-    """The schema, which is all that authors in other languages read, names every field that a view has."""
+    """The schema names every field of a view; authors in other languages read nothing else."""
     view: Mapping[str, Any] = msgspec.json.schema(GAME.view_type)["$defs"]["View"]
     shown = msgspec.to_builtins(GAME.view(GAME.new(Options(), 2, Dealer(bytes(32))), 0))
     assert view["properties"].keys() == shown.keys()

@@ -53,14 +53,14 @@ LEGS: tuple[tuple[str, Towers, tuple[Move, ...], Move, str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "board", "before", "move", "expected"), LEGS, ids=[row[0] for row in LEGS])
 def test_leg(_name: str, board: Towers, before: tuple[Move, ...], move: Move, expected: str | None) -> None:
-    """A step of moving is legal, or breaks the rule that is named; the state stays as it was."""
+    """A step of moving is legal, or breaks the named rule; the state stays as it was."""
     assert expected == broken_rule(played(position(board), *before), move)
 
 
 @pytest.mark.parametrize("down", [-1, 0, 1])
 @pytest.mark.parametrize("right", [-1, 0, 1])
 def test_a_leg_goes_in_eight_directions(down: int, right: int) -> None:
-    """Orthogonal or diagonal, from one step to as many as pieces; the only other direction is none."""
+    """A leg goes straight or diagonally, from one step to as many as there are pieces; no other direction is legal."""
     state = position({(6, 6): "w1 w2 w3 w4 w5", (11, 1): "b1"})
     for steps in range(1, 6):
         expected = "quincala.leg.length" if down == right == 0 else None
@@ -86,7 +86,7 @@ PLACINGS: tuple[tuple[str, Move, str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "move", "expected"), PLACINGS, ids=[row[0] for row in PLACINGS])
 def test_placing(_name: str, move: Move, expected: str | None) -> None:
-    """A step of placing is legal, or breaks the rule that is named; the state stays as it was."""
+    """A step of placing is legal, or breaks the named rule; the state stays as it was."""
     assert expected == broken_rule(position(TOWER, hands=[["w1", "b2"], ["b5"]]), move)
 
 
@@ -129,7 +129,7 @@ def test_without_an_empty_dot_nothing_is_placed() -> None:
 
 
 def test_the_turn_ends_after_placing_if_nothing_can_move() -> None:
-    """Whoever has placed, and has no tower of its own colour alone, has had its turn; it was not skipped."""
+    """A player that has placed, but has no tower of its own colour alone, has had its turn; it was not skipped."""
     state = played(position({(6, 6): "w1 b2"}, hands=[["b1"], []]), place("b1", 1, 1))
     assert GAME.news(state).public["skipped"] == ()
     view = GAME.view(state, 1)
@@ -137,7 +137,7 @@ def test_the_turn_ends_after_placing_if_nothing_can_move() -> None:
 
 
 def test_a_further_leg_leaves_the_largest_and_all_of_the_opponents() -> None:
-    """Sowing: of the mixed tower that a leg made, the mover's pieces but the largest are lifted, older ones too."""
+    """From the mixed tower that a leg made, all the mover's pieces but the largest are lifted, older ones too."""
     state = position({(2, 4): "w1 w3", (3, 4): "w2 w4 b5", (10, 10): "b1"})
     state = played(state, leg(2, 4, 3, 4))
     assert towers(state)[3, 4] == "w1 w2 w3 w4 b5"
@@ -146,7 +146,7 @@ def test_a_further_leg_leaves_the_largest_and_all_of_the_opponents() -> None:
 
 
 KNOCKS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
-    # arriving, tower, then: the tower, White's hand, Black's hand, immune in Black's turn
+    # after the arrival: the tower, White's hand, Black's hand, pieces that are immune in Black's turn
     ("the opponent's piece", "w1", "b1", "w1", "", "b1", "w1"),
     ("an own piece", "w1 w2", "w1", "w1 w2", "", "w1", ""),
     ("one of each colour", "w1 w2", "w1 b2 b3", "w1 w2 b3", "", "w1 b2", "w2"),
@@ -157,7 +157,7 @@ KNOCKS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
 
 @pytest.mark.parametrize("row", KNOCKS, ids=[row[0] for row in KNOCKS])
 def test_knocking(row: tuple[str, ...]) -> None:
-    """Arriving pieces knock their sizes, of either colour, to the opponent; who knocked the other colour is immune."""
+    """Arriving pieces knock pieces of their sizes to the opponent; one that knocks the other colour is immune."""
     _, arriving, tower, expected, white, black, immune = row
     state = GAME.play(position({(5, 5): arriving, (6, 6): tower, (11, 1): "b1"}), leg(5, 5, 6, 6))
     assert expected == towers(state)[6, 6]
@@ -169,7 +169,7 @@ def test_knocking(row: tuple[str, ...]) -> None:
 
 
 def test_what_is_knocked_is_in_the_hand_before_the_next_leg() -> None:
-    """After a leg, and before the move is over, the knocked piece is the opponent's; everybody is told."""
+    """After a leg, the opponent holds the knocked piece at once, before the move is over, and all seats are sent it."""
     played_leg = GAME.play(position({(5, 5): "w1 w2", (6, 6): "b1", (11, 1): "b1"}), leg(5, 5, 6, 6))
     assert (GAME.to_move(played_leg), hands(played_leg)) == (0, ["", "b1"])
     expected = {"action": "leg", "start": (5, 5), "end": (6, 6), "moved": ("w1", "w2"), "knocked": ("b1",)}
@@ -186,14 +186,14 @@ IMMUNITY: tuple[tuple[str, str, str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "immune", "expected"), IMMUNITY, ids=[row[0] for row in IMMUNITY])
 def test_an_immune_piece_is_not_knocked(_name: str, immune: str, expected: str | None) -> None:
-    """A leg may not end where it would knock an immune piece; to join one of another size is no knock."""
+    """A leg must not end where it would knock an immune piece; joining one of another size is no knock."""
     marked = {(6, 6): immune} if immune else {}
     state = position({(6, 6): "w1 w2", (7, 7): "b1"}, to_move=1, immune=marked)
     assert expected == broken_rule(state, leg(7, 7, 6, 6))
 
 
 def test_immunity_lasts_for_the_opponents_next_turn() -> None:
-    """A knocker can't be knocked in the turn after; in the one after the next it can."""
+    """A piece that has knocked can't be knocked in the next turn; after that it can."""
     board = {(5, 5): "w1", (6, 6): "b1", (7, 7): "b1 b2", (1, 1): "w3", (11, 1): "b3"}
     state = played(position(board), leg(5, 5, 6, 6), place("b1", 11, 11))
     assert broken_rule(state, leg(7, 7, 6, 6)) == "quincala.knock.immune"
@@ -202,7 +202,7 @@ def test_immunity_lasts_for_the_opponents_next_turn() -> None:
 
 
 def test_immunity_travels_with_the_piece() -> None:
-    """Who knocks and goes on in a further leg is immune where it ends; what it left behind is not."""
+    """A piece that knocks and goes on is immune where it ends; the piece that it left behind is not."""
     board = {(5, 5): "w1 w2", (6, 6): "b1 b2", (8, 1): "b4"}
     state = played(position(board), leg(5, 5, 6, 6), leg(6, 6, 6, 7))
     marks = [((spot.row, spot.column), spot.pieces) for spot in GAME.view(state, 1).immune]
@@ -210,7 +210,7 @@ def test_immunity_travels_with_the_piece() -> None:
 
 
 def test_a_knocked_piece_loses_its_immunity() -> None:
-    """The mover may knock its own knocker in the same move; what takes its place is not immune, nor it when placed."""
+    """The mover may knock its own piece that knocked in the same move; neither piece is immune then."""
     board = {(5, 5): "w1 w2", (5, 6): "b2", (5, 7): "w2 w3", (11, 1): "b4"}
     state = played(position(board), leg(5, 5, 5, 6), leg(5, 6, 5, 7))
     assert [((spot.row, spot.column), spot.pieces) for spot in GAME.view(state, 0).fresh] == [((5, 6), ("w2",))]
@@ -242,13 +242,13 @@ def test_there_is_no_chance() -> None:
 
 
 def test_both_seats_see_the_same() -> None:
-    """Nothing is hidden: the views differ in the seat alone."""
+    """Nothing is hidden: the views differ only in the seat."""
     state = played(position(TOWER, hands=[["w1"], ["b2"]]), place("w1", 1, 1), leg(2, 4, 3, 4))
     assert GAME.view(state, 0) == replace(GAME.view(state, 1), seat=0)
 
 
 def test_every_verdict_has_an_example() -> None:
-    """Each rule that a move can break is broken in a table above, and kept beside it."""
+    """Each rule that a move can break has an example above that breaks it, and one that keeps it."""
     shown = {row[-1] for table in (LEGS, PLACINGS, IMMUNITY) for row in table}
     effects = {"place.surplus", "leg.sowing", "leg.cap", "knock.hand", "knock.lost", "turn.skip"}
     named = {f"quincala.{e}" for e in effects}

@@ -1,4 +1,4 @@
-"""The greedy player of Quincala Mixing: it plays legally, bounded, always the same, and better than chance."""
+"""The greedy player of Quincala Mixing: legal, always the same, with a bounded search, and better than chance."""
 
 from random import Random
 from typing import Any
@@ -18,14 +18,14 @@ NEAR: Towers = {(6, 1): "b2 w1", (6, 3): "b1 w2", (6, 5): "b1", (5, 5): "w3", (1
 
 
 def chosen(state: State) -> Move:
-    """Return greedy's move, over plain values as on the wire."""
+    """Return greedy's move, from plain values as on the wire."""
     options = GAME.parse_options({"sizes": state.sizes})
     view = msgspec.to_builtins(GAME.view(state, GAME.to_move(state)))
     return GAME.parse_move(make_greedy(GAME, options, b"")(view))
 
 
 def winner(sizes: int, seat: int) -> tuple[int, ...]:
-    """Play greedy on a seat against chance; return who won."""
+    """Play greedy on a seat against random moves; return the winner."""
     source = Random(sizes * 2 + seat)
     state = GAME.new(GAME.parse_options({"sizes": sizes}), 2, Dealer(bytes(32)))
     while GAME.outcome(state) is None:
@@ -39,29 +39,29 @@ def winner(sizes: int, seat: int) -> tuple[int, ...]:
 @pytest.mark.parametrize("sizes", [4, 5])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_greedy_beats_chance(sizes: int, seat: int) -> None:
-    """Against random legal moves it wins, on either side; every move that it makes on the way is legal."""
+    """It wins against random legal moves on either side, and each of its moves is legal."""
     assert winner(sizes, seat) == (seat,)
 
 
 def test_greedy_takes_a_win() -> None:
-    """A leg that wins is made."""
+    """It makes a leg that wins."""
     assert chosen(position(NEAR, options={"sizes": 3})) == leg(5, 5, 6, 5)
 
 
 def test_greedy_stops_where_it_has_won() -> None:
-    """A move that has achieved the aim is ended."""
+    """It ends a move that has achieved the aim."""
     state = GAME.play(position({**NEAR, (5, 5): "w2 w3"}, options={"sizes": 3}), leg(5, 5, 6, 5))
     assert chosen(state) == STOP
 
 
 def test_greedy_does_not_win_for_the_opponent() -> None:
-    """A leg with which the opponent alone has all its sizes in mixed towers is not made."""
+    """It makes no leg after which only the opponent has all its sizes in mixed towers."""
     board = {(6, 1): "b2 w1", (6, 3): "b1 w2", (6, 5): "b3", (5, 5): "w1"}
     assert chosen(position(board, options={"sizes": 3})) != leg(5, 5, 6, 5)
 
 
 def test_greedy_places() -> None:
-    """A piece of the opponent's colour is placed where an own tower reaches it at once."""
+    """It places a piece of the opponent's colour where a tower of its own reaches it at once."""
     state = position({(5, 5): "w1 w2", (11, 1): "b2"}, hands=[["b4"], []])
     move = chosen(state)
     assert isinstance(move, Place)
@@ -69,7 +69,7 @@ def test_greedy_places() -> None:
 
 
 def test_the_search_is_bounded() -> None:
-    """Within a move of many legs, no more steps are tried than the limit says, however many there are."""
+    """Within a move of many legs, it tries at most as many steps as the limit says."""
     board: dict[tuple[int, int], Any] = {(row, column): "b1" for row in (3, 5) for column in (2, 8)}
     board |= {(row, column): "w1 w2 w3 w4 w5" for row in (4, 7) for column in (3, 7)}
     state = position(board)

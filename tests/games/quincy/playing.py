@@ -1,4 +1,4 @@
-"""Positions and moves of Quincy for tests, in few words."""
+"""Positions and moves of Quincy for tests, in a short form."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -41,7 +41,7 @@ def begun(*hands: str, **fields: Any) -> State:
 
 
 def move(text: str) -> Move:
-    """Return a move that is written like `35 +53` (add on row 5, column 3), `04 -42` (remove) or `44` (discard)."""
+    """Return a move written like `35 +53` (add on row 5, column 3), `04 -42` (remove) or `44` (discard)."""
     played, _, rest = text.partition(" ")
     if not rest:
         return Discard(domino(played))
@@ -50,19 +50,19 @@ def move(text: str) -> Move:
 
 
 def play(state: State, *moves: str) -> State:
-    """Return the state after these moves, all that was drawn delivered."""
+    """Return the state after these moves, with all drawn dominoes delivered."""
     for text in moves:
         state = GAME.deliver(GAME.play(state, move(text)))
     return state
 
 
 def held(state: State, seat: int) -> str:
-    """Return a seat's hand, as `dominoes` reads it."""
+    """Return a seat's hand in the form that `dominoes` reads."""
     return written(state.hands[seat])
 
 
 def written(numbers: Iterable[int]) -> str:
-    """Return dominoes given by number, as `dominoes` reads them."""
+    """Return dominoes given by number in the form that `dominoes` reads."""
     return " ".join(f"{DOMINOES[number][0]}{DOMINOES[number][1]}" for number in numbers)
 
 

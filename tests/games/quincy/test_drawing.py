@@ -1,4 +1,4 @@
-"""The drawings of Quincy: every stone on its square, teams and lines told apart without colours, every seat shown."""
+"""The drawings of Quincy: every stone on its square, teams and lines differ without colours, every seat is shown."""
 
 from random import Random
 from typing import Any
@@ -19,19 +19,19 @@ SIDE, MARGIN = 52, 34
 
 
 def drawn(state: State) -> ET.Element:
-    """Return the drawing of a state, checked."""
+    """Return the drawing of a state after checks."""
     svg = GAME.draw_svg(state)
     check_drawing(svg)
     return ET.fromstring(svg)
 
 
 def href(use: ET.Element) -> str:
-    """Return what a `use` shows, without the game's prefix."""
+    """Return the symbol that a `use` shows, without the game's prefix."""
     return (use.get("href") or "").removeprefix("#quincy-")
 
 
 def laid(root: ET.Element) -> dict[tuple[int, int], list[str]]:
-    """Return what is drawn on each square of the board, the lowest first."""
+    """Return the symbols on each square of the board, the lowest first."""
     found: dict[tuple[int, int], list[str]] = {}
     for use in root.findall(f"{SVG}use"):
         row_number, column_number = (1 + (int(use.get(key, "")) - MARGIN) // SIDE for key in ("y", "x"))
@@ -50,7 +50,7 @@ def texts(element: ET.Element) -> list[str]:
 
 
 def turns(root: ET.Element) -> list[bool]:
-    """Tell of each seat whether it is marked as the one to move."""
+    """Return for each seat whether it is marked as the one to move."""
     return [any(title.text == "to move" for title in card.iter(f"{SVG}title")) for card in cards(root)]
 
 
@@ -58,13 +58,13 @@ MIDDLE = begun("35 09", "24 00", pile="66 77", a=[*row(1, 1, 4), (9, 1)], b=[(1,
 
 
 def test_stones_lie_on_their_squares() -> None:
-    """Each stone is drawn once, with its team's shape and letter, and those of lines another way."""
+    """Each stone is drawn once, with its team's shape and letter; stones of lines look different."""
     expected = {**{square: ["A-line"] for square in row(1, 1, 4)}, (9, 1): ["A"]}
     assert {**expected, (1, 9): ["B"], (2, 5): ["B"], (3, 5): ["B"]} == laid(drawn(MIDDLE))
 
 
 def test_teams_and_lines_are_told_apart_without_colours() -> None:
-    """Each of the four kinds of stone has an outline or an edge, and a letter, of its own."""
+    """Each of the four kinds of stone has an outline or an edge and a letter of its own."""
     symbols = {(found.get("id") or "").removeprefix("quincy-"): found for found in drawn(MIDDLE).iter(f"{SVG}symbol")}
     looks = {
         name: (symbols[name][0].tag, symbols[name][0].get("stroke-width"), *texts(symbols[name]))
@@ -76,7 +76,7 @@ def test_teams_and_lines_are_told_apart_without_colours() -> None:
 
 
 def test_a_line_has_a_bar_from_end_to_end() -> None:
-    """A line can be seen as one thing, and two lines that cross as two."""
+    """A line can be seen as one thing, and two crossing lines as two."""
     state = play(begun("44 12", "29", a=[*row(4, 1, 3), *column(4, 5, 7)]), "44 +44")
     bars = [path.get("d") for path in drawn(state).findall(f"{SVG}path") if path.get("stroke-width") == "14"]
     assert bars == ["M60 216L216 216", "M216 216L216 372"]
@@ -93,7 +93,7 @@ def test_rows_columns_and_marks_of_the_board() -> None:
 
 
 def test_the_last_move_is_marked() -> None:
-    """The square of the last stone is framed, also where one was removed; after a discard none is."""
+    """The square of the last stone is framed, also if the stone was removed; after a discard no square is."""
     state = play(MIDDLE, "35 +53")
     assert laid(drawn(state))[5, 3] == ["fresh", "A"]
     removed = play(state, "00 -91")
@@ -104,7 +104,7 @@ def test_the_last_move_is_marked() -> None:
 
 
 def test_each_seat_shows_its_last_move() -> None:
-    """In words, the last one of all in bold."""
+    """Moves are in words; the latest of all is bold."""
     root = drawn(play(MIDDLE, "35 +53", "00 -91"))
     words = [card.findall(f"{SVG}text")[-1] for card in cards(root)]
     assert [text.text for text in words] == ["on row 5, column 3, by 3|5", "took row 9, column 1, by 0|0"]
@@ -123,7 +123,7 @@ def hand(card: ET.Element) -> list[list[str]]:
 
 
 def test_hands_lines_and_names_are_shown() -> None:
-    """Every seat has its stone, its stand-in for a name, its lines and its dominoes, blanks left blank."""
+    """Every seat has its stone, a stand-in for its name, its lines and its dominoes; blanks are blank."""
     root = drawn(MIDDLE)
     assert [texts(card)[:2] for card in cards(root)] == [["seat 0", "1 line"], ["seat 1", "0 lines"]]
     assert [hand(card) for card in cards(root)] == [[["3", "5"], ["9"]], [["2", "4"], []]]
@@ -134,7 +134,7 @@ def test_hands_lines_and_names_are_shown() -> None:
 
 @pytest.mark.parametrize(("eyes", "face_down"), [(None, [0, 0]), ((0,), [0, 2]), ((), [3, 2])])
 def test_hands_that_are_not_seen_lie_face_down(eyes: tuple[int, ...] | None, face_down: list[int]) -> None:
-    """As many as the seat holds, and none of a hand that is seen."""
+    """There are as many as the seat holds, and none of a hand that is seen."""
     svg = GAME.draw_svg(begun("12 13 14", "23 24"), eyes)
     check_drawing(svg)
     root = ET.fromstring(svg)
@@ -144,7 +144,7 @@ def test_hands_that_are_not_seen_lie_face_down(eyes: tuple[int, ...] | None, fac
 
 
 def test_whose_turn_it_is() -> None:
-    """Exactly the seat to move is marked; an expelled one is out."""
+    """Only the seat to move is marked; an expelled seat is out."""
     state = begun("12 13", "23 24", "34 35", "45 46")
     assert turns(drawn(state)) == [True, False, False, False]
     dropped = drawn(GAME.drop(state, 0))
@@ -161,7 +161,7 @@ ENDS: tuple[tuple[str, State, str], ...] = (
 
 @pytest.mark.parametrize(("_name", "state", "says"), ENDS, ids=[row[0] for row in ENDS])
 def test_the_end_is_told(_name: str, state: State, says: str) -> None:
-    """After the end nobody is to move, and both drawings say how it ended."""
+    """After the end no seat is marked, and both drawings say how the game ended."""
     assert turns(drawn(state)) == [False, False]
     assert says in texts(drawn(state))
     assert GAME.draw_text(state).endswith(says)
@@ -207,7 +207,7 @@ def lines_of(state: State) -> list[str]:
 
 
 def test_text_reads_without_colours() -> None:
-    """Stones by letter, lines in parentheses, the last move between angles; then a line per seat."""
+    """Stones are letters, lines are in parentheses, the last move is between angles; then each seat has a line."""
     expected: list[Any] = [
         "     1   2   3   4   5   6   7   8   9",
         " 1  (A) (A) (A) (A)  '   ·   ·   ·   B",

@@ -1,4 +1,4 @@
-"""How a game of Quincy ends: two lines, a wash, expulsions at any point; and what a view tells and keeps to itself."""
+"""How a game of Quincy ends: two lines, a wash, expulsions at any point; and what a view shows and hides."""
 
 from random import Random
 from typing import Any
@@ -40,7 +40,7 @@ WINS: tuple[tuple[str, list[Square], str, bool], ...] = (
 
 @pytest.mark.parametrize(("_name", "stones", "text", "is_win"), WINS, ids=[row[0] for row in WINS])
 def test_two_lines_win(_name: str, stones: list[Square], text: str, is_win: bool) -> None:  # noqa: FBT001  # of a table
-    """A team wins at the end of a turn in which its stones form two lines, in one move or in two; nothing less wins."""
+    """A team wins at the end of a turn in which its stones form two lines, in one move or in two."""
     state = begun(f"{text[:2]} 99", "29", pile="66 77", a=[square for square in stones if square != (9, 9)])
     played = GAME.play(state, move(text))
     expected = Outcome(((0,), (1,)), (1, 0), (1, 0), "quincy.end.lines") if is_win else None
@@ -49,7 +49,7 @@ def test_two_lines_win(_name: str, stones: list[Square], text: str, is_win: bool
 
 
 def test_a_win_draws_nothing() -> None:
-    """The pile and the hand stay as they are, and there is nothing to deliver."""
+    """The pile and the hand stay as they are, and nothing is to be delivered."""
     played = GAME.play(begun("44 12", "29", pile="66", a=[*row(4, 1, 3), *column(4, 5, 7)]), move("44 +44"))
     public = {"action": "add", "domino": (4, 4), "square": (4, 4), "seat": 0, "lines": 2}
     assert News(public, None) == GAME.news(played)
@@ -58,7 +58,7 @@ def test_a_win_draws_nothing() -> None:
 
 
 def test_partners_win_together() -> None:
-    """In a game of four, a team's stones are one; both partners have the first rank and the point."""
+    """In a game of four, a team's stones count together; both partners have the first rank and the point."""
     state = begun("12 13", "44 25", "34 35", "45 46", b=[*row(4, 1, 3), *column(4, 5, 7)])
     won = play(state, "12 +12", "44 +44")
     assert Outcome(((3, 1), (2, 0)), (0, 1, 0, 1), (2, 3, 0, 1), "quincy.end.lines") == GAME.outcome(won)
@@ -67,7 +67,7 @@ def test_partners_win_together() -> None:
 
 
 def test_all_dominoes_exhausted_is_a_wash() -> None:
-    """When the last domino is played without a winner, everybody shares the rank, without a point."""
+    """If the last domino is played without a winner, all seats share the rank, without a point."""
     state = play(begun("12", "34", pile="56"), "12 +12", "34 +34")
     assert GAME.outcome(state) is None
     washed = play(state, "56 +56")
@@ -75,7 +75,7 @@ def test_all_dominoes_exhausted_is_a_wash() -> None:
 
 
 def test_nobody_can_play_any_more() -> None:
-    """When all that is left in the hands is unplayable, it is discarded, and the game is a wash."""
+    """When all dominoes left in the hands are unplayable, they are discarded, and the game is a wash."""
     state = play(begun("12 11", "22", a=[(1, 1), (2, 2)]), "12 +12")
     assert Outcome(((1, 0),), (0, 0), (1, 0), "quincy.end.wash") == GAME.outcome(state)
     assert written(state.face_up) == "12 22 11"
@@ -83,7 +83,7 @@ def test_nobody_can_play_any_more() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_other_one_wins_when_one_of_two_is_expelled(seat: int) -> None:
-    """In a game of two, whoever is left wins; what the expelled one held lies face down."""
+    """In a game of two, the seat that is left wins; the dominoes of the expelled one lie face down."""
     state = GAME.drop(begun("12 13", "34 35", pile="56"), seat)
     scores = (int(seat != 0), int(seat != 1))
     assert Outcome(((1 - seat,),), scores, (1 - seat,), "quincy.end.eliminated") == GAME.outcome(state)
@@ -111,7 +111,7 @@ def test_the_lone_partner_can_win() -> None:
 
 
 def test_who_is_expelled_before_its_draw_arrives_loses_it_too() -> None:
-    """What was on the way lies face down, and is in no hand."""
+    """A domino on its way lies face down, and is in no hand."""
     played = GAME.play(begun("12 13", "23 24", "34 35", "45 46", pile="66 77"), move("12 +12"))
     dropped = GAME.drop(played, 0)
     assert (GAME.to_move(dropped), held(dropped, 0), written(dropped.pile)) == (1, "", "77")
@@ -120,7 +120,7 @@ def test_who_is_expelled_before_its_draw_arrives_loses_it_too() -> None:
 
 
 def test_who_is_expelled_between_a_discard_and_its_play_ends_its_turn() -> None:
-    """The next one's turn is a new one."""
+    """The next seat's turn is a new one."""
     state = play(begun("11 12", "23 24", "34 35", "45 46", pile="66 77", a=[(1, 1)]), "11")
     assert GAME.is_same_turn(state)
     assert GAME.is_same_turn(GAME.drop(state, 1))
@@ -140,7 +140,7 @@ def test_an_expulsion_can_leave_nobody_who_can_play() -> None:
 
 
 def test_a_view_tells_what_happened_since_the_last_move() -> None:
-    """Moves, skips and expulsions of the others are told until the seat has moved again."""
+    """A view has the others' moves, skips and expulsions until the seat has moved again."""
     state = play(begun("12 13", "23 24", "11", "45 46", a=[(1, 1)]), "12 +12", "23 +23")
     added = (PublicEvent(1, "add", ((2, 3),), (2, 3)), PublicEvent(2, "skip", ((1, 1),), None))
     assert list(added) == GAME.view(state, 0).since
@@ -151,7 +151,7 @@ def test_a_view_tells_what_happened_since_the_last_move() -> None:
 
 
 def test_a_view_is_plain_and_whole() -> None:
-    """What a program in any language is sent: lists, numbers and short strings."""
+    """A program in any language is sent lists, numbers and short strings."""
     state = play(begun("12 35", "08 24", pile="66 77 88", a=row(1, 1, 4), b=[(9, 9)], face_up="99"), "35 +53")
     assert plain(GAME.view(state, 1)) == {
         "seat": 1,
@@ -172,7 +172,7 @@ def test_a_view_is_plain_and_whole() -> None:
 @settings(max_examples=25, deadline=None)
 @given(key=keys, seed=seeds, seats=st.sampled_from((2, 4)))
 def test_views_do_not_depend_on_what_they_hide(key: bytes, seed: int, seats: int) -> None:
-    """Whatever the others hold and the pile brings, and what was laid face down: a seat's view is the same bytes."""
+    """A seat's view does not depend on the others' hands, the pile, and the dominoes that were laid face down."""
     source = Random(seed)
     state = GAME.new(OPTIONS, seats, chance.Dealer(key))
     while GAME.outcome(state) is None:
@@ -205,7 +205,7 @@ def permuted(state: State, seat: int, source: Random) -> State:
 
 
 def test_an_imagined_state_deals_what_is_hidden() -> None:
-    """The other hands change with the shuffle; who is to move without a pile can always play one of its dominoes."""
+    """The other hands change with the shuffle; if there is no pile, the seat to move can always play a domino."""
     crowd = [(number, number) for number in range(1, 9)]
     state = play(begun("35 12", "11 22 99", a=crowd[::2], b=crowd[1::2]), "35 +53")
     seen = GAME.view(state, 0)
@@ -222,7 +222,7 @@ def test_an_imagined_state_deals_what_is_hidden() -> None:
 @settings(max_examples=40, deadline=None)
 @given(key=keys, seed=seeds, seats=st.sampled_from((2, 4)))
 def test_who_leaves_at_any_point_leaves_a_whole_game(key: bytes, seed: int, seats: int) -> None:
-    """Before a delivery or after it, every domino stays in one place, and the game ends within 55 moves."""
+    """A seat may leave before or after a delivery: no domino is lost, and the game ends within 55 moves."""
     source = Random(seed)
     state = GAME.new(OPTIONS, seats, chance.Dealer(key))
     moves = 0

@@ -1,4 +1,4 @@
-"""What Quincy takes from outside: moves, options and positions as plain values, well formed or not."""
+"""The input of Quincy: moves, options and positions as plain values, well formed or not."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ MALFORMED: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("raw", MALFORMED, ids=repr)
 def test_malformed_moves_are_refused(raw: Any) -> None:
-    """A plain value without the form of a move is no move in any state; nothing is guessed."""
+    """A plain value without the form of a move is malformed in any state; nothing is guessed."""
     with pytest.raises(MalformedMove, match=r"."):
         GAME.parse_move(raw)
 
@@ -63,7 +63,7 @@ def test_malformed_moves_are_refused(raw: Any) -> None:
     ],
 )
 def test_a_domino_has_no_direction(hand: str, raw: dict[str, Any]) -> None:
-    """Either way round it is the same play, and everybody is told of it in the same way."""
+    """Both ways round it is the same play, and all seats are sent it in the same form."""
     state = GAME.restore(OPTIONS, position(hand, "11", pile="22 33", a=[(4, 5), (5, 4)], b=[(4, 4)]))
     again = {**raw, "domino": raw["domino"][::-1]}
     after, after_again = (GAME.play(state, GAME.parse_move(item)) for item in (raw, again))
@@ -73,7 +73,7 @@ def test_a_domino_has_no_direction(hand: str, raw: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("raw", [{"seats": 2}, {"": None}, {"hand_size": 5}])
 def test_there_are_no_options(raw: dict[str, Any]) -> None:
-    """An organiser who sets one anyway is told so."""
+    """An organiser who sets an option gets an error."""
     with pytest.raises(BadSetup, match=r"options of quincy: .*it knows: none"):
         GAME.parse_options(raw)
 
@@ -107,13 +107,13 @@ TWO_LINES = position("12", "34", b=[*row(1, 1, 4), *row(5, 1, 4)])["board"]
     ],
 )
 def test_bad_positions_are_refused(raw: Any, says: str) -> None:
-    """A position without the form of one, or that can't be reached, is refused with its reason."""
+    """A position without the form of one, or that can't be reached, is refused with the reason."""
     with pytest.raises(BadSetup, match=says):
         GAME.restore(OPTIONS, raw)
 
 
 def test_a_position_is_kept_as_it_was_given() -> None:
-    """Hands, pile and what lies face up come from the position; what it does not name is out of play."""
+    """Hands, the pile and the dominoes that lie face up come from the position; all others are out of play."""
     state = GAME.restore(OPTIONS, position("12 05", "34", pile="56 11", face_up="99 88", a=[(1, 2)], b=row(9, 1, 4)))
     GAME.check_invariants(state)
     view = GAME.view(state, 0)

@@ -1,4 +1,4 @@
-"""Quincy's turns by tables, from small positions: what is legal, what is drawn, who is skipped. No ends."""
+"""Quincy's turns by tables, from small positions: legal moves, draws and skips. test_ends.py has the ends."""
 
 import pytest
 
@@ -17,7 +17,7 @@ B = [(5, 8), (4, 4), *row(4, 6, 9), (8, 5), (1, 1)]
 
 
 def broken_rule(state: State, text: str) -> str | None:
-    """Return the rule that a move breaks; the state must stay as it is either way."""
+    """Return the rule that a move breaks; the state must stay as it was in any case."""
     before = repr(state)
     broken = None
     try:
@@ -69,14 +69,14 @@ MOVES: tuple[tuple[str, str, str | None], ...] = (
 
 @pytest.mark.parametrize(("_name", "text", "expected"), MOVES, ids=[row[0] for row in MOVES])
 def test_moves(_name: str, text: str, expected: str | None) -> None:
-    """A move is legal, or breaks the rule that is named; the list of legal moves says the same."""
+    """A move is legal, or breaks the named rule; the list of legal moves agrees."""
     state = begun(HAND, "67 66", pile="12", a=[*A, (6, 6)], b=B)
     assert expected == broken_rule(state, text)
     assert (expected is None) == (move(text) in GAME.legal_moves(state))
 
 
 def test_every_rule_of_a_move_is_broken_and_kept_above() -> None:
-    """The table has an example of each rule that a move can break, and of moves that keep them."""
+    """The table has an example of each rule that a move can break, and of moves that keep it."""
     assert {rule for rule in GAME.rules if not rule.startswith("quincy.end.")} == {row[2] for row in MOVES} - {None}
 
 
@@ -103,7 +103,7 @@ LINES: tuple[tuple[str, list[Square], int], ...] = (
 
 @pytest.mark.parametrize(("_name", "stones", "expected"), LINES, ids=[row[0] for row in LINES])
 def test_lines(_name: str, stones: list[Square], expected: int) -> None:
-    """A line is a longest straight run of four or more; its squares are those that can't be taken from."""
+    """A line is a longest straight run of four or more; nothing can be removed from its squares."""
     squares = sum(board.BITS[stone] for stone in set(stones))
     kept, count = board.survey(squares)
     lines = board.lines(squares)
@@ -113,7 +113,7 @@ def test_lines(_name: str, stones: list[Square], expected: int) -> None:
 
 
 def test_a_lengthened_line_is_unbreakable_too() -> None:
-    """What is added at the end of a line is part of it; a stone beside it is not."""
+    """A stone that is added at the end of a line is part of it; a stone next to it is not."""
     state = play(begun("39 12", "03 09", a=[*row(3, 5, 8), (2, 3)]), "39 +39")
     assert GAME.view(state, 1).lines[0].squares == row(3, 5, 9)
     assert broken_rule(state, "03 -39") == "quincy.remove.unbreakable"
@@ -122,7 +122,7 @@ def test_a_lengthened_line_is_unbreakable_too() -> None:
 
 
 def test_a_removed_stone_is_gone() -> None:
-    """The square is empty again, and the rest of three stones in a row is no line any more when it is filled."""
+    """The square is empty again. If it is filled later, the rest of three stones in a row is no line any more."""
     state = play(begun("05 12", "35 34", a=[(9, 9)], b=row(5, 1, 3)), "05 -52")
     assert GAME.view(state, 0).board[4] == "B.B......"
     assert broken_rule(state, "35 +53") == "quincy.add.empty"
@@ -144,7 +144,7 @@ def test_new_deals_in_seat_order() -> None:
 
 
 def test_a_play_draws_one() -> None:
-    """The next domino of the pile is on its way, and comes to the end of the hand; then the next seat is to move."""
+    """The next domino of the pile is on its way to the end of the hand; then the next seat is to move."""
     state = begun("35 19", "24", pile="66 77")
     played = GAME.play(state, move("35 +53"))
     public = {"action": "add", "domino": (3, 5), "square": (5, 3), "seat": 0, "lines": 0}
@@ -157,7 +157,7 @@ def test_a_play_draws_one() -> None:
 
 
 def test_an_empty_pile_hands_out_nothing() -> None:
-    """Even nothing is a hand-out."""
+    """The hand-out is empty, but there is one."""
     played = GAME.play(begun("05 19", "24", b=[(5, 5)]), move("05 -55"))
     public = {"action": "remove", "domino": (0, 5), "square": (5, 5), "seat": 0, "lines": 0}
     assert News(public, ()) == GAME.news(played)
@@ -179,7 +179,7 @@ def test_a_discard_draws_and_the_turn_goes_on() -> None:
 
 
 def test_nobody_has_to_discard() -> None:
-    """An unplayable domino may stay in the hand, and be played once its square is empty again."""
+    """An unplayable domino may stay in the hand, and can be played once its square is empty again."""
     state = play(begun("11 35", "01 24", pile="77 88 99", a=[(1, 1)]), "35 +53")
     kept = play(state, "24 +42")
     assert broken_rule(kept, "11 +11") == "quincy.add.empty"
@@ -190,13 +190,13 @@ def test_nobody_has_to_discard() -> None:
 
 
 def test_without_a_pile_a_discard_is_not_replaced() -> None:
-    """The turn goes on with what is left of the hand."""
+    """The turn goes on with the rest of the hand."""
     state = play(begun("11 35", "24", a=[(1, 1)]), "11")
     assert (GAME.to_move(state), held(state, 0)) == (0, "35")
 
 
 def skips(state: State) -> list[tuple[int, str]]:
-    """Return who was skipped, and what it laid face up."""
+    """Return the skipped seats, and the dominoes that each laid face up."""
     return [
         (event.seat, " ".join(f"{low}{high}" for low, high in event.dominoes))
         for event in state.log
@@ -205,7 +205,7 @@ def skips(state: State) -> list[tuple[int, str]]:
 
 
 def test_who_holds_only_unplayable_dominoes_is_skipped() -> None:
-    """With nothing left to draw, they are discarded for good, and the turn goes to the next seat."""
+    """When nothing is left to draw, they are discarded for good, and the turn goes to the next seat."""
     state = play(begun("35 34", "11 22", "45", "67", a=[(1, 1), (2, 2)]), "35 +53")
     assert (GAME.to_move(state), held(state, 1), skips(state)) == (2, "", [(1, "11 22")])
     assert written(state.face_up) == "35 11 22"
@@ -224,7 +224,7 @@ def test_while_the_pile_lasts_unplayable_dominoes_are_exchanged_instead() -> Non
 
 
 def test_a_turn_may_end_with_discards_alone() -> None:
-    """Who drew the last domino in vain, and can play none of the others, is skipped in the middle of its turn."""
+    """A seat that drew the last domino in vain, and can play none of the others, is skipped in mid-turn."""
     state = play(begun("11 22", "45", pile="33", a=[(1, 1), (2, 2), (3, 3)]), "22")
     assert (GAME.to_move(state), GAME.is_same_turn(state)) == (1, False)
     assert skips(state) == [(0, "11 33")]
@@ -248,6 +248,6 @@ def test_turns_go_round_the_table() -> None:
 
 
 def test_all_blanks_at_once_have_every_move() -> None:
-    """Ten blanks add on each empty square of their rows and columns, the double one anywhere."""
+    """Ten dominoes with blanks add on each empty square of their rows and columns, the double blank anywhere."""
     state = begun(" ".join(f"0{end}" for end in range(10)), "12", b=A)
     assert len(GAME.legal_moves(state)) == 9 * 17 + 81

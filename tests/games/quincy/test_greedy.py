@@ -1,4 +1,4 @@
-"""The house player of Quincy: it takes what is there, and wins against chance."""
+"""The greedy player of Quincy: it makes obvious moves, and wins against chance."""
 
 from random import Random
 from typing import Any
@@ -16,7 +16,7 @@ GREEDY = make_greedy(GAME, OPTIONS, bytes(32))
 
 
 def choice(state: State) -> Any:
-    """Return what greedy plays for the seat to move, plain."""
+    """Return greedy's plain move for the seat to move."""
     return plain(GREEDY(plain(GAME.view(state, GAME.to_move(state)))))
 
 
@@ -34,13 +34,13 @@ CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 
 @pytest.mark.parametrize(("_name", "fields", "hand", "expected"), CHOICES, ids=[row[0] for row in CHOICES])
 def test_it_sees_what_is_there(_name: str, fields: dict[str, Any], hand: str, expected: str) -> None:
-    """From small positions, the move that anybody would make."""
+    """In small positions, it makes the obvious move."""
     assert plain(move(expected)) == choice(begun(hand, "88 89", **fields))
 
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_it_wins_against_chance(seats: int) -> None:
-    """All its moves are legal, and it wins nine games of ten or more against random players, on either side."""
+    """All its moves are legal, and it wins at least nine games of ten against random players, on either side."""
     source = Random(seats)
     won = 0
     for number in range(20):
