@@ -29,7 +29,7 @@ from .words import broken, duration, moment, number, placeless, short_cause
 DATA = b'<script type="application/json" id="data">'
 """Stands before the data of a page's script."""
 _SELF, _NOBODY = "'self'", "'none'"
-_SITE_HEADER = re.compile(r'<header class="bar" data-site="([./]*)">.*?</header>', re.DOTALL)
+_SITE_HEADER = re.compile(r'<header class="site-bar" data-site="([./]*)">.*?</header>', re.DOTALL)
 _MAY_ASK = f"connect-src {_SELF}; "
 
 
@@ -77,7 +77,7 @@ def page(
 
 def without_site(page: str) -> str:
     """Return a page whose header of a contest's site leads to the first page of an archive alone."""
-    return _SITE_HEADER.sub(r'<header class="bar"><a href="\1index.html">The contest</a></header>', page, count=1)
+    return _SITE_HEADER.sub(r'<header class="site-bar"><a href="\1index.html">The contest</a></header>', page, count=1)
 
 
 @cache

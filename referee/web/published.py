@@ -59,15 +59,19 @@ def has_replay(folder: Path, match: str) -> bool:
     return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
 
 
-def address_entrants(tournament: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the address of each entrant's page, from the site's first page, by name.
+def find_entrants(folder: Path, entrants: Sequence[str], names: Iterable[str]) -> list[str | None]:
+    """Return the address of each entrant's page, from the site's first page; None if there is no such page yet.
 
     Args:
-        tournament: name of the tournament.
-        names: names of all its entrants, in their order.
+        folder: folder of the tournament's records.
+        entrants: names of all its entrants, in their order.
+        names: names of those that are looked for.
     """
-    pages = zip(names, page_names(names), strict=True)
-    return {name: f"tournaments/{tournament}/entrants/{page}.html" for name, page in pages}
+    paths = {name: f"entrants/{page}.html" for name, page in zip(entrants, page_names(entrants), strict=True)}
+    return [
+        f"tournaments/{folder.name}/{paths[name]}" if name in paths and (folder / paths[name]).is_file() else None
+        for name in names
+    ]
 
 
 def find_verifier(folder: Path, head: str, *, is_over: bool) -> str:

@@ -27,7 +27,7 @@ function take(data) {
 async function sendSafely(event) {
   const { target: form, submitter } = event;
   event.preventDefault();
-  const home = document.querySelector(".bar form a")?.href; // the link to the desk: only signed-in visitors have it
+  const home = document.querySelector(".site-bar form a")?.href; // the link to the desk: only signed-in visitors have it
   const page = await Following.ask(home ?? form.action);
   if (page === null) return;
   const own = (root) => root?.querySelector("input[name=form_token]");

@@ -28,7 +28,7 @@ from ...observers.spectating import SeenTable
 from ...programs.processes import OwnProcess
 from ..contest_json import OpenMatch
 from ..live import LiveTable, LiveTables
-from ..published import address_entrants, heads_path
+from ..published import find_entrants, heads_path
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -133,10 +133,9 @@ class TournamentRun:
         return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
 
     def find_addresses(self, names: Iterable[str]) -> list[str | None]:
-        """Return the address of the page of each entrant, from the site's first page; None: it has joined since."""
+        """Return the address of each entrant's page, from the site's first page; None: no report has made it yet."""
         spec = self.scheduled.plan.spec
-        known = address_entrants(spec.name, [entrant.name for entrant in spec.entrants])
-        return [known.get(name) for name in names]
+        return find_entrants(self.folder, [entrant.name for entrant in spec.entrants], names)
 
     def begin(self) -> None:
         """Start it now or when its time comes; a tournament that is paused, or played elsewhere, waits."""
