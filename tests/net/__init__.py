@@ -1,1 +1,1 @@
-"""Tests of the network edge: Twisted's Clock and in-memory transports inside, real processes at the rim."""
+"""Tests of the network layer: Twisted's Clock and in-memory transports; real processes only at the edges."""

@@ -11,7 +11,7 @@ from .in_memory import InMemoryMatch, OpenMatch
 
 @pytest.fixture
 def open_match(tmp_path: Path) -> Iterator[OpenMatch]:
-    """Return what makes a match, and leave no file open."""
+    """Return the function that makes a match; close all its files at the end."""
     made: list[InMemoryMatch] = []
 
     def make(**setup: Any) -> InMemoryMatch:

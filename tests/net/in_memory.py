@@ -1,4 +1,4 @@
-"""One match of Q between in-memory links, whose peers speak when a test says so."""
+"""One match of Q between in-memory links whose peers speak when a test calls them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -48,17 +48,17 @@ def ready(seat: int) -> Ready:
 
 
 def let_others_go_first(agenda: Agenda) -> None:
-    """Add as many other matches as are taken together: whatever is added next waits for the turn after."""
+    """Add as many other matches as the agenda takes together, so that the next addition waits for the next turn."""
     for _ in range(AT_ONCE):
         agenda.add(object(), (_nothing,) * 4)
 
 
 def _nothing() -> None:
-    """Stand for another match's stage."""
+    """Stand in for a stage of another match."""
 
 
 class InMemoryMatch:
-    """A match of Q between peers that speak when the test says so."""
+    """A match of Q between peers that speak when the test calls them."""
 
     peer: type[Peer] = Peer
     dialect: str | None = None
@@ -119,7 +119,7 @@ class InMemoryMatch:
         self.result = fired(self.runner.start())
 
     def ready(self) -> None:
-        """Let everybody accept, and open its nonce."""
+        """Let all seats accept, and open their nonces."""
         for seat, peer in enumerate(self.peers):
             assert kinds(peer.heard()) == ["Offer"]
             peer.say(ready(seat))
@@ -143,11 +143,11 @@ class InMemoryMatch:
         return turn
 
     def run(self, seconds: float) -> None:
-        """Let time pass, the loop beating."""
+        """Let time pass while the loop beats."""
         self.clock.pump([BEAT_S / 2] * round(2 * seconds / BEAT_S))
 
     def end(self) -> Result:
-        """Return the result of the match, its record audited."""
+        """Return the result of the match after auditing its record."""
         assert len(self.result) == 1
         record = audit(self.path, lambda _name: QGame(), find_wire=installed().wire)
         assert record.result is not None

@@ -1,4 +1,4 @@
-"""A reactor of a test's own, with real sockets, which takes a turn whenever the test says so."""
+"""A reactor of a test, with real sockets, which takes a turn whenever the test wants it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from typing import Any
 from twisted.internet.epollreactor import EPollReactor
 
 _LAST_TURNS = 4
-"""More than it takes to close what is being closed."""
+"""More turns than closing takes."""
 
 
 @contextmanager
 def real_loop(seconds: Callable[[], float] | None = None) -> Iterator[Any]:
-    """Yield a reactor, by whatever clock, and leave none of its descriptors open."""
+    """Yield a reactor on any clock, and leave none of its descriptors open."""
     reactor: Any = EPollReactor()
     if seconds is not None:
         reactor.seconds = seconds

@@ -1,4 +1,4 @@
-"""What matches have to take: at once or together, each stage of all before the next one of any."""
+"""The agenda of the matches: alone or together, each stage of all matches comes before the next stage of any."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from referee.net.event_loop import Agenda, Stages
 
 
 def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: None) -> Stages:
-    """Return two stages that note themselves; the second one does something else, too."""
+    """Return two stages that note their calls; the second one also calls a function."""
 
     def _send() -> None:
         acts.append(f"{name} sends")
@@ -20,14 +20,14 @@ def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: Non
 
 
 def test_a_step_is_taken_at_once() -> None:
-    """As long as nobody gathers any."""
+    """It is not held for others then."""
     agenda, acts = Agenda(), list[str]()
     agenda.add("a", stages("a", acts))
     assert acts == ["a judges", "a sends"]
 
 
 def test_what_gathers_is_taken_stage_by_stage() -> None:
-    """And nothing before it is released."""
+    """No stage runs before the agenda is released."""
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
     agenda.add("a", stages("a", acts))
@@ -38,7 +38,7 @@ def test_what_gathers_is_taken_stage_by_stage() -> None:
 
 
 def test_what_follows_from_a_step_is_taken_after_all_that_came_with_it() -> None:
-    """However deep; then steps are taken at once again."""
+    """This holds at any depth; afterwards, transitions are taken at once again."""
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
     last = stages("c", acts)
@@ -52,7 +52,7 @@ def test_what_follows_from_a_step_is_taken_after_all_that_came_with_it() -> None
 
 
 def test_a_step_that_follows_waits_for_the_one_that_is_being_taken() -> None:
-    """Nothing was gathered, and yet no match is in the middle of two steps."""
+    """Nothing was held, and still no match is in the middle of two transitions."""
     agenda, acts = Agenda(), list[str]()
     second = stages("b", acts)
     agenda.add("a", (lambda: agenda.add("b", second), *stages("a", acts)))
@@ -60,7 +60,7 @@ def test_a_step_that_follows_waits_for_the_one_that_is_being_taken() -> None:
 
 
 def test_as_many_are_taken_together_as_the_caches_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others wait for the next time, in their order; what follows from the first ones does not."""
+    """The others wait for the next time, in their order. Consequences of the first ones do not wait."""
     monkeypatch.setattr(module, "AT_ONCE", 2)
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
@@ -78,7 +78,7 @@ def test_as_many_are_taken_together_as_the_caches_hold(monkeypatch: pytest.Monke
 
 
 def test_who_has_something_of_its_own_does_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deadline, say, while others still wait; who waited itself, and what follows, is taken then, once."""
+    """A deadline, for example, while others still wait. If the match itself waited, its work is done then, once."""
     monkeypatch.setattr(module, "AT_ONCE", 1)
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
@@ -93,7 +93,7 @@ def test_who_has_something_of_its_own_does_not_wait_for_others(monkeypatch: pyte
 
 
 def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
-    """It is noted as Twisted notes one, and the agenda goes on, then and later."""
+    """It is logged as Twisted logs one, and the agenda goes on, then and later."""
     agenda, acts, noted = Agenda(), list[str](), list[str]()
 
     def _fail() -> None:
@@ -116,7 +116,7 @@ def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
 
 
 def test_what_a_match_adds_twice_is_taken_once() -> None:
-    """As long as it has not been taken; whoever asks is told that the match has something to take."""
+    """As long as it has not been taken, the agenda says that the match has something to take."""
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
     for _ in range(2):

@@ -20,13 +20,13 @@ SEALER = Sealer.new()
 
 
 class Disk:
-    """A loop whose syncs wait for the test, and what the system was asked to keep."""
+    """A loop whose syncs wait for the test, and the syncs that the system was asked for."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.loop = Loop()
         self.loop.syncs_at_once = False
         self.stood_still: list[Event] = []
-        """For which batches the loop stood still."""
+        """Batches for which the loop stood still."""
         self.commits = self.group_commit(Durability.TURN)
         self.writers = [ChainWriter(folder / f"{number}.log", SEALER) for number in range(6)]
         self.asked: list[int] = []
@@ -38,7 +38,7 @@ class Disk:
         return GroupCommit(self.loop, durability, lambda is_through, _: self.stood_still.append(is_through))
 
     def written(self, number: int) -> "list[object]":
-        """Let a writer write a line and have it synced; return a list that is filled once it is."""
+        """Let a writer write a line and sync it; return a list that is filled once that is done."""
         self.writers[number].write("line")
         return fired(self.commits.sync(self.writers[number]))
 
@@ -57,7 +57,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
 
 
 def test_what_comes_during_a_batch_is_the_next_one(disk: Disk) -> None:
-    """Two lines of one record are synced once, and nobody is told before."""
+    """Two lines of one record are synced once, and nobody is notified before."""
     first = disk.written(0)
     later = [disk.written(0), disk.written(1), disk.written(0)]
     (batch,) = disk.loop.work
@@ -72,7 +72,7 @@ def test_what_comes_during_a_batch_is_the_next_one(disk: Disk) -> None:
 
 
 def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
-    """Until a batch is through: so no line waits longer than an audit allows but in a standstill, which is told."""
+    """It waits for the batch, so a line waits longer than an audit allows only in a standstill, which is recorded."""
     patience_s = DISK_MS / 2 / 1000
     first = disk.written(0)
     disk.loop.advance(0.9 * patience_s)
@@ -90,7 +90,7 @@ def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
 
 
 def test_the_loop_goes_on_where_no_request_waits_for_the_disk(disk: Disk) -> None:
-    """A seal that takes a slow disk a second costs the matches beside it nothing."""
+    """A seal that takes a slow disk a second costs other matches nothing."""
     disk.commits = disk.group_commit(Durability.MATCH)
     told = disk.written(0)
     disk.loop.advance(10 * DISK_MS / 1000)
@@ -99,7 +99,7 @@ def test_the_loop_goes_on_where_no_request_waits_for_the_disk(disk: Disk) -> Non
 
 
 def test_many_files_are_synced_in_one_batch(disk: Disk) -> None:
-    """Each once, and the folder that has their names once for all of them."""
+    """Each file is synced once, and the folder with their names once for all."""
     told = [disk.written(0), *(disk.written(number) for number in range(6))]
     while disk.loop.work:
         disk.loop.work.pop(0)()
@@ -118,7 +118,7 @@ def test_many_files_are_synced_in_one_batch(disk: Disk) -> None:
 def test_what_the_disk_refuses_is_told_to_those_alone_who_wait_for_it(
     disk: Disk, monkeypatch: pytest.MonkeyPatch, others: int, *, is_folder: bool
 ) -> None:
-    """And nothing is written behind it."""
+    """Nothing is written to that file afterwards."""
     for number in range(others + 1):
         disk.writers[number].is_named = number > 0 or not is_folder
     refused = disk.writers[0].path.parent.stat().st_ino if is_folder else disk.inode(0)
@@ -146,7 +146,7 @@ def _refusing(refused: int) -> Callable[[int], None]:
 
 
 def test_a_record_that_was_closed_meanwhile_is_not_written(disk: Disk) -> None:
-    """Whoever still waits for it is told so."""
+    """A caller that still waits for it gets an error."""
     failures: list[object] = []
     disk.commits.sync(disk.writers[0]).addErrback(lambda failure: failures.append(failure.value))
     disk.writers[0].close()

@@ -1,4 +1,4 @@
-"""The heads of running records, published line by line, and what is read of such a file."""
+"""The published heads of running records, line by line, and how such a file is read."""
 
 from pathlib import Path
 from random import Random
@@ -19,7 +19,7 @@ from .tournaments.in_memory import InMemoryTournament
 
 
 def published(path: Path) -> list[tuple[str, int, str]]:
-    """Return what was published: record, line and head."""
+    """Return the published record, line and head of each."""
     return [(head.record, head.line, head.head) for head in read_heads(path)]
 
 
@@ -40,7 +40,7 @@ def test_every_event_of_a_match_is_published(open_match: OpenMatch, tmp_path: Pa
 
 
 def test_a_tournament_is_published_once(tmp_path: Path) -> None:
-    """Its events are, when they happen; what is told again when it goes on was published before."""
+    """Its events are published when they happen; a resumed tournament does not publish them again."""
     path = tmp_path / "heads.log"
     with HeadLog(path) as heads:
         tournament = InMemoryTournament(tmp_path, spec_of(4), observers=(heads,))
@@ -61,7 +61,7 @@ LINE = msgspec.json.encode(PublishedHead(at=AT, record="cup", line=1, head="0" *
 
 
 def test_what_a_dead_referee_left_is_cut_off(tmp_path: Path) -> None:
-    """A line that is not whole is not read, and none is written behind it."""
+    """A line that is not whole is not read, and nothing is appended to it."""
     path = tmp_path / "heads.log"
     for torn in (b"", LINE[:1], LINE):
         path.write_bytes(LINE + b"\n" + torn)
@@ -86,7 +86,6 @@ def test_what_a_dead_referee_left_is_cut_off(tmp_path: Path) -> None:
     ids=["nothing", "no JSON", "no object", "no UTF-8", "too deep", "no line", "no hash", "a hash in another form"],
 )
 def test_what_is_no_published_head_is_named(tmp_path: Path, line: bytes) -> None:
-    """With the file and the line."""
     path = tmp_path / "heads.log"
     path.write_bytes(LINE + b"\n" + line + b"\n")
     with pytest.raises(BadHeads, match=r"heads\.log, line 2: "):
@@ -94,7 +93,7 @@ def test_what_is_no_published_head_is_named(tmp_path: Path, line: bytes) -> None
 
 
 def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
-    """As is a folder."""
+    """So is a folder."""
     with pytest.raises(BadHeads, match="heads"):
         by_record([tmp_path / "heads.log"])
     with pytest.raises(BadHeads, match="this is no file"):

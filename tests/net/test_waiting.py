@@ -1,4 +1,4 @@
-"""What can't be stopped is waited for, however often whoever waits is cancelled."""
+"""Work that can't be stopped is waited for, however often the caller is cancelled."""
 
 import tempfile
 from collections.abc import Callable
@@ -29,7 +29,7 @@ CASES: dict[str, tuple[Callable[..., Any], int, Any, Any]] = {
 
 @pytest.mark.parametrize(("wait", "cancels", "comes", "found"), CASES.values(), ids=CASES)
 def test_it_is_waited_for(wait: Callable[..., Any], cancels: int, comes: Any, found: Any) -> None:
-    """Being cancelled is no end; others who wait for the same get what came."""
+    """Cancelling does not end it; others that wait for the same work get its result."""
     awaited, seen = Deferred[Any](), list[Any]()
     waiting = Deferred.fromCoroutine(wait(awaited))
     waiting.addErrback(lambda failure: failure.value).addCallback(seen.append)
@@ -43,7 +43,7 @@ def test_it_is_waited_for(wait: Callable[..., Any], cancels: int, comes: Any, fo
 
 
 class Pool:
-    """A reactor and its threads: what they are to do is done when a test wants it."""
+    """A reactor and its threads; their work is done when a test wants it."""
 
     def __init__(self) -> None:
         self.jobs: list[Callable[[], None]] = []
@@ -62,7 +62,7 @@ class Pool:
 
 
 def test_a_copy_that_comes_too_late_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A match is given up while a program's folder is copied for it."""
+    """The match is given up while a program's folder is copied for it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
     pool: Any = Pool()
@@ -78,7 +78,7 @@ def test_a_copy_that_comes_too_late_is_removed(tmp_path: Path, monkeypatch: pyte
     playing.addErrback(lambda failure: failure.trap(CancelledError)).addCallback(over.append)
     playing.cancel()
     assert (len(pool.jobs), over) == (1, [])
-    for job in pool.jobs:  # the second removes what the first has made
+    for job in pool.jobs:  # the second one removes what the first has made
         job()
     assert over == [CancelledError]
     assert list((tmp_path / "scratch").iterdir()) == []

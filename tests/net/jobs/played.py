@@ -1,4 +1,4 @@
-"""A match as a worker plays it, for tests: its record, written without the key."""
+"""A match as a worker plays it, for tests: a record that is written without the key."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,12 +22,12 @@ from .making import LAUNCH, job_of
 Lie = Callable[[e.MoveReceived], e.SeatEvent]
 TAKES_MS = 5.0
 ALL = 10_000
-"""More steps than a match has."""
+"""More transitions than a match has."""
 JOB = job_of(LAUNCH, LAUNCH, game="quincy", number=7, drawn=None)
 
 
 class Played:
-    """A match as a worker plays it, as far as it comes.
+    """A match as a worker plays it, up to a chosen transition.
 
     Args:
         folder: of the records.
@@ -47,7 +47,7 @@ class Played:
                 break
 
     def end(self) -> str:
-        """Write the result, and return its hash; whoever has the key seals it."""
+        """Write the result, and return its hash, which the process with the key seals."""
         return _end(self.writer, self.match)
 
 
@@ -60,7 +60,7 @@ class Nobody(ScriptedSeat):
 
 
 class Liar(ScriptedSeat):
-    """A player of one of whose moves a worker tells something else.
+    """A player with one move that a worker reports wrongly.
 
     Args:
         choose: from a view to a move.
@@ -74,7 +74,7 @@ class Liar(ScriptedSeat):
         self._turn = turn
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer a command, once by a lie."""
+        """Answer a command; once, report a lie."""
         said = super().answer(command, sent_ms)
         if isinstance(said, e.MoveReceived) and said.turn == self._turn:
             return self._lie(said)
@@ -88,7 +88,7 @@ def record_of(
     turn: int = 1,
     vacant: int | None = None,
 ) -> bytes:
-    """Return the record of a match in which all follows from its events, as a worker returns it.
+    """Return the record of a match that follows from its events, as a worker returns it.
 
     Args:
         job: the match.

@@ -1,4 +1,4 @@
-"""A match as a job: the same bytes for the same match, and no key in them."""
+"""A match as a job: the same match gives the same bytes, without the key."""
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ JOBS = [
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_is_bytes(job: MatchJob) -> None:
-    """Always the same ones for the same job, whatever the order of its options; what is read back is the job."""
+    """The order of the options does not change the bytes, and reading them back gives the same job."""
     options = {"b": 1, "a": [2]}
     one, other = (
         replace(job, terms=replace(job.terms, options=dict(pairs))) for pairs in (options.items(), options.items())
@@ -32,14 +32,14 @@ def test_a_job_is_bytes(job: MatchJob) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x80", encode_job(JOBS[0])[:-1], msgspec.msgpack.encode({"more": 1})])
 def test_other_bytes_are_none(data: bytes) -> None:
-    """They are refused, and nothing of them is run."""
+    """Other bytes are refused, and nothing of them is executed."""
     with pytest.raises(msgspec.DecodeError):
         decode_job(data)
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_setup_and_seed_follow_from_the_job(job: MatchJob) -> None:
-    """The setup commits to the seed; only a seed that nobody may choose lets the players' nonces in."""
+    """The setup commits to the seed. The players' nonces count only if nobody may choose the seed."""
     assert job.setup.commitment == chance.commitment(job.seed)
     assert job.setup.names == ("e0", "e1")
     assert job.setup.nonces == (job.drawn is not None)
@@ -47,7 +47,7 @@ def test_setup_and_seed_follow_from_the_job(job: MatchJob) -> None:
 
 
 def test_a_job_has_its_share_of_the_key_and_no_more() -> None:
-    """Tokens and locked seed are those of the key, which itself is not there: nothing can be signed."""
+    """Tokens and the locked seed were made with the key, but the key itself is not in the job."""
     job, sealer = job_of(), KeylessSealer(job_of())
     commitment = chance.commitment(SEED)
     assert [sealer.token(job.match, commitment, seat) for seat in (0, 1)] == [
@@ -60,6 +60,6 @@ def test_a_job_has_its_share_of_the_key_and_no_more() -> None:
 
 
 def test_each_game_has_rules_of_its_own() -> None:
-    """Their digest is that of the game's files."""
+    """The digest covers the files of that game."""
     assert len({rules_digest(game) for game in ("q", "quincy", "quincala", "quadominos")}) == 4
     assert len(bytes.fromhex(rules_digest("q"))) == 32

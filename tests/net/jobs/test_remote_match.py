@@ -1,4 +1,4 @@
-"""A match that a worker has played, without the key: its record is sealed, or made void."""
+"""A match that a worker has played without the key: its record is sealed, or the match is void."""
 
 from contextlib import closing
 from pathlib import Path
@@ -24,7 +24,7 @@ WHY = "worker 1 is gone: signal SIGKILL"
 
 
 class Watching(Observer):
-    """Keeps the steps that it is told of."""
+    """Keeps the transitions that it is sent."""
 
     def __init__(self) -> None:
         self.steps: list[MatchTransition] = []
@@ -37,7 +37,7 @@ class Watching(Observer):
 def followed(
     folder: Path, told: list[Advanced], *others: Observer, durability: Durability = Durability.MATCH
 ) -> tuple[RemoteMatch, Watching]:
-    """Return a match that was followed, and who was told of it besides others."""
+    """Return a match that is followed, and its observers."""
     watching = Watching()
     match = RemoteMatch(JOB, folder, durability, Observers(watching, *others).notify_transition)
     for stepped in told:
@@ -54,7 +54,7 @@ def audited(path: Path) -> Result:
 
 @pytest.mark.parametrize("is_followed", [False, True])
 def test_a_record_is_sealed_as_its_worker_has_written_it(tmp_path: Path, is_followed: bool) -> None:  # noqa: FBT001  # of a table
-    """Observers who look on see every step as if it had been played here, positions included; the record audits."""
+    """Observers get each transition with its position, as if it was played here, and the record passes its audit."""
     played = Played(tmp_path)
     match, watching = followed(tmp_path, played.told if is_followed else [])
     with closing(match.check_and_seal(played.end(), SEALER)) as writer:
@@ -69,7 +69,7 @@ def test_a_record_is_sealed_as_its_worker_has_written_it(tmp_path: Path, is_foll
 
 @pytest.mark.parametrize(("is_over", "head"), [(True, "0" * 64), (False, None)])
 def test_a_record_is_not_sealed_that_ends_otherwise(tmp_path: Path, is_over: bool, head: str | None) -> None:  # noqa: FBT001  # of a table
-    """With another line than its worker says, or with a step."""
+    """Its last line is another one than the worker reports, or a transition."""
     played = Played(tmp_path)
     ended = played.end() if is_over else played.writer.head
     played.writer.close()
@@ -80,7 +80,7 @@ def test_a_record_is_not_sealed_that_ends_otherwise(tmp_path: Path, is_over: boo
 
 
 def test_lines_are_told_one_by_one(tmp_path: Path) -> None:
-    """A gap is an error."""
+    """A gap between lines is an error."""
     played = Played(tmp_path, 3)
     played.writer.close()
     with pytest.raises(RecordError, match="line 2 to be reported"):
@@ -89,11 +89,11 @@ def test_lines_are_told_one_by_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("steps", [1, 5, 8])
 def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
-    """It is on record as far as it came, told or not; nobody is blamed, and the reason stands there."""
+    """The record has all lines up to then, reported or not. Nobody is blamed, and the result has the reason."""
     played = Played(tmp_path, steps)
     played.writer.close()
     with played.path.open("ab") as file:
-        file.write(b'{"n":')  # it died while it wrote
+        file.write(b'{"n":')  # the worker crashed while it wrote
     match, _ = followed(tmp_path, played.told[:1])
     match.void(WHY, SEALER)
     record = read_record(match.path)
@@ -107,7 +107,7 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
     ("steps", "told", "lines", "end"), [(0, 0, 1, "void"), (5, 0, 6, "void"), (5, 2, 6, "void"), (ALL, -3, 0, "played")]
 )
 def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, told: int, lines: int, end: str) -> None:
-    """Observers get every line of the record once; whoever counts has one match that is over, and none that runs."""
+    """Observers get each line of the record once, so exactly one match is over for them, and none is running."""
     reports: list[Advanced] = []
     if steps:
         played = Played(tmp_path, steps)
@@ -129,7 +129,7 @@ def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, tol
 
 @pytest.mark.parametrize("left", [None, b"", b'{"n":0,'])
 def test_a_match_that_was_not_begun_is_void_as_well(tmp_path: Path, left: bytes | None) -> None:
-    """Its record says so, and what there was of a first line is put aside."""
+    """Its record says so, and an incomplete first line is put aside."""
     match, _ = followed(tmp_path, [], durability=Durability.TURN)
     if left is not None:
         match.path.write_bytes(left)
@@ -143,7 +143,7 @@ def test_a_match_that_was_not_begun_is_void_as_well(tmp_path: Path, left: bytes 
 
 @pytest.mark.parametrize("has_result", [False, True])
 def test_a_match_that_was_over_counts(tmp_path: Path, has_result: bool) -> None:  # noqa: FBT001  # of a table
-    """That its worker died before it could say so changes nothing."""
+    """It does not matter that its worker crashed before it could report the end."""
     played = Played(tmp_path)
     if has_result:
         played.end()

@@ -1,4 +1,4 @@
-"""What a worker reports, and in which order."""
+"""The reports of a worker, and their order."""
 
 import socket
 from pathlib import Path
@@ -34,7 +34,7 @@ from .played import JOB, Played
 
 
 def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> None:
-    """Of another one, nobody would hear."""
+    """Of other matches, nobody would receive the transitions."""
     played, reports, followed = Played(tmp_path, 1), list[Report](), set[str]()
     played.writer.close()
     (told,) = played.told
@@ -57,7 +57,7 @@ def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> N
 
 
 def test_a_match_is_over_only_once_its_last_step_was_told() -> None:
-    """Nothing is synced, and yet whoever waits for it hears of it only when what was going on is through."""
+    """Nothing waits for the disk, and still the end is reported only after the last transition."""
     clock = Clock()
     synced = NoGroupCommit(clock).sync(cast("Any", None))
     assert not synced.called
@@ -85,7 +85,7 @@ class NoTables:
 def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It says so before it leaves; a match that it does not play, it can't stop."""
+    """It reports its end before it leaves. It ignores a request to stop a match that it does not play."""
     clock, tables, said, left = Clock(), NoTables(), list[Report](), list[int]()
     monkeypatch.setattr(worker, "LocalTables", lambda *_: tables)
     frames = Frames(REPORTS)
@@ -110,7 +110,7 @@ def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
 
 
 def test_what_a_process_has_said_before_its_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it, in however many pieces it comes."""
+    """All of it is read, in however many pieces it comes."""
     monkeypatch.setattr(messages, "READ_BYTES", 10)
     ours, theirs = socket.socketpair()
     reactor: Any = SimpleNamespace(addReader=lambda _: None)

@@ -1,4 +1,4 @@
-"""Which worker plays what, and how workers are, as observers are told."""
+"""Which worker plays which match, and what observers are sent about the workers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ from .played import JOB, Played
 
 
 class Standing:
-    """What stands in for a worker: it says what the test has it say."""
+    """Stand-in for a worker; it sends what the test wants."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -52,7 +52,7 @@ def begun(
     folder: Path = Path("logs"),
     synced: Callable[[RecordWriter], Any] | None = None,
 ) -> tuple[Workers, list[Standing]]:
-    """Return the workers of a tournament that has two, and what stands in for them.
+    """Return the workers of a tournament that has two, and their stand-ins.
 
     Args:
         monkeypatch: pytest's.
@@ -76,7 +76,7 @@ def begun(
 
 
 def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And how long each has said nothing."""
+    """The time since the last sign of life is in it, too."""
     clock = Clock()
     found, made = begun(monkeypatch, clock)
     made[1].playing["cup-00001"] = None
@@ -87,7 +87,7 @@ def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_worker_that_has_least_to_do_plays_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matches are counted from when one is handed out until something has come of it."""
+    """A match counts for its worker from when it is assigned until its result has come."""
     found, made = begun(monkeypatch, Clock())
     played = [Deferred.fromCoroutine(found.play(JOB)) for _ in range(4)]
     assert [worker.matches for worker in made] == [len(worker.courses) for worker in made] == [2, 2]
@@ -100,7 +100,7 @@ def test_the_worker_that_has_least_to_do_plays_next(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_match_is_through_once_the_disk_has_its_seal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The tournament's record tells of no result that could be lost."""
+    """So the tournament's record never has a result that could be lost."""
     on_disk, written = Deferred[None](), list[RecordWriter]()
 
     def _synced(writer: RecordWriter) -> "Deferred[None]":
@@ -119,7 +119,7 @@ def test_a_match_is_through_once_the_disk_has_its_seal(monkeypatch: pytest.Monke
 
 
 def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks are counted, each of which found nothing."""
+    """The watcher counts the looks that found no sign of life."""
     clock = Clock()
     _, made = begun(monkeypatch, clock)
     clock.pump([LOOK_S] * (FROZEN_LOOKS - 1))
@@ -130,7 +130,7 @@ def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where they die one after the other, somebody has to look; while any is left, that one plays."""
+    """If workers crash one after the other, somebody has to look. While any worker is left, it plays."""
     found, made = begun(monkeypatch, Clock())
     for death in range(1, MOST_CRASHES):
         made[-1].gone.callback(None)
@@ -152,7 +152,7 @@ NONSENSE = b"\0\0\0\1\xc1"
 def test_whatever_a_worker_says_it_lives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
 ) -> None:
-    """And who says what makes no sense is killed."""
+    """A worker that sends nonsense is killed."""
     killed = list[str]()
     helper = SimpleNamespace(pid=1, write=lambda _: None, kill=killed.append)
     monkeypatch.setattr(workers, "HelperProcess", lambda *_: helper)

@@ -1,4 +1,4 @@
-"""Workers that are killed in the middle of a match, outlive their referee, or play beside remote entrants."""
+"""Workers that are killed in mid-match, outlive their referee, or play next to remote entrants."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from ..tournaments.in_memory import lines_of
 from ..tournaments.playing import audit, play_remotely, run, write_toml
 
 MOVES = 8
-"""Lines of a match's record: it is well in the middle then."""
+"""Lines of a record after which its match is well in the middle."""
 REMOTE = """\
 [remote]
 listen = "tcp:{port}:interface=127.0.0.1"
@@ -40,7 +40,7 @@ player = "remote"
 
 @contextmanager
 def running(folder: Path, durability: str) -> Iterator["tuple[subprocess.Popen[bytes], list[int]]"]:
-    """Run a tournament of one match at a time until that is in its middle; give its process and its workers'."""
+    """Run a tournament of one match at a time until a match is in its middle; return the process and its workers'."""
     path = write_toml(folder, 'name = "roundrobin"', tables=2, size=3)
     path.write_text(f'durability = "{durability}"\n{path.read_text()}')
     options = ["--workers", "2", "--diagnostics", "log"]
@@ -55,7 +55,7 @@ def running(folder: Path, durability: str) -> Iterator["tuple[subprocess.Popen[b
 
 
 def wait_for_moves(records: Path, referee: "subprocess.Popen[bytes]") -> None:
-    """Look at the records without a pause until one has MOVES lines: published heads can come after a match is over."""
+    """Read the records in a loop until one has MOVES lines; heads can be published only after a quick match is over."""
     while all(len(lines_of(record)) < MOVES for record in records.glob("cup-*.jsonl")):
         assert referee.poll() is None
         os.sched_yield()
@@ -93,7 +93,7 @@ def entries(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
-    """The match is void for the referee's fault, and played again by another worker; the audit holds."""
+    """The match is void for the referee's fault, and another worker plays it again; the audit holds."""
     with running(tmp_path, "turn") as (referee, pids):
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("number", "durability"), [(signal.SIGKILL, "match"), (signal.SIGINT, "turn")])
 def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals, durability: str) -> None:
-    """However it ends, no worker is left, and the same command goes on in the middle of the match; none is void."""
+    """However the referee ends, no worker is left. The same command continues the match, and none is void."""
     with running(tmp_path, durability) as (referee, pids):
         referee.send_signal(number)
         assert referee.wait(60) == (1 if number == signal.SIGINT else -number)
@@ -122,7 +122,7 @@ def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals, 
 
 
 def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
-    """Their matches are the first process's, the others' a worker's; metrics count all, and each turn is synced."""
+    """The first process plays their matches, a worker all others. The metrics count all, and each turn is synced."""
     ports = free_port(), free_port()
     token = add_tokens(tmp_path / "players.toml", ["ada"], may_renew=False)["ada"]
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2, size=2)
@@ -151,7 +151,7 @@ def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
 
 
 def come_once_counted(events: Path, listen: int, monitor: int, token: str, counted: list[str]) -> None:
-    """Play as a remote entrant once the match between the others has ended; keep the metrics of that moment."""
+    """Play as a remote entrant once the match between the others has ended, and keep the metrics of that moment."""
     with events.open() as lines:
         for line in lines:
             if json.loads(line)["event"] == "match-ended" and not counted:

@@ -1,4 +1,4 @@
-"""Addresses: what is listened on, and how many connections may wait there."""
+"""Addresses that the referee listens on, and how many connections may wait there."""
 
 import socket
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ MANY = f":backlog={BACKLOG}"
     ],
 )
 def test_many_connections_may_wait(address: str, listened: str) -> None:
-    """Where an endpoint can say how many, it says so, unless the organiser did."""
+    """Where an endpoint has such an option, it is set, unless the organiser has set it."""
     assert listened == _with_backlog(address)
 
 
@@ -57,7 +57,7 @@ def test_many_connections_may_wait(address: str, listened: str) -> None:
     ],
 )
 def test_what_is_no_endpoint(address: str, says: str) -> None:
-    """It is told how one is written, in words of no programming language."""
+    """The error says how an endpoint is written, and shows nothing of Python."""
     with pytest.raises(EndpointError) as caught:
         check(address)
     assert says in str(caught.value)
@@ -66,7 +66,6 @@ def test_what_is_no_endpoint(address: str, says: str) -> None:
 
 @pytest.mark.parametrize("address", ["tcp:0", r"tcp6:7777:interface=\:\:1", "unix:/tmp/socket", "tcp:65535:backlog=5"])
 def test_endpoints(address: str) -> None:
-    """They may be listened on."""
     check(address)
 
 
@@ -75,7 +74,7 @@ def test_endpoints(address: str) -> None:
     [("127.0.0.1", "tcp:7777:interface=127.0.0.1"), ("::1", r"tcp6:7777:interface=\:\:1")],
 )
 def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> None:
-    """An option of its own takes it as people write it."""
+    """An option of its own takes an interface as people write it."""
     assert make_endpoint(7777, interface) == endpoint
     check(endpoint)
 
@@ -90,7 +89,7 @@ def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> N
     ],
 )
 def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) -> None:
-    """The reason is the system's, in words; the number of a process in a lock file is no file to look for."""
+    """The reason is the system's, in words, and does not mention the process number in a lock file."""
     assert str(_explain(address, error)) == f"can't listen on {address}: {says}"
 
 
@@ -105,6 +104,6 @@ def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) 
     ],
 )
 def test_what_a_browser_is_given(endpoint: str, host: object, url: str) -> None:
-    """An address of version 6 stands in brackets."""
+    """An address of IPv6 is in brackets."""
     port: Any = SimpleNamespace(getHost=lambda: host)
     assert format_url(port, endpoint) == url

@@ -1,4 +1,4 @@
-"""Sign-up: who is seated, who is refused and why, and when it ends."""
+"""Sign-up: who is seated, who is refused and why, and when sign-up ends."""
 
 import hashlib
 
@@ -18,7 +18,7 @@ POLICY = SignUpPolicy(min_players=2, max_players=3, wait_s=20.0, tries=2)
 
 
 class SignUpRoom:
-    """An open lobby under a test's clock."""
+    """An open lobby on a test's clock."""
 
     def __init__(self, policy: SignUpPolicy = POLICY) -> None:
         self.clock = Clock()
@@ -34,12 +34,12 @@ class SignUpRoom:
 
     @property
     def names(self) -> list[str] | None:
-        """The names that sign-up ended with, or None while it goes on."""
+        """The names with which sign-up ended; None while it goes on."""
         return [link.name for link in self.result[0]] if self.result else None
 
 
 def test_the_last_seat_ends_the_wait_at_once() -> None:
-    """max_players end sign-up, seated in order of arrival."""
+    """`max_players` end sign-up; they are seated in order of arrival."""
     room = SignUpRoom()
     for name in ("carl", "ada", "bob"):
         assert room.names is None
@@ -61,7 +61,7 @@ def test_the_last_seat_ends_the_wait_at_once() -> None:
     ],
 )
 def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
-    """A period with enough players is the last; those of a period with too few stay for the next."""
+    """A period with enough players is the last. The players of a period with too few stay for the next."""
     room = SignUpRoom()
     for number, gap in enumerate(arrivals):
         room.clock.pump([1.0] * gap)
@@ -82,7 +82,7 @@ def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str
     ],
 )
 def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
-    """Where three can't play, three wait for a fourth; if none comes, the third is told that sign-up is over."""
+    """If three can't play, they wait for a fourth; without one, the third is sent that sign-up is over."""
     room = SignUpRoom(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
     peers = []
     for number, gap in enumerate(arrivals):
@@ -96,7 +96,7 @@ def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
-    """Names are unique; the first one keeps its own."""
+    """Names are unique; the first player keeps the name."""
     room = SignUpRoom()
     room.enter("ada")
     second = Peer(room.lobby, room.clock)
@@ -113,7 +113,7 @@ def test_who_leaves_frees_its_seat_and_its_name() -> None:
 
 
 def test_a_silent_connection_is_closed() -> None:
-    """A connection that says no hello in time is told so and closed, and nobody else is affected."""
+    """A connection that sends no hello in time is closed with a message, and no other is affected."""
     room = SignUpRoom()
     silent = Peer(room.lobby, room.clock)
     room.enter("ada")
@@ -124,7 +124,7 @@ def test_a_silent_connection_is_closed() -> None:
 
 
 def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
-    """Bytes of an incomplete hello buy no time."""
+    """Bytes of an incomplete hello do not extend the limit."""
     room = SignUpRoom()
     peer = Peer(room.lobby, room.clock)
     for byte in peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))[:10]:
@@ -142,7 +142,7 @@ def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
     ],
 )
 def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
-    """Whoever breaks the protocol during sign-up is refused with the code, and is no player."""
+    """A player that breaks the protocol during sign-up is refused with the code."""
     room = SignUpRoom()
     peer = Peer(room.lobby, room.clock)
     peer.raw(data)
@@ -152,7 +152,7 @@ def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
 
 
 def test_another_version_is_refused() -> None:
-    """A client of another version is told which one is spoken here."""
+    """A client of another version is sent the version that the referee speaks."""
     room = SignUpRoom()
     peer = Peer(room.lobby, room.clock)
     peer.say(Hello(version=PROTOCOL_VERSION + 1, name="ada"))
@@ -160,7 +160,7 @@ def test_another_version_is_refused() -> None:
 
 
 def test_a_player_that_talks_after_its_welcome_loses_its_seat() -> None:
-    """Nothing may come between the welcome and the match."""
+    """No message may come between the welcome and the match."""
     room = SignUpRoom()
     peer = room.enter("ada")
     peer.raw(b"\0\0\0\x01\xc1")
@@ -169,7 +169,7 @@ def test_a_player_that_talks_after_its_welcome_loses_its_seat() -> None:
 
 
 class Reserved:
-    """A lobby with two tokens under a test's clock."""
+    """A lobby with two tokens on a test's clock."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -178,7 +178,7 @@ class Reserved:
 
 
 def test_a_token_decides_the_seat() -> None:
-    """Seats are keyed by token, never by arrival or name."""
+    """The token decides the seat, not the arrival or the name."""
     room = Reserved()
     late, early = Peer(room.lobby, room.clock), Peer(room.lobby, room.clock)
     assert early.hello("same", "token-b") == [WELCOME]
@@ -189,7 +189,6 @@ def test_a_token_decides_the_seat() -> None:
 
 @pytest.mark.parametrize("token", [None, "", "token-c", "token-aa", "täken"])
 def test_a_wrong_token_is_refused(token: str | None) -> None:
-    """Without a token of this match there is no seat."""
     room = Reserved()
     peer = Peer(room.lobby, room.clock)
     assert [getattr(message, "code", None) for message in peer.hello("ada", token)] == ["token"]
@@ -216,7 +215,7 @@ def test_seats_that_nobody_takes_stay_vacant() -> None:
 
 
 def test_a_program_that_ended_is_not_waited_for() -> None:
-    """A seat given up lets the match begin without its start-up limit."""
+    """If such a seat is given up, the match begins before the start-up limit."""
     room = Reserved()
     peer = Peer(room.lobby, room.clock)
     peer.hello("ada", "token-b")
@@ -229,7 +228,7 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
 
 
 def test_too_many_of_an_address_push_out_their_oldest() -> None:
-    """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
+    """A silent connection makes way for the next of its address; other addresses are not affected."""
     room = SignUpRoom()
     elsewhere = Peer(room.lobby, room.clock, "192.0.2.7")
     silent = [Peer(room.lobby, room.clock) for _ in range(MOST_OF_ORIGIN + 1)]
@@ -240,7 +239,7 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
 
 
 def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
-    """A connection costs a file until it is closed, whatever was said on it."""
+    """Each open connection costs a file, whatever it has sent."""
     room = SignUpRoom()
     refused = [Peer(room.lobby, room.clock) for _ in range(MOST_OF_ORIGIN)]
     for peer in refused:
@@ -253,7 +252,7 @@ def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
 
 
 def test_too_many_in_all_push_out_the_oldest() -> None:
-    """However many addresses there are, so many connections wait for their hello and no more."""
+    """There is a limit on all connections that wait for their hello, from however many addresses."""
     room = SignUpRoom()
     silent = [Peer(room.lobby, room.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
     room.clock.advance(0)
@@ -261,7 +260,7 @@ def test_too_many_in_all_push_out_the_oldest() -> None:
 
 
 def test_who_came_in_a_crowd_is_heard_first() -> None:
-    """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
+    """If many players connect at once, their unread hellos are read before anybody is pushed out."""
     room = SignUpRoom()
     crowd = [Peer(room.lobby, room.clock) for _ in range(2 * MOST_OF_ORIGIN)]
     assert crowd[0].hello("ada") == [WELCOME]
@@ -271,7 +270,7 @@ def test_who_came_in_a_crowd_is_heard_first() -> None:
 
 
 def test_who_has_said_hello_is_not_pushed_out() -> None:
-    """A flood of connections costs nobody its seat."""
+    """A flood of connections costs no player its seat."""
     room = SignUpRoom()
     ada = room.enter("ada")
     for _ in range(2 * MOST_IN_ALL):
@@ -289,7 +288,7 @@ TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
 
 
 class KnownRoom(SignUpRoom):
-    """A lobby for those with a token."""
+    """A lobby for players with a token."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -299,7 +298,7 @@ class KnownRoom(SignUpRoom):
 
 
 def test_a_token_names_its_player_and_its_seat() -> None:
-    """What a player calls itself, and when it comes, counts for nothing."""
+    """Its own name and the time of its arrival do not count."""
     room = KnownRoom()
     for name in ("carl", "ada", "bob"):
         assert Peer(room.lobby, room.clock).hello("x", TOKENS[name]) == [WELCOME]
@@ -308,7 +307,7 @@ def test_a_token_names_its_player_and_its_seat() -> None:
 
 @pytest.mark.parametrize("token", [None, "", "a", "a" * 63, "a" * 65, "A" * 64, "0" * 64])
 def test_without_a_token_nobody_is_seated(token: str | None) -> None:
-    """A name that is known does not help, and a guess is told nothing."""
+    """A known name does not help, and a wrong guess is sent no hint."""
     room = KnownRoom()
     assert Peer(room.lobby, room.clock).hello("ada", token) == [
         Refused(code="token", reason="the token is not one of the organiser's")
@@ -316,7 +315,7 @@ def test_without_a_token_nobody_is_seated(token: str | None) -> None:
 
 
 def test_the_same_token_again_takes_the_place_of_the_first() -> None:
-    """The older connection may be dead; who has the token is the player."""
+    """The older connection may be dead, and the token identifies the player."""
     room = KnownRoom()
     first, second = Peer(room.lobby, room.clock), Peer(room.lobby, room.clock)
     first.hello("ada", TOKENS["ada"])

@@ -1,4 +1,4 @@
-"""Who makes way when there are too many, and who storms: policy alone, without connections."""
+"""Which connection makes way if there are too many, and who storms: the policy alone, without connections."""
 
 import resource
 
@@ -10,7 +10,7 @@ from referee.net.links.origin_limits import MOST_IN_ALL, STORM, STORM_A_S, Origi
 
 
 def test_one_too_many_of_an_origin_pushes_out_its_oldest() -> None:
-    """Other origins are left alone; who is known meanwhile is not counted."""
+    """Other origins are not affected, and an identified connection no longer counts."""
     limiter = OriginLimiter[int](of_origin=2, in_all=100)
     assert [limiter.add(0, "b"), limiter.add(1, "a"), limiter.add(2, "a"), limiter.add(3, "a")] == [None, None, None, 1]
     limiter.discard(2)
@@ -19,7 +19,7 @@ def test_one_too_many_of_an_origin_pushes_out_its_oldest() -> None:
 
 
 def test_one_too_many_in_all_pushes_out_the_oldest_of_the_origin_with_the_most() -> None:
-    """Whoever came from elsewhere stays, however long ago that was."""
+    """Connections of other origins stay, however old they are."""
     limiter = OriginLimiter[int](of_origin=8, in_all=32)
     origins = "b" + "aaaaaaaa" + "cccccccc" + "dddddddd" + "eeeeeee"
     assert {limiter.add(number, origin) for number, origin in enumerate(origins)} == {None}
@@ -28,7 +28,7 @@ def test_one_too_many_in_all_pushes_out_the_oldest_of_the_origin_with_the_most()
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.booleans())))
 def test_there_are_never_more_than_may_be(deeds: list[tuple[int, str, bool]]) -> None:
-    """Whatever comes and goes: neither of one origin nor in all, and who makes way was counted."""
+    """The limits of one origin and of all hold at any time, and only counted connections make way."""
     limiter, there = OriginLimiter[int](of_origin=3, in_all=12), dict[int, str]()
     for member, origin, comes in deeds:
         if not comes:
@@ -44,13 +44,13 @@ def test_there_are_never_more_than_may_be(deeds: list[tuple[int, str, bool]]) ->
 
 @pytest.mark.parametrize(("limit", "most"), [(1 << 20, MOST_IN_ALL), (-1, MOST_IN_ALL), (1024, 512), (256, 128)])
 def test_half_of_the_files_are_for_others(monkeypatch: pytest.MonkeyPatch, limit: int, most: int) -> None:
-    """Whatever the system lets a process open."""
+    """The limit follows from how many files the system lets a process open."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     assert most_open() == most
 
 
 def test_a_storm_is_many_at_once_or_many_a_second() -> None:
-    """A crowd that comes once is no storm; a loop that connects and closes is one, until it has ceased for a while."""
+    """A crowd that comes once is no storm. A loop that connects and closes is one, until it has stopped for a while."""
     time_s = 0.0
     storms = Storms(lambda: time_s)
     for _ in range(STORM):
@@ -65,7 +65,6 @@ def test_a_storm_is_many_at_once_or_many_a_second() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    """However many origins there are."""
     storms = Storms(lambda: 0.0)
     for number in range(5000):
         storms.count(str(number))

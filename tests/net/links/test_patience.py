@@ -1,4 +1,4 @@
-"""Limits outside of a match: a standstill of the referee is nobody's fault there, either."""
+"""Limits outside of matches: there, too, a standstill of the referee is nobody's fault."""
 
 import pytest
 from twisted.internet.task import Clock
@@ -21,7 +21,7 @@ MARGIN_MS = 250.0
 
 
 class Loop:
-    """A beating loop that stands still when a test says so."""
+    """A beating loop that stands still when a test wants it."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -47,7 +47,7 @@ def loop() -> Loop:
 
 
 def test_a_limit_that_nothing_disturbs(loop: Loop) -> None:
-    """It passes when it is due, once; one that is called off never does."""
+    """It passes once when it is due; a cancelled limit never does."""
     passed: list[str] = []
     loop.patience.wait(1.0, passed.append, "late")
     called_off = loop.patience.wait(1.0, passed.append, "called off")
@@ -60,7 +60,7 @@ def test_a_limit_that_nothing_disturbs(loop: Loop) -> None:
 
 
 def test_after_a_standstill_the_limit_is_given_again(loop: Loop) -> None:
-    """Twice at most, however often the referee stands still."""
+    """That happens at most twice, however often the referee stands still."""
     passed: list[bool] = []
     loop.patience.wait(1.0, passed.append, True)
     for _ in range(MAX_EXTENSIONS):
@@ -73,7 +73,7 @@ def test_after_a_standstill_the_limit_is_given_again(loop: Loop) -> None:
 
 
 def test_a_standstill_up_to_the_margin_excuses_nobody(loop: Loop) -> None:
-    """It is no longer than what a deadline may be off by anyway."""
+    """A deadline may be wrong by that much anyway."""
     passed: list[bool] = []
     loop.patience.wait(1.0, passed.append, True)
     loop.run(0.5)
@@ -83,7 +83,7 @@ def test_a_standstill_up_to_the_margin_excuses_nobody(loop: Loop) -> None:
 
 
 def test_no_standstill_excuses_who_storms(loop: Loop) -> None:
-    """Its own limit passes; another's is given again."""
+    """Its own limit passes; the limits of others begin again."""
     passed: list[str] = []
     for origin in ("rogue", "honest"):
         loop.patience.wait(1.0, passed.append, origin, origin=origin)
@@ -98,7 +98,7 @@ def test_no_standstill_excuses_who_storms(loop: Loop) -> None:
 
 
 def test_a_standstill_while_programs_start_leaves_no_seat_vacant(loop: Loop) -> None:
-    """Whoever connected meanwhile is seated as soon as the referee looks."""
+    """Players that connected during the standstill are seated as soon as the referee looks."""
     lobby = ReservedSeats(loop.clock, ["token-a", "token-b"], START_S, patience=loop.patience)
     seated = fired(lobby.done)
     loop.run(1.0)
@@ -112,7 +112,7 @@ def test_a_standstill_while_programs_start_leaves_no_seat_vacant(loop: Loop) -> 
 
 
 def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
-    """A standstill gives it its limit once more, and that one counts."""
+    """After a standstill it gets its limit once more, and that limit counts."""
     lobby = ReservedSeats(loop.clock, ["token-a"], START_S, patience=loop.patience)
     seated = fired(lobby.done)
     loop.stall(STANDSTILL_S)
@@ -124,7 +124,7 @@ def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
 
 
 def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
-    """Whoever said it while the referee stood still is no silent one."""
+    """A player that said hello during the standstill was not silent."""
     lobby = MatchLobby(loop.clock, SignUpPolicy(), patience=loop.patience)
     peer = Peer(lobby, loop.clock)
     loop.run(1.0)
@@ -134,7 +134,7 @@ def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
 
 @pytest.mark.parametrize("speaks", [True, False])
 def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None:
-    """However short the standstill in which the limit passed."""
+    """Even after a short standstill, the sockets are read when a limit has passed."""
     clock = Turns()
     lobby = MatchLobby(clock, SignUpPolicy())
     peer = Peer(lobby, clock)
@@ -148,7 +148,7 @@ def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None
 
 
 def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
-    """Who would have signed up meanwhile still can."""
+    """Players can still sign up that wanted to during the standstill."""
     lobby = MatchLobby(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
     done = fired(lobby.done)
     loop.run(1.0)
@@ -161,7 +161,7 @@ def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
 
 
 def test_a_standstill_ends_no_absence(open_match: OpenMatch) -> None:
-    """Who lost its connection may come back for as long as it may be away, the referee's standstill not counted."""
+    """A lost player may return within its limit; the referee's standstill does not count."""
     running = open_match(come_back_s=0.5)
     running.ready()
     running.peers[1].wire.drop()

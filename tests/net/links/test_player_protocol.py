@@ -1,4 +1,4 @@
-"""What a link sends, however little its socket takes; and its end: what was said last is sent before it is cut."""
+"""What a link sends through a slow socket, and how it ends: the last message is sent before the connection is cut."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -23,20 +23,20 @@ STANDSTILL_S = 3 * CLOSE_S
 
 
 class Open(Lobby):
-    """A lobby that takes everybody, and seats nobody."""
+    """A lobby that accepts all connections, and seats nobody."""
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
 
     def seat(self, link: PlayerLink) -> None:
-        """Have no table for it."""
+        """Refuse the player, because there is no table."""
 
     def on_leave(self, link: PlayerLink) -> None:
         """Keep nothing of anybody."""
 
 
 def closing_peer(clock: Clock) -> Peer:
-    """Return a peer that was told goodbye, whose connection is still to close."""
+    """Return a peer that was sent goodbye, and whose connection is still open."""
     peer = Peer(Open(clock), clock)
     peer.wire.is_slow = True
     peer.link.say_goodbye()
@@ -44,7 +44,7 @@ def closing_peer(clock: Clock) -> Peer:
 
 
 class Socket(FileDescriptor):
-    """Twisted's own buffers in front of a socket that takes what there is room for."""
+    """Twisted's own buffers before a socket that takes as many bytes as it has room for."""
 
     def __init__(self) -> None:
         super().__init__(cast("Any", SimpleNamespace(addWriter=self._wants, removeWriter=self._wants_no_more)))
@@ -70,7 +70,7 @@ class Socket(FileDescriptor):
         self.is_with_loop = False
 
     def write_now(self) -> object:
-        """Write what is buffered, as the loop does."""
+        """Write the buffered bytes, as the loop does."""
         return cast("Any", self).doWrite()
 
     def writeSomeData(self, data: Any) -> Any:
@@ -84,7 +84,7 @@ class Socket(FileDescriptor):
 
 
 class Echoing(Conversation):
-    """A conversation without rules: a refusal is sent as its reason."""
+    """A conversation without rules; a refusal is sent as its reason."""
 
     def _read(self) -> Message | None:
         return None
@@ -107,12 +107,12 @@ def linked() -> tuple[PlayerLink, Socket]:
 
 
 SAID = st.tuples(st.integers(0, 300_000), st.booleans(), st.integers(0, 200_000), st.integers(0, 3))
-"""How many bytes are said, whether they are held, what the socket takes then, and how often the loop writes after."""
+"""Number of bytes to send, whether they are held, the socket's room at that time, and later writes of the loop."""
 
 
 @given(st.lists(SAID, max_size=8))
 def test_all_that_is_said_arrives_in_its_order(saying: list[tuple[int, bool, int, int]]) -> None:
-    """Straight or by way of the loop, a byte is sent once, after those before it, and none is left behind."""
+    """Each byte is sent once and in order, whether the link or the loop writes it."""
     link, socket = linked()
     said = b""
     for number, (count, is_held, room, turns) in enumerate(saying):
@@ -131,7 +131,7 @@ def test_all_that_is_said_arrives_in_its_order(saying: list[tuple[int, bool, int
 
 
 def test_what_a_socket_takes_never_waits_for_the_loop() -> None:
-    """Nothing is left to the loop as long as there is room, nor again once it has sent what it was left."""
+    """The loop writes nothing while the socket has room, nor after it has emptied the buffer."""
     link, socket = linked()
     for room, text, is_with_loop in ((9, "abc", False), (2, "abc", True), (9, "def", False), (9, "ghi", False)):
         socket.room = room
@@ -141,7 +141,7 @@ def test_what_a_socket_takes_never_waits_for_the_loop() -> None:
 
 
 def test_an_error_is_left_for_the_loop_to_come_upon() -> None:
-    """Whoever sends is told nothing: that the connection is lost, it hears as ever."""
+    """The sender is told nothing; the loss of the connection is reported as usual."""
     link, socket = linked()
     socket.is_broken = True
     link.send(Refused(code="", reason="abc"))
@@ -150,7 +150,7 @@ def test_an_error_is_left_for_the_loop_to_come_upon() -> None:
 
 
 def test_a_standstill_cuts_nobody() -> None:
-    """The time to read begins when the loop gets to send: until then there was nothing to read."""
+    """A player's time to read begins when the loop could send; until then there was nothing to read."""
     clock = Clock()
     peer = closing_peer(clock)
     clock.advance(STANDSTILL_S)
@@ -158,7 +158,6 @@ def test_a_standstill_cuts_nobody() -> None:
 
 
 def test_who_does_not_read_is_cut() -> None:
-    """It has its time, and no more."""
     clock = Clock()
     peer = closing_peer(clock)
     clock.advance(0)
@@ -169,7 +168,7 @@ def test_who_does_not_read_is_cut() -> None:
 
 
 def test_who_closes_in_time_leaves_no_timer() -> None:
-    """A connection that ended needs no cutting, before its time began or after."""
+    """There is no timer left, whether the connection ended before its time to close began or after."""
     for seconds in (0.0, CLOSE_S / 2):
         clock = Clock()
         peer = closing_peer(clock)
@@ -180,7 +179,7 @@ def test_who_closes_in_time_leaves_no_timer() -> None:
 
 
 def test_who_was_told_goodbye_is_waited_for_until_it_is_gone() -> None:
-    """It reads and closes, or is cut; who was told nothing is not waited for."""
+    """A peer reads and closes, or is cut. Without a goodbye, nobody waits for it."""
     for leaves in (True, False):
         clock = Clock()
         peer = closing_peer(clock)

@@ -1,4 +1,4 @@
-"""Real sockets under a reactor of the test's own: what comes, in whatever pieces, and how connections end."""
+"""Real sockets on a reactor of the test: messages in any pieces, and the ends of connections."""
 
 import os
 import socket
@@ -24,11 +24,11 @@ from ..real_loop import real_loop
 
 HELLO = Hello(version=PROTOCOL_VERSION, name="ada")
 LINGER_NOT = struct.pack("ii", 1, 0)
-"""To close with a reset."""
+"""Option of a socket that closes with a reset."""
 
 
 class Seats(Lobby):
-    """Takes everybody, and keeps what came."""
+    """Accepts all connections, and keeps their messages."""
 
     def __init__(self, reactor: Any) -> None:
         super().__init__(reactor)
@@ -55,7 +55,7 @@ class Seats(Lobby):
         self.lost.append(link.name)
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
-        """Tell of it, and refuse the player as ever."""
+        """Report the breach, and refuse the player as usual."""
         self.on_broken(str(error.code))
         super().on_breach(link, error)
 
@@ -80,11 +80,11 @@ class Scene:
         return end
 
     def look(self) -> None:
-        """Let the loop take one turn; it waits for nothing."""
+        """Let the loop take one turn without waiting."""
         self.reactor.iterate(0)
 
     def answers(self) -> list[str]:
-        """Let whoever comes be answered by way of the agenda, and return who is heard and answered from now on."""
+        """Answer all players through the agenda; return the list of players that are read and answered from now on."""
         order: list[str] = []
         waiting: list[str] = []
 
@@ -135,7 +135,7 @@ def heard(end: socket.socket) -> list[str]:
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])
 def test_what_comes_is_taken_however_it_is_cut(scene: Scene, piece: int) -> None:
-    """And answered in the same turn of the loop; Twisted itself reads the port and one descriptor, no more."""
+    """The answer comes in the same turn of the loop. Twisted itself reads only the port and one more descriptor."""
     end, data = scene.connect(), said()
     for start in range(0, len(data), piece):
         assert scene.lobby.came == []
@@ -147,7 +147,7 @@ def test_what_comes_is_taken_however_it_is_cut(scene: Scene, piece: int) -> None
 
 
 def test_a_crowd_is_read_in_one_turn(scene: Scene) -> None:
-    """Whoever has said something when the loop looks is heard."""
+    """All messages that are there when the loop looks are read in that turn."""
     ends = [scene.connect() for _ in range(8)]
     for number, end in enumerate(ends):
         end.sendall(said(f"p{number}"))
@@ -160,7 +160,7 @@ def test_a_crowd_is_read_in_one_turn(scene: Scene) -> None:
 def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, most: int, answered: list[int]
 ) -> None:
-    """So their instants are right, however long the answers take; but the loop does not fall far behind."""
+    """So the instants are right however long the answers take, but the loop does not fall far behind."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", 3)
     monkeypatch.setattr(event_loop_module, "MOST_WAITING", most)
     taken: list[str] = []
@@ -172,7 +172,7 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
     found: list[tuple[int, int]] = []
     for _ in answered:
         scene.look()
-        scene.sockets.doRead()  # as whenever more comes: the next turn begins with that
+        scene.sockets.doRead()  # as whenever more comes: the next turn begins with it
         found.append((len(scene.lobby.came), len(taken)))
         if len(found) == 1:
             ends[7].sendall(said("late"))
@@ -183,7 +183,7 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
 
 
 def test_what_came_together_is_answered_together(scene: Scene) -> None:
-    """Nobody is answered before all of a batch are read: the agenda is held as long."""
+    """The agenda is held until the whole batch is read; then the answers are sent."""
     ends = [scene.connect() for _ in range(3)]
     taken: list[int] = []
     agenda = scene.lobby.patience.loop.agenda
@@ -195,7 +195,7 @@ def test_what_came_together_is_answered_together(scene: Scene) -> None:
 
 
 def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene) -> None:
-    """So no seat is judged by how the match stood before others had moved it on, and instants are in order."""
+    """So no seat is judged before an earlier message has changed the match, and instants are in order."""
     ends = [scene.connect() for _ in range(3)]
     order = scene.answers()
     for number, end in enumerate(ends):
@@ -206,7 +206,7 @@ def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene
 
 
 def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
-    """Both had said something: the one that is answered first sends the other away."""
+    """Both had sent something, and the answer to the first one closes the other."""
     ends = [scene.connect() for _ in range(2)]
     first, second = scene.sockets.links.values()
     scene.lobby.on_seated = lambda _link: scene.lobby.patience.loop.agenda.add(scene.lobby, ())
@@ -222,7 +222,7 @@ def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
 
 
 def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(scene: Scene) -> None:
-    """So an answer that was sent ahead is none out of turn, if it was asked for meanwhile."""
+    """So a message that was sent ahead is no foul if it was asked for in between."""
     end = scene.connect()
     order = scene.answers()
     scene.lobby.on_broken = order.append
@@ -232,7 +232,7 @@ def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(sc
 
 
 def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though the connection ended while its match waited for others."""
+    """This holds although the connection ended while its match waited for others."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", 0)
     end = scene.connect()
     (link,) = scene.sockets.links.values()
@@ -245,7 +245,7 @@ def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeyp
 
 
 def test_a_match_that_fails_to_catch_up_costs_one_connection(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a fault of the referee's own: all others are read, then and later."""
+    """This is a fault of the referee; all other connections are read, then and later."""
     noted: list[Any] = []
     monkeypatch.setattr(log, "err", lambda: noted.append(sys.exc_info()[0]))
     ends = [scene.connect() for _ in range(3)]
@@ -267,7 +267,7 @@ def test_a_match_that_fails_to_catch_up_costs_one_connection(scene: Scene, monke
 def test_what_comes_during_an_answer_is_taken_in_the_same_turn(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, at_once: int, came: list[str]
 ) -> None:
-    """As long as no more players have answered than are taken together."""
+    """At most as many players are answered in a turn as are taken together."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", at_once)
     ada, bob = scene.connect(), scene.connect()
     scene.lobby.on_seated = lambda link: bob.sendall(said("bob")) if link.name == "ada" else None
@@ -281,7 +281,7 @@ def test_what_comes_during_an_answer_is_taken_in_the_same_turn(
 def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
     scene: Scene, *, is_reset: bool, last_words: bytes
 ) -> None:
-    """Whether the player closes or resets; what it said last is heard, unless a reset took it along."""
+    """The player closes or resets. Its last message counts, unless a reset has destroyed it."""
     end = scene.connect()
     descriptor = scene.sockets.fileno()
     end.sendall(last_words)
@@ -300,7 +300,7 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
 
 
 def test_what_was_said_before_an_end_is_heard_at_once(scene: Scene) -> None:
-    """Both were there when the loop looked: nobody is late because it left after its last word."""
+    """Both were there when the loop looked, so no player is late because it left after its last message."""
     end = scene.connect()
     end.sendall(said())
     end.close()
@@ -309,7 +309,7 @@ def test_what_was_said_before_an_end_is_heard_at_once(scene: Scene) -> None:
 
 
 def test_who_is_cut_off_is_read_no_more(scene: Scene) -> None:
-    """In the middle of a batch, too: whoever pushes another one out does so while both have said something."""
+    """This also holds in the middle of a batch, if the connection that pushes out another one is in the same batch."""
     ends = [scene.connect() for _ in range(2)]
     first, second = scene.sockets.links.values()
     scene.lobby.on_seated = lambda link: (second if link is first else first).cut_off()
@@ -335,7 +335,7 @@ def test_a_number_that_is_used_again_is_the_new_connections(scene: Scene) -> Non
 
 
 def test_when_the_loop_ends_every_connection_does(scene: Scene) -> None:
-    """And whoever owns it is told, as of those that Twisted itself reads."""
+    """The owner is notified, as with connections that Twisted itself reads."""
     ends = [scene.connect() for _ in range(2)]
     scene.reactor.disconnectAll()
     assert len(scene.lobby.lost) == 2
@@ -344,7 +344,7 @@ def test_when_the_loop_ends_every_connection_does(scene: Scene) -> None:
 
 
 def test_a_fault_costs_one_connection(scene: Scene) -> None:
-    """One of the referee's own: it is noted, and all others are heard."""
+    """The referee's fault is logged, and all other connections are read."""
     noted: list[str] = []
 
     def _note(event: log.EventDict) -> None:
@@ -371,7 +371,7 @@ def test_a_fault_costs_one_connection(scene: Scene) -> None:
 
 
 def test_a_transport_that_encrypts_is_left_to_twisted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its socket does not say what its messages do."""
+    """The socket does not show whether a message has arrived."""
     monkeypatch.setattr(PlayerLink, "has_socket", False)
     end = scene.connect()
     end.sendall(said())

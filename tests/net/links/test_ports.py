@@ -1,4 +1,4 @@
-"""Real ports under a test's loop: how many connections a turn takes, and whom a private socket's are counted for."""
+"""Real ports on a test's loop: connections in a turn, and for whom a private socket's connections count."""
 
 import socket
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Counting(Factory):
         self.count = 0
 
     def buildProtocol(self, addr: object) -> Protocol:
-        """Count one; called by Twisted."""
+        """Count a connection; called by Twisted."""
         self.count += 1
         return Protocol()
 
@@ -43,7 +43,7 @@ def open_ones() -> Iterator[ExitStack]:
 
 
 def bounded(stack: ExitStack, kind: Any, address: Any, factory: Any) -> Any:
-    """Return a port that listens, under a test's loop."""
+    """Return a listening port on a test's loop."""
     loop: Any = Loop()
     port = kind(address, factory, 4096, reactor=loop)
     port.startListening()
@@ -60,7 +60,7 @@ def connected(stack: ExitStack, family: int, address: Any) -> socket.socket:
 
 @pytest.mark.parametrize("kind", [tcp.Port, unix.Port])
 def test_a_turn_of_the_loop_takes_so_many_and_no_more(open_ones: ExitStack, tmp_path: Path, kind: Any) -> None:
-    """Turn after turn: a storm does not make the number grow, nor does quiet make it shrink for good."""
+    """A storm does not raise the number, and a quiet time does not lower it for good."""
     factory = Counting()
     path = str(tmp_path / "socket")
     port = bounded(open_ones, kind, path if kind is unix.Port else 0, factory)
@@ -77,7 +77,7 @@ def test_a_turn_of_the_loop_takes_so_many_and_no_more(open_ones: ExitStack, tmp_
 
 
 def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_path: Path) -> None:
-    """A program in a sandbox has its own, and no other way in: so it is known before it says a word."""
+    """A program in a sandbox has a socket of its own and no other way in; so its first byte is known to be its own."""
     lobby = MatchLobby(Loop(), SignUpPolicy())
     for seat in range(2):
         path = str(tmp_path / str(seat))
@@ -91,7 +91,7 @@ def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_
 
 
 def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> None:
-    """In a folder that nobody else can enter; without a sandbox there is none."""
+    """The socket is in a folder that nobody else can enter. Without a sandbox there is none."""
     stand_in: Any = object()
     occupants: list[Occupant] = [
         Launch(name="a", argv=()),
@@ -117,5 +117,5 @@ def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> No
     ],
 )
 def test_a_site_answers_for_all_its_addresses(host: str, origin: str) -> None:
-    """Of version 6 it has more than can be counted."""
+    """There are more addresses of IPv6 than can be counted."""
     assert find_origin(host) == origin

@@ -1,4 +1,4 @@
-"""The pool of a tournament: remote entrants come with tokens, wait, are lent to matches, and come back into them."""
+"""The pool of a tournament: remote entrants come with tokens, wait, play matches, and return into them."""
 
 import hashlib
 
@@ -40,7 +40,7 @@ END = End(
 
 
 class Missing:
-    """A match that misses one player."""
+    """A match that waits for one player."""
 
     def __init__(self, token: str, name: str) -> None:
         self._token = token
@@ -57,7 +57,7 @@ class Missing:
 
 
 class Evening:
-    """A pool under a test's clock, for ada and bob."""
+    """A pool on a test's clock, for ada and bob."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -82,7 +82,7 @@ def evening() -> Evening:
 
 
 def test_a_token_tells_the_name(evening: Evening) -> None:
-    """Whatever a player calls itself, it waits under its entrant's name until it is lent, once."""
+    """A player waits under its entrant's name, whatever it calls itself, until a match takes it."""
     peer = evening.enter("ada")
     assert (evening.pool.is_here("ada"), evening.pool.is_here("bob"), evening.changes) == (True, False, 1)
     assert evening.pool.acquire("ada") is peer.link
@@ -91,7 +91,7 @@ def test_a_token_tells_the_name(evening: Evening) -> None:
 
 @pytest.mark.parametrize("token", [None, "", "token of carl"])
 def test_strangers_are_refused(evening: Evening, token: str | None) -> None:
-    """Without an entrant's token nobody waits."""
+    """Without an entrant's token nobody can wait."""
     peer = Peer(evening.pool, evening.clock)
     refusal = Refused(code="token", reason="the token is none of this tournament's entrants")
     assert peer.hello("ada", token) == [refusal]
@@ -99,7 +99,7 @@ def test_strangers_are_refused(evening: Evening, token: str | None) -> None:
 
 
 def test_the_newer_connection_takes_the_place(evening: Evening) -> None:
-    """Whoever comes again replaces its older connection, which may be dead."""
+    """A new connection replaces the older one, which may be dead."""
     older, newer = evening.enter("ada"), evening.enter("ada")
     assert (older.is_open, newer.is_open) == (False, True)
     assert [getattr(message, "code", None) for message in older.heard()] == ["replaced"]
@@ -107,13 +107,13 @@ def test_the_newer_connection_takes_the_place(evening: Evening) -> None:
 
 
 def test_who_leaves_is_not_here(evening: Evening) -> None:
-    """A waiting entrant whose connection ends is gone, and that is told."""
+    """An entrant that disconnects while it waits is gone, and this is reported."""
     evening.enter("ada").wire.drop()
     assert (evening.pool.is_here("ada"), evening.changes) == (False, 2)
 
 
 def test_after_a_match_a_player_waits_for_the_next(evening: Evening) -> None:
-    """A connection whose match ended is lent again; one that broke off is not."""
+    """A connection whose match ended waits again; a connection that broke off does not."""
     peer = evening.enter("ada")
     for _ in range(2):
         link = evening.pool.acquire("ada")
@@ -127,7 +127,7 @@ def test_after_a_match_a_player_waits_for_the_next(evening: Evening) -> None:
 
 
 def test_a_launched_program_is_let_go(evening: Evening) -> None:
-    """Who is no remote entrant does not wait in the pool when its match is over: it is to end by itself."""
+    """A program that is no remote entrant does not wait in the pool after its match; it must end by itself."""
     peer = evening.enter("ada")
     link = evening.pool.acquire("ada")
     link.name = "greedy"
@@ -136,7 +136,7 @@ def test_a_launched_program_is_let_go(evening: Evening) -> None:
 
 
 def test_a_spare_connection_goes_before_the_one_that_comes_back(evening: Evening) -> None:
-    """Whoever connected anew during its match goes on with the new connection."""
+    """A player that connected again during its match continues with the new connection."""
     first = evening.enter("ada")
     link = evening.pool.acquire("ada")
     second = evening.enter("ada")
@@ -146,7 +146,7 @@ def test_a_spare_connection_goes_before_the_one_that_comes_back(evening: Evening
 
 @pytest.mark.parametrize("token", ["resume", "token of bob"])
 def test_a_lost_player_comes_back_into_its_match(evening: Evening, token: str) -> None:
-    """By the resume token of the match as well as by its own, it is handed to the match, and does not wait."""
+    """Both the resume token of the match and its own token lead it into the match, so it does not wait."""
     match = Missing("resume", "bob")
     evening.pool.playing["m1"] = match
     peer = Peer(evening.pool, evening.clock)
@@ -156,7 +156,7 @@ def test_a_lost_player_comes_back_into_its_match(evening: Evening, token: str) -
 
 
 def test_the_end_sends_everybody_home(evening: Evening) -> None:
-    """A closed pool keeps nobody, and takes nobody in."""
+    """A closed pool disconnects all players, and accepts none."""
     peer = evening.enter("ada")
     evening.pool.close()
     assert (peer.is_open, evening.pool.is_here("ada")) == (False, False)

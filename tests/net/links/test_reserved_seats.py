@@ -1,4 +1,4 @@
-"""What a program says in place of a hello is told and kept as its own foul, and never as anybody else's."""
+"""Wrong bytes in place of a hello are reported as a foul of the program that sent them, and of no other."""
 
 import json
 import struct
@@ -20,11 +20,11 @@ NO_HELLOS = {
     "JSON in a frame": (framed(json.dumps(HELLO).encode()), "not-msgpack"),
     "a hello with too much": (framed(packed({**HELLO, "x": 1})), "extra-key"),
 }
-"""Bytes that have a token, and the code of what is wrong with them."""
+"""Bytes that contain a token, and the code of their error."""
 
 
 class Room:
-    """A lobby with two tokens under a test's clock."""
+    """A lobby with two tokens on a test's clock."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -38,7 +38,10 @@ class Room:
 
 @pytest.mark.parametrize("name", NO_HELLOS)
 def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: str) -> None:
-    """The seat is given up at once, with the bytes: nobody else knows its token. Who has none leaves no trace."""
+    """Only the program knows its token, so its seat is given up at once, with the bytes.
+
+    Without a token, nothing is kept.
+    """
     room = Room()
     other, stranger, peer = room.enter(), room.enter(), room.enter()
     other.hello("bob", "token-b")
@@ -54,7 +57,7 @@ def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: s
 
 
 def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
-    """A frame that announces more than comes is told from a program that never connected."""
+    """The reason tells an incomplete frame from a program that never connected."""
     room = Room()
     data = struct.pack(">I", 1000) + packed(HELLO)
     room.enter().raw(data)
@@ -67,7 +70,7 @@ def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
 
 
 def test_a_silent_connection_may_be_anybodys() -> None:
-    """Nobody is told that it did not connect while there is a connection that may be its own."""
+    """As long as there is a silent connection, no seat is reported as not connected."""
     room = Room()
     room.enter()
     room.clock.advance(30.01)
@@ -75,7 +78,7 @@ def test_a_silent_connection_may_be_anybodys() -> None:
 
 
 def test_what_comes_behind_a_hello_is_the_foul_of_its_seat() -> None:
-    """Who speaks again before it is asked is told so, and not that its connection ended."""
+    """The reason is that the player spoke again before it was asked, not that its connection ended."""
     room = Room()
     peer = room.enter()
     peer.hello("ada", "token-a")
@@ -85,7 +88,7 @@ def test_what_comes_behind_a_hello_is_the_foul_of_its_seat() -> None:
 
 
 def test_the_bytes_of_a_second_connection_cost_nobody_a_seat_that_is_taken() -> None:
-    """Once a program has its seat, what else comes with its token is turned away, and that is all."""
+    """Once a program has its seat, other connections with its token are only refused."""
     room = Room()
     first, second = room.enter(), room.enter()
     first.hello("ada", "token-a")
@@ -94,7 +97,7 @@ def test_the_bytes_of_a_second_connection_cost_nobody_a_seat_that_is_taken() -> 
 
 
 def test_a_private_socket_tells_whose_bytes_came() -> None:
-    """Whatever comes by it is the seat's own program's."""
+    """All bytes through it are its own program's."""
     room = Room()
     room.lobby.origins = {"/private/1": 1}
     peer = room.enter()
@@ -105,7 +108,7 @@ def test_a_private_socket_tells_whose_bytes_came() -> None:
 
 
 def test_a_wrong_token_is_told_to_whose_it_may_have_been() -> None:
-    """By its private socket a program is known; elsewhere it is said that there was one, to whoever did not come."""
+    """A private socket identifies its program. Elsewhere, the message goes to each seat that nobody took."""
     room = Room()
     room.lobby.origins = {"/private/1": 1}
     peer = room.enter()
@@ -124,7 +127,7 @@ def test_a_wrong_token_is_told_to_whose_it_may_have_been() -> None:
 
 
 def test_who_ended_after_its_hello_was_refused_is_known() -> None:
-    """Its exit status alone would not tell."""
+    """Its exit status alone would not show this."""
     room = Room()
     room.lobby.origins = {"/private/1": 1}
     peer = room.enter()

@@ -10,7 +10,7 @@ from referee.net.links.tokens import BadTokens, add_tokens, read_tokens, remove_
 
 
 def test_who_adds_at_once_loses_nobody(tmp_path: Path) -> None:
-    """In threads as in processes: each reads what the one before has written."""
+    """Processes behave as these threads do: each reads what the last one has written."""
     path = tmp_path / "authors.toml"
     names = [f"p{number}" for number in range(40)]
     with ThreadPoolExecutor(8) as pool:

@@ -1,4 +1,4 @@
-"""A match in memory between honest players and rogues that do anything at all, by chance.
+"""A match in memory between honest players and rogues that act at random.
 
 Honest ones answer at once and rightly. Between their answers chance lets rogues speak or garble, lose and open
 connections, and lets time pass: with the loop beating, or standing still.
@@ -23,7 +23,7 @@ from ..wires import Peer
 
 SEATS = 3
 _STEPS = 400
-"""After so many deeds of chance, time alone passes: whatever is open runs out."""
+"""Number of random actions; after them only time passes, so that all limits pass."""
 
 
 class Fray:
@@ -55,11 +55,11 @@ class Fray:
 
     @property
     def honest(self) -> list[int]:
-        """The seats that do nothing wrong."""
+        """The seats without a fault."""
         return [seat for seat in range(SEATS) if seat not in self.rogues]
 
     def play(self) -> Result:
-        """Play to the end, and return the result; its record is audited."""
+        """Play to the end, audit the record, and return the result."""
         for _ in range(_STEPS):
             self._answer()
             if self.running.result:
@@ -68,7 +68,7 @@ class Fray:
         while not self.running.result:
             self._answer()
             self.running.run(LIMIT_S)
-        self.running.run(4.0)  # what still waits in the lobby is turned away
+        self.running.run(4.0)  # players that still wait in the lobby are refused
         return self.running.end()
 
     def _answer(self) -> None:
@@ -99,7 +99,7 @@ class Fray:
         deed()
 
     def _speak_together(self) -> None:
-        """Let several speak before any of them is answered, as on sockets that are read together."""
+        """Let several players speak before any is answered, as with sockets that are read together."""
         agenda, wild = self.running.event_loop.agenda, (self._garble, self._come)
         agenda.hold()
         if self.source.random() < 0.5:  # the match waits while the loop goes on
@@ -116,14 +116,14 @@ class Fray:
                 agenda.release()
 
     def _look_away(self) -> None:
-        """Let a moment pass, the loop beating."""
+        """Let a moment pass while the loop beats."""
         self.running.run(0.005)
 
     def _rogue(self) -> Peer:
         return self.source.choice([*(self.running.peers[seat] for seat in self.rogues), *self._strangers])
 
     def _speak(self) -> None:
-        """Say something that is right at some time; often at this one."""
+        """Send a valid message, mostly the one that is due."""
         match = self.running.match
         turn = match.turn + (self.source.choice((-1, 1)) if self.source.random() < 0.05 else 0)
         acks: list[Any] = [request.number for request in match.open_requests.values()]
@@ -149,7 +149,7 @@ class Fray:
             peer.raw(frame(self.source.choice(said)))
 
     def _garble(self) -> None:
-        """Send a hostile stream, or a part of one; not too often, or the match would have no middle."""
+        """Send hostile bytes, or a part of them; seldom, so that the match goes on."""
         if self.source.random() < 0.15:
             peer = self._rogue()
             data = self._streams.stream(Role.PLAYER, peer.link.connection.state)
@@ -170,7 +170,7 @@ class Fray:
             peer.raw(frame(Hello(version=self.source.choice((1, 1, 1, 2)), name="p0", token=token)))
 
     def _pass(self) -> None:
-        """Let time pass, the loop beating."""
+        """Let time pass while the loop beats."""
         self.running.run(self.source.choice((0.005, 0.02, LIMIT_S / 2, LIMIT_S)))
 
     def _stand_still(self) -> None:

@@ -1,4 +1,4 @@
-"""Connections in the middle of a match: players that come back, a referee that stops, a player that does not read."""
+"""Connections during a match: players that return, a referee that stops, and players that do not read."""
 
 import hashlib
 from pathlib import Path
@@ -24,14 +24,14 @@ from ..wires import Peer, kinds
 
 @pytest.fixture
 def patient(open_match: OpenMatch) -> InMemoryMatch:
-    """Return a match of two that waits for a lost player, and has just asked seat 0."""
+    """Return a match of two that waits for lost players, and has just asked seat 0."""
     running = open_match(come_back_s=5.0)
     running.ready()
     return running
 
 
 def test_who_comes_back_in_time_plays_on(patient: InMemoryMatch) -> None:
-    """The open turn is asked again, with what is left of its time; the record tells how long the player was away."""
+    """The open turn is asked again with the rest of its time; the record has the length of the absence."""
     patient.peers[0].heard()
     patient.peers[0].wire.drop()
     patient.run(0.05)
@@ -48,7 +48,7 @@ def test_who_comes_back_in_time_plays_on(patient: InMemoryMatch) -> None:
 
 
 def test_the_clock_runs_on_while_a_player_is_away(patient: InMemoryMatch) -> None:
-    """Who is away at its deadline is late, however long it might be waited for."""
+    """A player that is away at its deadline is late, however long it may be away."""
     patient.peers[0].wire.drop()
     patient.run(LIMIT_S + 0.02)
     assert patient.fouls() == [(0, Cause.TIMEOUT)]
@@ -57,7 +57,7 @@ def test_the_clock_runs_on_while_a_player_is_away(patient: InMemoryMatch) -> Non
 
 
 def test_who_stays_away_is_late_when_it_is_asked(patient: InMemoryMatch) -> None:
-    """A seat that is asked nothing is waited for; then its time counts as everybody's does."""
+    """A seat that is asked nothing may be away; once it is asked, its time runs as usual."""
     patient.peers[1].wire.drop()
     patient.answer(0)
     patient.run(LIMIT_S - 0.01)
@@ -67,7 +67,7 @@ def test_who_stays_away_is_late_when_it_is_asked(patient: InMemoryMatch) -> None
 
 
 def test_patience_ends(open_match: OpenMatch) -> None:
-    """A player is waited for so long and no longer, though it is not its turn."""
+    """A player may be away only for a limited time, even if it is not its turn."""
     running = open_match(come_back_s=0.05)
     running.ready()
     running.peers[1].wire.drop()
@@ -78,7 +78,7 @@ def test_patience_ends(open_match: OpenMatch) -> None:
 
 
 def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
-    """Half a frame is a foul only where nobody may come back."""
+    """Half a frame is a foul only if players may not return."""
     turn = patient.asked(0)
     data = patient.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
     patient.peers[0].raw(data[:-3])
@@ -93,7 +93,10 @@ def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
 
 @pytest.mark.parametrize("how", ["between two", "within a message"])
 def test_a_program_that_ended_before_its_match_has_not_fouled(open_match: OpenMatch, how: str) -> None:
-    """It had played before, and may end between two matches: the match is void, and the program does not stay."""
+    """It had played before, and may end between two matches.
+
+    The match is void, and the program is started each time.
+    """
     stays = SimpleNamespace(has_left=False)
     running = open_match(reused={0: stays})
     if how == "within a message":
@@ -104,7 +107,7 @@ def test_a_program_that_ended_before_its_match_has_not_fouled(open_match: OpenMa
 
 
 def test_once_it_has_accepted_its_end_is_a_foul(open_match: OpenMatch) -> None:
-    """Whether it has played before or not."""
+    """This holds whether it has played before or not."""
     stays = SimpleNamespace(has_left=False)
     running = open_match(reused={0: stays})
     running.peers[0].heard()
@@ -114,7 +117,7 @@ def test_once_it_has_accepted_its_end_is_a_foul(open_match: OpenMatch) -> None:
 
 
 def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:
-    """Whoever has the token takes the seat, though the referee still holds the old connection for alive."""
+    """The token identifies the player, even while the referee still believes that the old connection is alive."""
     old = patient.peers[0]
     old.heard()
     peer = Peer(patient.lobby, patient.clock)
@@ -124,7 +127,7 @@ def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:
 
 
 def test_before_the_deal_the_offer_comes_again(open_match: OpenMatch) -> None:
-    """Who was lost before its ready says it on the new connection."""
+    """A player that was lost before its `ready` sends it on the new connection."""
     running = open_match(come_back_s=5.0)
     running.peers[0].heard()
     running.peers[0].wire.drop()
@@ -135,7 +138,7 @@ def test_before_the_deal_the_offer_comes_again(open_match: OpenMatch) -> None:
 
 
 def test_between_commitment_and_nonce_it_is_asked_again(open_match: OpenMatch) -> None:
-    """Who is lost after its ready is taken back, and opens what it had committed to; so does who is lost when asked."""
+    """A player that is lost after its `ready` is taken back and opens its nonce, even if it is lost when asked."""
     running = open_match(come_back_s=5.0)
     running.peers[0].heard()
     running.peers[0].say(ready(0))
@@ -158,20 +161,20 @@ def test_between_commitment_and_nonce_it_is_asked_again(open_match: OpenMatch) -
 
 @pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
 def test_no_other_token_opens_a_seat(patient: InMemoryMatch, given: str) -> None:
-    """Names count for nothing, and other matches' tokens neither."""
+    """Names do not count, nor do tokens of other matches."""
     patient.peers[0].wire.drop()
     assert Peer(patient.lobby, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
 
 
 def test_without_patience_nobody_comes_back(running: InMemoryMatch) -> None:
-    """The foul is at once, and the token opens nothing."""
+    """Without `come_back`, the foul is immediate, and the token opens nothing."""
     running.peers[0].wire.drop()
     assert running.fouls() == [(0, Cause.DISCONNECTED)]
     assert kinds(Peer(running.lobby, running.clock).hello("p0", token(0))) == ["Refused"]
 
 
 def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
-    """Where players are known by tokens, that one is enough to come back."""
+    """Where each player has a token of its own, that token is enough to return."""
     hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
     lobby = MatchLobby(patient.clock, SignUpPolicy(), hashes)
     lobby.close()
@@ -183,7 +186,7 @@ def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemor
 
 
 def test_who_is_out_does_not_come_back(patient: InMemoryMatch) -> None:
-    """A token opens nothing once its seat has fouled, and the match goes on."""
+    """A token opens nothing after its seat has fouled, and the match goes on."""
     patient.peers[0].raw(b"\0\0\0\x01\xc1")
     assert patient.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
     assert kinds(Peer(patient.lobby, patient.clock).hello("p0", token(0))) == ["Refused"]
@@ -192,14 +195,14 @@ def test_who_is_out_does_not_come_back(patient: InMemoryMatch) -> None:
 
 
 def test_a_seat_comes_back_so_often_and_no_more(patient: InMemoryMatch) -> None:
-    """Each return costs lines of the record: whoever comes and goes without end is left out at last."""
+    """Each return costs lines of the record, so a player that returns without end is expelled."""
     for _ in range(MAX_RETURNS):
         assert kinds(Peer(patient.lobby, patient.clock).hello("p1", token(1)))[0] == "Welcome"
     assert kinds(Peer(patient.lobby, patient.clock).hello("p1", token(1))) == ["Refused"]
 
 
 def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: InMemoryMatch) -> None:
-    """What the loop stood still in between is not taken off the limit; over the margin, the limit begins anew."""
+    """The loop's standstill in between does not count; above the margin, the limit begins again."""
     patient.run(0.05)
     patient.clock.advance(0.1)
     *_, turn = Peer(patient.lobby, patient.clock).hello("p0", token(0))
@@ -216,7 +219,7 @@ def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: InMemory
 
 
 def test_a_referee_that_stops_leaves_a_match_to_go_on_with(running: InMemoryMatch) -> None:
-    """The players are told, nothing is anybody's fault, and the record can be taken up."""
+    """The players are notified, nobody is at fault, and the match can be resumed from its record."""
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
     running.runner.pause("the organiser stopped the referee")
@@ -235,7 +238,7 @@ def test_a_referee_that_stops_leaves_a_match_to_go_on_with(running: InMemoryMatc
 
 
 def test_a_player_that_does_not_read_is_expelled(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is sent piles up to a limit; the others play on."""
+    """Messages for it pile up to a limit; the others play on."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 100)
     running.peers[1].wire.room = 0
     running.peers[1].link.pauseProducing()
@@ -246,7 +249,7 @@ def test_a_player_that_does_not_read_is_expelled(running: InMemoryMatch, monkeyp
 
 
 def test_what_is_unread_adds_up(open_match: OpenMatch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twisted tells again at every write that the player reads too slowly: that is no new beginning."""
+    """Twisted reports at each write that the player reads too slowly, but the limit does not begin again."""
     running = open_match(seats=3)
     running.ready()
     peer = running.peers[1]
@@ -263,7 +266,7 @@ def test_what_is_unread_adds_up(open_match: OpenMatch, monkeypatch: pytest.Monke
 
 
 def test_who_catches_up_is_forgiven(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow reader is no foul as long as it reads."""
+    """A slow reader is not expelled as long as it reads."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 2000)
     link, wire = running.peers[1].link, running.peers[1].wire
     wire.room = 0
@@ -279,7 +282,7 @@ def test_who_catches_up_is_forgiven(running: InMemoryMatch, monkeypatch: pytest.
 
 
 def test_an_expulsion_says_which_bytes_were_refused(running: InMemoryMatch, tmp_path: Path) -> None:
-    """An illegal move stands in the record with the bytes that it came in; a legal one without them."""
+    """An illegal move is on record with its bytes; a legal one without them."""
     running.answer(0)
     assert "frame" not in running.last_step()["event"]
     turn = running.asked(1)
@@ -297,7 +300,7 @@ def test_an_expulsion_says_which_bytes_were_refused(running: InMemoryMatch, tmp_
 
 
 class TickingClock(Clock):
-    """A clock that goes on a little whenever somebody looks at it, as real ones do."""
+    """A clock that advances a little each time it is read, as real ones do."""
 
     def seconds(self) -> float:
         self.rightNow += 1e-6
@@ -305,7 +308,7 @@ class TickingClock(Clock):
 
 
 def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
-    """Whoever sends its next answer ahead, in the same packet, is judged like everybody; nothing is void."""
+    """A player that sends its next answer in the same packet is judged as usual, and nothing is void."""
     running = InMemoryMatch(tmp_path, clock=TickingClock())
     for peer in running.peers:
         peer.heard()

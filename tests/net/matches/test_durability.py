@@ -1,4 +1,4 @@
-"""Matches of which every line is on the disk before anything follows from it; the disk does what a test says."""
+"""Matches with durability `turn`: each line is on the disk before anything follows from it. The test plays the disk."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from ..wires import Peer, fired, kinds
 
 
 class Attentive(Peer):
-    """A player that remembers everything."""
+    """A player that remembers all messages."""
 
     def __init__(self, *given: Any) -> None:
         self.all: list[Message] = []
@@ -37,7 +37,7 @@ class Attentive(Peer):
 
 
 class SlowDisk(InMemoryMatch):
-    """A match whose lines are synced when the test says so."""
+    """A match whose lines are synced when the test wants it."""
 
     peer = Attentive
 
@@ -45,7 +45,7 @@ class SlowDisk(InMemoryMatch):
         self.loop = Loop()
         self.loop.syncs_at_once = False
         self.kept = b""
-        """What a machine that loses its power now still has of the record."""
+        """Content of the record that would survive a loss of power now."""
         commits = GroupCommit(self.loop, Durability.TURN, self._stand_still)
         super().__init__(folder, clock=self.loop, commits=commits, durability=Durability.TURN, **options)
 
@@ -70,13 +70,13 @@ class SlowDisk(InMemoryMatch):
         return [message.head for peer in self.peers for message in peer.heard() if hasattr(message, "head")]
 
     def check(self) -> None:
-        """See to it that what anybody was told is on the disk."""
+        """Check that every message that a player was sent is on the disk."""
         path = self.path.with_name("kept")
         path.write_bytes(self.kept)
         assert set(self.heads()) <= {line.hash for line in read_chain(path).lines}
 
     def play(self) -> None:
-        """Answer until all is over, and see after each answer that nobody is told before the disk has it."""
+        """Answer until the match is over; no message may leave before the disk has its line."""
         for _ in range(20):
             self.sync()
             self.check()
@@ -121,7 +121,7 @@ def open_slow(tmp_path: Path) -> Iterator[Open]:
 
 @pytest.mark.parametrize("acknowledge", [False, True])
 def test_nobody_is_told_what_could_be_lost(open_slow: Open, *, acknowledge: bool) -> None:
-    """Not a message leaves before the sync of its line was reported, and the match is over once its seal is synced."""
+    """No message leaves before the sync of its line was reported, and the match ends once its seal is synced."""
     match = open_slow(acknowledge=acknowledge)
     assert [peer.heard()[1:] for peer in match.peers] == [[], []], "no offer yet"
     match.play()
@@ -157,7 +157,7 @@ def test_no_clock_runs_while_a_line_is_synced(open_slow: Open) -> None:
 
 
 def test_a_player_that_is_back_before_the_disk_is_told_once(open_slow: Open) -> None:
-    """What was meant for its old connection is not said to the new one, and the time of the disk is not its own."""
+    """A message for the old connection is not sent on the new one. The disk's time does not count for the player."""
     match = playing(open_slow, come_back_s=5.0, bank_ms=LIMIT_S * 1000)
     match.answer(0)
     match.run(LIMIT_S / 2)
@@ -177,7 +177,7 @@ def test_a_player_that_is_back_before_the_disk_is_told_once(open_slow: Open) -> 
 
 
 def test_who_floods_before_the_disk_is_done_stops_nothing(open_slow: Open) -> None:
-    """A player that breaks the protocol while the end waits to be told is out of what is over, or told of its foul."""
+    """A player that breaks the protocol while the end waits for the disk is out of the match, or is sent its foul."""
     match = playing(open_slow)
     match.answer(0)
     match.sync()
@@ -195,7 +195,7 @@ def test_who_floods_before_the_disk_is_done_stops_nothing(open_slow: Open) -> No
 
 
 def test_what_the_disk_refuses_ends_the_match_untold(open_slow: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a record that can't be written does."""
+    """The match ends as it does with a record that can't be written."""
     match = playing(open_slow)
     failures: list[Any] = []
     match.runner.done.addErrback(lambda failure: failures.append(failure.value))
@@ -214,7 +214,7 @@ def test_what_the_disk_refuses_ends_the_match_untold(open_slow: Open, monkeypatc
 
 
 def test_a_pause_is_told_once_the_disk_has_all(open_slow: Open) -> None:
-    """What waits is synced on the spot; the head of the pause is that of the last line."""
+    """Waiting lines are synced at once; the head of the pause is that of the last line."""
     match = playing(open_slow)
     failures: list[Any] = []
     match.runner.done.addErrback(lambda failure: failures.append(failure.value))
@@ -227,7 +227,7 @@ def test_a_pause_is_told_once_the_disk_has_all(open_slow: Open) -> None:
 
 
 def test_a_match_that_is_over_is_not_paused(open_slow: Open) -> None:
-    """Who stops the referee while the end is synced waits for the disk."""
+    """If the referee is stopped while the end is synced, it waits for the disk."""
     match = playing(open_slow)
     match.answer(0)
     match.sync()
@@ -240,7 +240,7 @@ def test_a_match_that_is_over_is_not_paused(open_slow: Open) -> None:
 
 
 def back_again(match: SlowDisk, seat: int) -> Attentive:
-    """Let a player's connection break, and the player come back at once."""
+    """Let a player's connection break, and let the player return at once."""
     match.peers[seat].wire.drop()
     peer = Attentive(match.lobby, match.clock)
     peer.hello(f"p{seat}", token=token(seat))
@@ -248,7 +248,7 @@ def back_again(match: SlowDisk, seat: int) -> Attentive:
 
 
 def test_an_answer_behind_the_deadline_is_none_before_the_disk_either(open_slow: Open) -> None:
-    """The player is out from the deadline on, whether it has been told or not."""
+    """The player is out from the deadline on, whether it has been sent its expulsion or not."""
     match = playing(open_slow)
     match.run(2 * LIMIT_S)
     match.answer(0)
@@ -259,7 +259,7 @@ def test_an_answer_behind_the_deadline_is_none_before_the_disk_either(open_slow:
 
 
 def test_the_time_of_the_disk_is_no_ones_after_a_return_either(open_slow: Open) -> None:
-    """What is left to a player that is back counts from when it was asked, not from when that was written."""
+    """The rest of a returned player's time runs from the request, not from when its line was written."""
     match = playing(open_slow, come_back_s=5.0)
     match.answer(0)
     match.run(3 * LIMIT_S)
@@ -273,7 +273,7 @@ def test_the_time_of_the_disk_is_no_ones_after_a_return_either(open_slow: Open) 
 
 
 def test_an_old_deadline_is_none_while_a_return_is_synced(open_slow: Open) -> None:
-    """It is asked again with what was left, however long the disk takes."""
+    """It is asked again with the rest of its time, however long the disk takes."""
     match = playing(open_slow, come_back_s=5.0)
     match.run(0.9 * LIMIT_S)
     peer = back_again(match, 0)
@@ -292,7 +292,7 @@ def test_an_old_deadline_is_none_while_a_return_is_synced(open_slow: Open) -> No
 @pytest.mark.parametrize("durability", Durability)
 @pytest.mark.parametrize("is_waited_for", [False, True])
 def test_a_match_of_which_each_turn_waits_says_so(durability: Durability, *, is_waited_for: bool) -> None:
-    """The disk is then waited for; and as long as any match wants it."""
+    """The loop waits for the disk then, as long as any match wants it."""
     commits: Any = SimpleNamespace(is_waited_for=is_waited_for)
     writer: Any = SimpleNamespace(count=1)
     journal = Journal(writer, commits, durability)
@@ -304,7 +304,7 @@ def test_a_match_of_which_each_turn_waits_says_so(durability: Durability, *, is_
 def test_a_referee_that_stops_syncs_what_it_says_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seat: int
 ) -> None:
-    """An answer was read, and its match waited for others: it is on the disk before anybody is told what follows."""
+    """An answer that was read, whose match waited for others, is on the disk before any message follows from it."""
     match = SlowDisk(tmp_path)
     sync = match.writer.sync
 

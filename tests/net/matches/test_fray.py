@@ -1,4 +1,4 @@
-"""Rogues that do anything at all: the match ends, the honest have no foul, and the record of it all audits."""
+"""Rogues act at random: the match ends, the honest players have no foul, and the record passes its audit."""
 
 from pathlib import Path
 from random import Random
@@ -12,7 +12,7 @@ MATCHES = 15
 
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_rogues_do_the_match_ends_and_the_honest_are_in_it(tmp_path: Path, seed: int) -> None:
-    """No exception escapes, nobody honest is blamed, the match is not void, and its record holds."""
+    """No exception escapes, no honest player is blamed, the match is not void, and its record holds."""
     for number in range(MATCHES):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -23,7 +23,7 @@ def test_whatever_rogues_do_the_match_ends_and_the_honest_are_in_it(tmp_path: Pa
 
 
 def test_frays_are_of_many_kinds(tmp_path: Path) -> None:
-    """Chance provokes most causes of a foul, and matches without any."""
+    """Random actions provoke most causes of a foul, and some matches have no foul."""
     causes: set[str] = set()
     for seed in range(60):
         folder = tmp_path / str(seed)

@@ -1,4 +1,4 @@
-"""The loop's beat: a stall is found, and charged to nobody; a player's thinking time is no lag."""
+"""The loop's beat: stalls are found and charged to nobody; a player's thinking time is no lag."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from referee.net.links.origin_limits import STORM
 
 
 class Watch:
-    """A beating loop whose stalls are chosen by the test: time passes, and the loop sees none of it."""
+    """A beating loop whose stalls the test chooses: time passes, and the loop notices none of it."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -55,7 +55,7 @@ def test_a_stall_within_the_same_turn_of_the_loop_counts() -> None:
 
 
 def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
-    """What the loop did before it sent the request is not granted."""
+    """The player gets no credit for what the loop did before it sent the request."""
     watch = Watch()
     watch.run(0.1)
     watch.freeze(0.05)
@@ -65,7 +65,7 @@ def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
 
 
 def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
-    """A stall that was over before the answer came gives the player nothing."""
+    """A stall that was over before the answer came gives the player no credit."""
     watch = Watch()
     watch.run(0.1)
     watch.stall(0.1)
@@ -86,7 +86,7 @@ def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
 
 
 def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> None:
-    """Between two beats the loop need not have sent anything: the stall of the next gap counts, one after that not."""
+    """Between two beats the loop may have sent nothing, so the stall of the next gap counts; a later one does not."""
     watch = Watch()
     watch.run(0.1)
     watch.freeze(BEAT_S / 2)
@@ -100,7 +100,7 @@ def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> N
 
 
 def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
-    """Between the beats, the loop has sent what there was."""
+    """Between the beats, the loop has sent everything."""
     watch = Watch()
     watch.run(0.1)
     watch.freeze(BEAT_S / 2)
@@ -112,7 +112,7 @@ def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
 
 
 def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
-    """What a loop reads that is busy again may have come when it was busy before."""
+    """A message that is read after two stalls may have come during the first one."""
     watch = Watch()
     watch.run(0.1)
     watch.stall(0.15)
@@ -122,7 +122,7 @@ def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
 
 @pytest.mark.parametrize(("late_ms", "is_told"), [(-0.001, False), (0.001, True)])
 def test_what_goes_unnoticed_is_as_long_as_audits_take_it_to_be(late_ms: float, *, is_told: bool) -> None:
-    """A standstill that is longer by a microsecond is told of, while it goes on and afterwards."""
+    """A standstill that is longer by a microsecond is reported, while it goes on and afterwards."""
     watch, told, notes = Watch(), list[tuple[float, float]](), list[tuple[str, dict[str, object]]]()
     watch.lag.listeners.add(lambda begin, end: told.append((begin, end)))
     watch.lag.note = lambda event, **facts: notes.append((event, facts))
@@ -137,7 +137,7 @@ def test_what_goes_unnoticed_is_as_long_as_audits_take_it_to_be(late_ms: float, 
 
 @pytest.mark.parametrize("late_s", [0.001, 0.004, 0.0085, 1.003])
 def test_a_late_beat_does_not_put_the_next_one_off(late_s: float) -> None:
-    """Beats stay where they were due from the beginning, but for those that are left out."""
+    """Beats stay where they were due at the beginning, except for those that are left out."""
     clock = Clock()
     clock.advance(begun_s := 0.0021)
     lag = Lag(clock, clock.seconds)
@@ -151,7 +151,6 @@ def test_a_late_beat_does_not_put_the_next_one_off(late_s: float) -> None:
 
 
 def test_a_stopped_beat_leaves_no_timer() -> None:
-    """Nothing keeps the loop awake after the last match."""
     watch = Watch()
     watch.lag.stop()
     watch.lag.stop()
@@ -162,7 +161,7 @@ def test_a_stopped_beat_leaves_no_timer() -> None:
 
 
 def test_no_standstill_excuses_who_storms_the_door() -> None:
-    """Neither a past one nor the present one; everybody else it does excuse, and those that are over, too."""
+    """Neither a past standstill nor the present one excuses it. Both excuse all other players."""
     watch = Watch()
     watch.run(0.1)
     watch.stall(0.3)
@@ -184,7 +183,7 @@ def test_no_standstill_excuses_who_storms_the_door() -> None:
 
 
 def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
-    """Nobody is excused by a loop that nobody watches."""
+    """A loop that nobody watches excuses nobody."""
     clock = Clock()
     lag = Lag(clock, clock.seconds)
     clock.advance(9.0)
@@ -192,7 +191,7 @@ def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
 
 
 def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
-    """Who finds it beating leaves it so, and of two matches it is the last one to end."""
+    """A second user leaves it beating; the last match to end stops it."""
     clock = Clock()
     lag = Lag(clock, clock.seconds)
     with lag.beating():

@@ -1,4 +1,4 @@
-"""Observers that fail, block or are left behind: what they observe goes on, and the others are told so."""
+"""Observers that fail, block or are too slow: the match goes on, and the other observers are notified."""
 
 import json
 from collections.abc import Callable
@@ -25,11 +25,11 @@ FAULTS = (
     KeyboardInterrupt(),
 )
 WAIT_S = 30.0
-"""For another thread, which takes milliseconds."""
+"""Time that another thread may take, which needs milliseconds."""
 
 
 class Failing(Observer):
-    """Raises at every step, or whenever it is told something; keeps how often that was, and whether it was left."""
+    """Raises at every transition, or at every notification; counts its calls, and notes whether it was closed."""
 
     def __init__(self, error: BaseException, *, is_deaf: bool = True) -> None:
         self.error = error
@@ -42,7 +42,7 @@ class Failing(Observer):
         raise self.error
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Raise, unless it is deaf."""
+        """Raise, unless notes are switched off."""
         if not self.is_deaf:
             self._fail()
 
@@ -56,7 +56,7 @@ class Failing(Observer):
 
 
 class Noted(Observer):
-    """Keeps what is noted, and counts steps."""
+    """Keeps the notes, and counts transitions."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, dict[str, Any]]] = []
@@ -72,7 +72,7 @@ class Noted(Observer):
 
 
 class Stuck(Observer):
-    """Blocks at the first thing it is told, until the test lets it go."""
+    """Blocks at its first notification until the test releases it."""
 
     def __init__(self) -> None:
         self.is_told, self.may_go = ThreadEvent(), ThreadEvent()
@@ -85,7 +85,7 @@ class Stuck(Observer):
 
 @pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
 def test_a_match_goes_on_without_an_observer_that_fails(open_match: OpenMatch, error: BaseException) -> None:
-    """The match is played to a result that counts; the observer was called once, and is left at once."""
+    """The result of the match counts. The observer was called once, and is dropped at once."""
     failing, noted = Failing(error), Noted()
     running = open_match(observers=Observers(failing, noted))
     running.ready()
@@ -102,7 +102,7 @@ def test_a_match_goes_on_without_an_observer_that_fails(open_match: OpenMatch, e
 
 @pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
 def test_a_match_goes_on_without_one_that_fails_in_its_thread(open_match: OpenMatch, error: BaseException) -> None:
-    """So do the observers of packages; what one failed with is noted when it is to be told the next thing, or left."""
+    """Observers of packages have a thread. Their failure is noted at the next notification, or at the end."""
     failing, noted = Failing(error), Noted()
     with Observers(noted) as observers:
         observers.add(lambda: failing)
@@ -119,7 +119,7 @@ def test_a_match_goes_on_without_one_that_fails_in_its_thread(open_match: OpenMa
 
 
 def test_an_observer_that_can_not_be_made_is_noted() -> None:
-    """Its package is at fault, and nobody else has anything of it."""
+    """Its package is at fault, and no other observer is affected."""
 
     class Broken(Noted):
         """Can't be made."""
@@ -136,7 +136,7 @@ def test_an_observer_that_can_not_be_made_is_noted() -> None:
 
 
 def test_a_match_does_not_wait_for_an_observer_that_blocks(open_match: OpenMatch) -> None:
-    """One that is too far behind is noted, and told nothing more; at the end it is waited for only so long."""
+    """An observer that falls too far behind is dropped with a note; at the end, the wait for it is limited."""
     stuck, behind, noted = Stuck(), Stuck(), Noted()
     with Observers(noted, InThread(stuck, most_waiting=3), InThread(behind, linger_s=0.0)) as observers:
         running = open_match(observers=observers)
@@ -155,7 +155,7 @@ def test_a_match_does_not_wait_for_an_observer_that_blocks(open_match: OpenMatch
 
 
 def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMatch) -> None:
-    """What is left to be told at the end is waited for, and the tournament that it gets does not change any more."""
+    """At the end its last notifications are waited for, and its copy of the tournament does not change any more."""
 
     class Slow(Noted):
         """Is behind."""
@@ -166,12 +166,12 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
             self.played = -1
 
         def on_match_advanced(self, step: MatchTransition) -> None:
-            """Keep it, once the test has gone ahead."""
+            """Keep the transition once the test goes on."""
             ahead.wait()
             self.events.append(type(step.event).__name__)
 
         def on_tournament_begun(self, tournament: Any, total: int | None) -> None:
-            """Keep how much was played, once the test has gone ahead."""
+            """Keep the number of matches once the test goes on."""
             ahead.wait()
             self.played = tournament.played
 
@@ -191,7 +191,7 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
 
 
 def test_observers_that_can_not_even_be_told_of_a_failure() -> None:
-    """Each one that fails at hearing that another one failed is dropped, too; who is left hears of all."""
+    """An observer that fails at the note about another one is dropped, too; the remaining ones get all notes."""
     first, second, noted = Failing(KeyError(1)), Failing(KeyError(2), is_deaf=False), Noted()
     observers = Observers(Failing(KeyError(0), is_deaf=False), first, second, noted)
     observers.note("listening")
@@ -202,7 +202,7 @@ def test_observers_that_can_not_even_be_told_of_a_failure() -> None:
 
 
 def test_the_diagnostics_have_the_whole_traceback(tmp_path: Path) -> None:
-    """Who runs the referee finds there where an observer failed."""
+    """The organiser finds there where an observer failed."""
     failing = Failing(KeyError("x" * 1000), is_deaf=False)
     with Observers(failing, InThread(DiagnosticLog(tmp_path / "log"))) as observers:
         observers.note("listening")
@@ -212,7 +212,7 @@ def test_the_diagnostics_have_the_whole_traceback(tmp_path: Path) -> None:
 
 
 def test_diagnostics_that_can_not_be_written_are_dropped() -> None:
-    """A disk that is full costs the lines, and nothing else."""
+    """A full disk costs only the lines."""
     noted = Noted()
     with Observers(DiagnosticLog(Path("/dev/full")), noted) as observers:
         observers.note("listening")
@@ -226,10 +226,10 @@ def test_diagnostics_that_can_not_be_written_are_dropped() -> None:
     ids=["refresh", "noted"],
 )
 def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Observers], None]) -> None:
-    """The others are told everything; the one that failed is left, which may fail as well."""
+    """The other observers get everything; the failed one may fail at its close, too."""
 
     class Broken(JsonLines):
-        """Fails at all there is."""
+        """Fails at every notification."""
 
         def refresh(self) -> None:
             """Fail."""
@@ -269,7 +269,7 @@ UNUSUAL: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
-    """Beside its steps, of which the record has all the rest: its begin and its end, and what went wrong."""
+    """Notes tell of the beginning, the end and all trouble; the record has everything else."""
     story, noted = tell(name), Noted()
     with Observers(noted) as observers:
         for line, (event, commands) in enumerate(story.steps, 1):
@@ -282,7 +282,7 @@ def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
 
 
 def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
-    """In a thread of its own or not; diagnostics are told of what is unusual by notes alone."""
+    """This is known of observers in threads, too; diagnostics want only notes."""
     noted, deaf = Noted(), Observer()
     assert not Observers(deaf, InThread(deaf)).has_listener(Observer.on_match_advanced)
     assert Observers(deaf, noted).has_listener(Observer.on_match_advanced)

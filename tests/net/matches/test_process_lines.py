@@ -1,4 +1,4 @@
-"""What plays the matches of a tournament, as other programs are told."""
+"""The lines about the processes that play a tournament's matches, for other programs."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ WORKER = PlayingProcess(name="worker 1", state="plays", tables=None, matches=("b
 
 
 def test_each_line_has_the_longest_lag_since_the_last_one() -> None:
-    """Of its own standstills, and of what a host has had in an answer."""
+    """The lag of the process, and the lag that a host reports in an answer."""
     lines: list[Any] = []
     watch = ProcessLines(lines.append)
     watch.note("loop-stalled", stalled_s=0.25)

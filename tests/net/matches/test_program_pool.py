@@ -1,4 +1,4 @@
-"""Programs that stay: which one plays again, and which one is started anew; with programs and connections made up."""
+"""Programs that stay: which one plays again, and which is started again; with stand-ins for both."""
 
 import resource
 from collections.abc import Callable
@@ -22,7 +22,7 @@ ADA = Launch(name="ada", argv=("ada",))
 
 
 class StandIn:
-    """A program that does nothing, and the connection that it has; both note what is done to them."""
+    """Stand-in for a program and its connection; it notes all calls."""
 
     def __init__(self) -> None:
         self.status: str | None = None
@@ -35,7 +35,7 @@ class StandIn:
         self.owner: Any = None
 
     def uses_at_least(self, share: float) -> bool:
-        """Tell how much it uses."""
+        """Return whether it uses at least that share."""
         return self.filled >= share
 
     def save_output(self) -> None:
@@ -46,16 +46,16 @@ class StandIn:
         self.done.append("stop")
 
     def resume(self) -> None:
-        """Be allowed to go on."""
+        """Note that it may run again."""
         self.done.append("go on")
 
     def say_goodbye(self) -> None:
-        """Be hung up on."""
+        """Note that it was sent goodbye."""
         self.is_connected, self.owner = False, None
         self.done.append("goodbye")
 
     def end(self) -> Deferred[None]:
-        """End, and be gone."""
+        """Note that it was ended; it is gone at once."""
         self.done.append("end")
         if not self.gone.called:
             self.gone.callback(None)
@@ -63,7 +63,7 @@ class StandIn:
 
 
 class Kept:
-    """Programs that are kept for six matches, and what became of them."""
+    """Programs that are kept for six matches, and notes about them."""
 
     def __init__(self) -> None:
         self.loop = Loop()
@@ -91,7 +91,7 @@ class Kept:
         return found
 
     def work(self) -> None:
-        """Do what is left to threads."""
+        """Do the work that was given to threads."""
         while self.loop.work:
             self.loop.work.pop(0)()
 
@@ -103,7 +103,7 @@ class Kept:
 
 
 def test_a_program_plays_match_after_match() -> None:
-    """It is the same one; what it is is known by the number of its start; nobody else's program takes its place."""
+    """The same program, known by the number of its start, plays again. No other entrant's program takes its place."""
     kept = Kept()
     (ada, _), (bob, _) = kept.start(), kept.start(Launch(name="bob", argv=("ada",)))
     assert (ada.number, bob.number) == (1, 2)
@@ -113,7 +113,7 @@ def test_a_program_plays_match_after_match() -> None:
 
 
 def test_no_program_gets_a_deal_twice() -> None:
-    """Another one that waits plays it, if there is one; the first one waits on."""
+    """Another waiting program plays it, if there is one; the first one waits on."""
     kept = Kept()
     ada, _ = kept.start(deal="one")
     kept.programs.release(ada)
@@ -125,7 +125,7 @@ def test_no_program_gets_a_deal_twice() -> None:
 
 
 def test_who_waits_is_stopped() -> None:
-    """Not at once: it may have something to tidy up; and it goes on for its next match."""
+    """It may tidy up first, and it runs again for its next match."""
     kept = Kept()
     ada, made = kept.start()
     kept.programs.release(ada)
@@ -162,7 +162,7 @@ def _spent(kept: KeptProgram, _made: StandIn) -> None:
 )
 @pytest.mark.parametrize("when", ["in its match", "while it waits"])
 def test_what_can_not_play_on_is_ended(spoil: Callable[[Any, Any], None], when: str) -> None:
-    """And nothing is left of it: it is started anew for the next match."""
+    """Nothing of it is left, and the next match starts a new one."""
     kept = Kept()
     ada, made = kept.start()
     if when == "in its match":
@@ -172,14 +172,14 @@ def test_what_can_not_play_on_is_ended(spoil: Callable[[Any, Any], None], when: 
         kept.programs.release(ada)
         spoil(ada, made)
         if len(ada.deals) > 1 or made.filled:
-            return  # nothing of the kind comes about while a program waits
+            return  # nothing of this kind happens while a program waits
         assert kept.acquire("two") is None
     kept.work()
     assert ("end" in made.done, kept.removed) == (True, [1])
 
 
 def test_who_ends_between_two_matches_can_not_stay() -> None:
-    """It is no foul, and from then on it is started anew for each match."""
+    """It is no foul; from then on the program is started for each match."""
     kept = Kept()
     ada, made = kept.start()
     kept.programs.release(ada)
@@ -191,7 +191,7 @@ def test_who_ends_between_two_matches_can_not_stay() -> None:
 
 
 def test_who_says_so_plays_one_match() -> None:
-    """With `matches` in its player.toml."""
+    """`matches = 1` in its player.toml says so."""
     kept = Kept()
     ada, _ = kept.start(Launch(name="ada", argv=("ada",), matches=2))
     assert kept.programs.release(ada)
@@ -200,7 +200,7 @@ def test_who_says_so_plays_one_match() -> None:
 
 
 def test_who_speaks_unasked_is_hung_up_on() -> None:
-    """Between two matches nobody has asked for anything."""
+    """Between two matches no message is due."""
     kept = Kept()
     ada, made = kept.start()
     kept.programs.release(ada)
@@ -209,7 +209,7 @@ def test_who_speaks_unasked_is_hung_up_on() -> None:
 
 
 def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
-    """Whatever in its folder has changed; that is looked at now and then."""
+    """Any change in its folder counts; the referee looks for changes from time to time."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "player.py").write_text("old")
     ada = Launch(name="ada", argv=("ada",), folder=tmp_path)
@@ -227,7 +227,7 @@ def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
 
 
 def test_workers_share_the_machines_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each process looks at what all of them have left of it, and lets nobody wait while that is too little."""
+    """Each process looks at the machine's free memory, and keeps no program while that is too little."""
     memory = tmp_path / "memory"
     monkeypatch.setattr(program_pool, "MEMINFO", memory)
     memory.write_text("MemTotal: 100 kB\nMemAvailable: 50 kB\n")
@@ -243,7 +243,7 @@ def test_workers_share_the_machines_memory(monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.parametrize("is_short", [False, True])
 def test_not_too_many_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_short: bool) -> None:
-    """The one that has waited longest makes way for want of files or of memory; at the end, all are ended."""
+    """The program that has waited longest makes way if files or memory run short. In the end, all are ended."""
     monkeypatch.setattr(resource, "getrlimit", lambda _kind: (4 * FILES, 0))
     (tmp_path / "memory").write_text(f"MemTotal: 100 kB\nMemFree: 5 kB\nMemAvailable: {24 if is_short else 25} kB\n")
     monkeypatch.setattr(program_pool, "MEMINFO", tmp_path / "memory")

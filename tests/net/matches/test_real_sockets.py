@@ -1,4 +1,4 @@
-"""Many matches of one loop on real sockets: what seats say comes whenever it comes, and connections end in between.
+"""Many matches of one loop on real sockets: messages come at any time, and connections end in between.
 
 So few matches are taken together that most of them wait. Every record is audited, and nobody honest is ever out.
 """
@@ -57,7 +57,7 @@ class SocketPeer(Peer):
 
     @property
     def is_open(self) -> bool:
-        """Whether this end still is."""
+        """Whether this end is still open."""
         return self.socket.fileno() >= 0
 
     def raw(self, data: bytes) -> None:
@@ -76,7 +76,7 @@ class SocketPeer(Peer):
         return messages
 
     def hello(self, name: str, token: str | None = None) -> list[Message]:
-        """Say hello, and return what the referee answered."""
+        """Say hello, and return the referee's answer."""
         self.say(Hello(version=1, name=name, token=token))
         while not (heard := self.heard()):
             self._loop.iterate(0)
@@ -84,7 +84,7 @@ class SocketPeer(Peer):
 
 
 class SocketMatch(InMemoryMatch):
-    """A match of which one seat does what chance says.
+    """A match with one seat that acts at random.
 
     Args:
         folder: for its record.
@@ -119,7 +119,7 @@ class SocketMatch(InMemoryMatch):
             peer.socket.close()
 
     def look(self) -> None:
-        """Let all who have been asked something answer; who has left may come back."""
+        """Let all asked players answer; players that left may return."""
         for seat, peer in enumerate(self.peers):
             if peer.is_open:
                 for message in peer.heard():
@@ -133,7 +133,7 @@ class SocketMatch(InMemoryMatch):
     def _answer(self, seat: int, peer: SocketPeer, message: Message) -> None:
         answer: Message
         if peer.connection.state is ConnectionState.CLOSED:
-            return  # it was told of its expulsion in the same bytes
+            return  # its expulsion came in the same bytes
         if isinstance(message, Offer):
             answer = ready(seat)
         elif isinstance(message, Reveal):
@@ -157,7 +157,7 @@ class SocketMatch(InMemoryMatch):
 
 
 def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
-    """Play matches until all are over, and see to it that nothing is left to take."""
+    """Play matches until all are over, and check that the agenda is empty."""
     event_loop = EventLoop(loop, loop.seconds)
     event_loop.lag.start()
     matches = [SocketMatch(folder / str(number), source, loop, event_loop) for number in range(MATCHES)]
@@ -179,7 +179,7 @@ def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_however_matches_wait_their_records_hold(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them end, none is void, no record contradicts another one, and nothing is left in the loop."""
+    """All matches end, none is void, no record contradicts another, and nothing is left in the loop."""
     source = Random(seed)
     monkeypatch.setattr(event_loop_module, "AT_ONCE", source.choice((1, 2, 4)))
     monkeypatch.setattr(event_loop_module, "MOST_WAITING", source.choice((4, 16)))

@@ -1,4 +1,4 @@
-"""One match between in-memory links: instants, deadlines, fouls, and the record of it all."""
+"""One match between in-memory links: instants, deadlines, fouls, and its record."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ from ..wires import kinds
 
 
 def test_a_match_of_passes(running: InMemoryMatch) -> None:
-    """A round of passes ends the game; everybody is told, the seed is revealed, the connections are closed."""
+    """A round of passes ends the game: all seats are notified, the seed is revealed, and the connections are closed."""
     running.answer(0)
     running.answer(1)
     for peer in running.peers:
@@ -46,7 +46,7 @@ def test_the_offer_hides_the_seed(open_match: OpenMatch) -> None:
 @pytest.mark.parametrize("seed_opens", ["at-end", "at-end-unless-void", "after-last-leg"])
 @pytest.mark.forges  # a leg that no tournament opened
 def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, seed_opens: str, is_void: bool) -> None:  # noqa: FBT001  # of a table
-    """The end of a match whose deal is played again does not tell it; the record has it, hidden as ever."""
+    """The `end` of a match whose deal is played again has no seed; its record has the seed, hidden."""
     running = open_match(nonces=False, seed_opens=seed_opens)
     for seat in (0, 1):
         running.peers[seat].heard()
@@ -78,7 +78,7 @@ def test_an_answer_has_three_instants(running: InMemoryMatch) -> None:
 
 
 def test_silence_is_a_timeout(running: InMemoryMatch) -> None:
-    """Who does not answer within the limit is expelled soon after it, told why, and the other plays on."""
+    """A player that does not answer within the limit is expelled with the reason, and the other plays on."""
     running.run(LIMIT_S)
     assert running.fouls() == []
     running.run(0.02)
@@ -91,7 +91,7 @@ def test_silence_is_a_timeout(running: InMemoryMatch) -> None:
 
 
 def test_dripping_extends_nothing(running: InMemoryMatch) -> None:
-    """Bytes that come one by one buy no time; what came is the evidence."""
+    """Bytes that come one by one do not extend the limit; the bytes so far are the evidence."""
     turn = running.asked(0)
     data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
     for byte in data[:-1]:
@@ -116,7 +116,7 @@ def test_what_lies_in_the_socket_at_the_deadline_counts(running: InMemoryMatch) 
 
 
 def test_an_answer_counts_until_the_deadline_was_looked_at(running: InMemoryMatch) -> None:
-    """What is read 1 ms after the deadline, before its timer had its turn, may have come before it: nobody looked."""
+    """Bytes that are read 1 ms after the deadline, before its timer ran, may have come in time: nobody had looked."""
     turn = running.asked(0)
     data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
     running.run(LIMIT_S - BEAT_S / 2)
@@ -127,7 +127,7 @@ def test_an_answer_counts_until_the_deadline_was_looked_at(running: InMemoryMatc
 
 
 def test_a_request_does_not_wait_for_the_loop(running: InMemoryMatch) -> None:
-    """It is in the socket before its time runs, and so is what everybody is told."""
+    """The request is in the socket before its time runs, as are all other messages of the transition."""
     running.answer(0)
     assert [peer.wire.is_flushed for peer in running.peers] == [True, True]
 
@@ -144,7 +144,7 @@ def test_a_stall_of_the_referee_is_not_charged(running: InMemoryMatch) -> None:
 
 
 def test_a_stall_does_not_save_who_stays_silent(running: InMemoryMatch) -> None:
-    """After a stall the socket is looked into; if nothing is there, the limit has passed."""
+    """After a stall the socket is read; if it is empty, the limit has passed."""
     running.run(0.15)
     running.clock.advance(0.2)
     running.run(0.02)
@@ -152,7 +152,7 @@ def test_a_stall_does_not_save_who_stays_silent(running: InMemoryMatch) -> None:
 
 
 def test_a_long_stall_is_no_time_to_judge(running: InMemoryMatch) -> None:
-    """Over the margin, whoever was silent has its limit once more; with no further stall, that one counts."""
+    """Above the margin, a silent player gets its limit once more; without a further stall, that limit counts."""
     running.run(0.15)
     running.clock.advance(0.3)
     running.run(0.02)
@@ -163,7 +163,7 @@ def test_a_long_stall_is_no_time_to_judge(running: InMemoryMatch) -> None:
 
 
 def test_a_long_stall_is_no_excuse_for_who_storms_the_door(running: InMemoryMatch) -> None:
-    """Its limit passes as if the loop had stood still for nobody."""
+    """Its limit passes as if the loop had not stood still."""
     for _ in range(2 * STORM):
         running.event_loop.lag.storms.count(running.peers[0].link.origin)
     running.run(0.05)
@@ -183,7 +183,7 @@ def test_a_long_stall_is_no_excuse_for_who_storms_the_door(running: InMemoryMatc
     ],
 )
 def test_a_breach_of_the_protocol(running: InMemoryMatch, data: bytes, cause: Cause, code: str) -> None:
-    """A breach expels at once, with its code and its bytes, and the player is told."""
+    """A breach expels at once, with its code and its bytes, and the player is sent both."""
     running.peers[0].heard()
     running.peers[0].raw(data)
     assert running.fouls() == [(0, cause)]
@@ -196,7 +196,7 @@ def test_a_breach_of_the_protocol(running: InMemoryMatch, data: bytes, cause: Ca
 
 
 def test_an_answer_out_of_turn(running: InMemoryMatch) -> None:
-    """A move that nobody asked for expels its author only, and the open turn goes on."""
+    """A move that was not asked for expels only its author, and the open turn goes on."""
     move = Move(match="m1", turn=1, move=PASS)
     peer = running.peers[1]
     peer.raw(running.peers[0].connection.send(move) if kinds(running.peers[0].heard()) else b"")
@@ -206,7 +206,7 @@ def test_an_answer_out_of_turn(running: InMemoryMatch) -> None:
 
 
 def test_a_flood(running: InMemoryMatch) -> None:
-    """Who pours out what nothing asked for is expelled before it is a message, and the open turn goes on."""
+    """A player that sends a flood of bytes is expelled before they are a message, and the open turn goes on."""
     running.peers[1].raw((60_000).to_bytes(4, "big") + bytes(10_000))
     assert running.fouls() == [(1, Cause.FLOOD)]
     assert running.match.open_requests.keys() == {0}
@@ -221,7 +221,7 @@ def test_an_illegal_move(running: InMemoryMatch) -> None:
 
 
 def test_a_lost_connection(running: InMemoryMatch) -> None:
-    """Who leaves is expelled at once, though it is not its turn, and the other goes on."""
+    """A player that leaves is expelled at once, even if it is not its turn, and the other goes on."""
     running.peers[1].wire.drop()
     assert running.fouls() == [(1, Cause.DISCONNECTED)]
     running.answer(0)
@@ -230,7 +230,7 @@ def test_a_lost_connection(running: InMemoryMatch) -> None:
 
 
 def test_an_answer_that_crosses_a_default_is_nobodys_foul(open_match: OpenMatch) -> None:
-    """Who is left is told that it has won while it thinks; its move comes later, and is dropped."""
+    """The last player is sent that it has won while it thinks; its late move is dropped."""
     running = open_match(default_margin=2)
     running.ready()
     thinking = running.peers[0]
@@ -251,7 +251,7 @@ def test_a_frame_broken_off_is_malformed(running: InMemoryMatch) -> None:
 
 
 def test_everybody_leaves(running: InMemoryMatch) -> None:
-    """Without players the game is deserted: nobody wins, and nothing is left running."""
+    """Without players the game is deserted: nobody wins, and nothing keeps running."""
     for peer in running.peers:
         peer.wire.drop()
     result = running.end()
@@ -259,7 +259,7 @@ def test_everybody_leaves(running: InMemoryMatch) -> None:
 
 
 def test_acknowledgements_are_demanded_one_after_the_other(open_match: OpenMatch) -> None:
-    """With `acknowledge`, the second seat hears of the start when the first has confirmed."""
+    """With `acknowledge`, the second seat is sent the start when the first has confirmed it."""
     running = open_match(acknowledge=True)
     running.ready()
     first, second = running.peers
@@ -272,7 +272,7 @@ def test_acknowledgements_are_demanded_one_after_the_other(open_match: OpenMatch
 
 
 def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
-    """Who does not accept within the start-up limit is expelled for that, and the others are dealt their tiles."""
+    """A player that does not accept within the start-up limit is expelled; the others are dealt their tiles."""
     running = open_match(start_ms=500.0)
     assert kinds(running.peers[0].heard()) == ["Offer"]
     running.peers[0].say(ready(0))
@@ -286,7 +286,7 @@ def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
 def test_a_record_that_cannot_be_written_ends_the_match(
     running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is sent that is not recorded: a full disk ends the match with the error."""
+    """No message is sent whose line is not on record; a full disk ends the match with the error."""
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
 
@@ -304,7 +304,7 @@ def test_a_record_that_cannot_be_written_ends_the_match(
 def test_any_other_fault_of_the_referee_voids_the_match(
     running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """Only a record that can't be written ends a match without a result; nobody is blamed for all the rest."""
+    """Only a record that can't be written ends a match without a result; all other faults make it void."""
     faults = [error]
 
     def fail(*_args: object) -> None:
@@ -320,7 +320,7 @@ def test_any_other_fault_of_the_referee_voids_the_match(
 
 @pytest.mark.forges
 def test_a_disk_that_is_full_ends_the_match(running: InMemoryMatch) -> None:
-    """Whoever waits for the match is told, and all are let go."""
+    """The caller gets the error, and all players are released."""
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
     full = os.open("/dev/full", os.O_WRONLY)

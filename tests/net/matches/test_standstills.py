@@ -1,4 +1,4 @@
-"""Standstills of the loop stand in the records of all its matches, at the same instants."""
+"""The records of all matches have the standstills of the loop, at the same instants."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ READING_S = 20e-6
 
 
 def passed(clock: Clock, source: Random) -> None:
-    """Let some time pass, the loop beating or standing still."""
+    """Let some time pass while the loop beats or stands still."""
     clock.advance(source.choice((0.0, BEAT_S, 0.03, 0.2)))
     clock.pump([BEAT_S / 2] * source.randrange(6))
 
@@ -33,7 +33,7 @@ def answer_one(match: InMemoryMatch) -> None:
 
 
 def answer_some(matches: list[InMemoryMatch], loop: EventLoop, meanwhile: Callable[[], None]) -> None:
-    """Let matches be answered that all have been read, one after the other."""
+    """Answer in matches that have all been read, one after the other."""
     loop.agenda.hold()
     for match in matches:
         answer_one(match)
@@ -43,7 +43,7 @@ def answer_some(matches: list[InMemoryMatch], loop: EventLoop, meanwhile: Callab
 
 
 class TickingClock(Clock):
-    """A clock that is later whenever it is read, as every real one is: a little, seldom a standstill.
+    """A clock that advances whenever it is read, as every real one does: mostly a little, rarely by a standstill.
 
     Args:
         source: of when.
@@ -65,7 +65,7 @@ class TickingClock(Clock):
 def test_matches_of_one_loop_tell_of_the_same_standstills(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever they do meanwhile, whenever one of them begins or ends; the audit of each finds nothing too much."""
+    """It does not matter when a match begins or ends; no audit finds a contradiction."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", 1)
     source, clock = Random(seed), TickingClock(Random(seed))
     loop = EventLoop(clock, clock.seconds)
@@ -99,7 +99,7 @@ def test_matches_of_one_loop_tell_of_the_same_standstills(
 
 
 def check_found(found: list[Presence]) -> None:
-    """Check that a match that leaves a standstill out is found, if another one ran then."""
+    """Check that a match without a standstill is named if another one ran then."""
     one = max(found, key=lambda presence: presence.end_ms)
     for other in found:
         shift_ms = other.clock_ms - one.clock_ms

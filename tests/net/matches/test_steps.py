@@ -1,4 +1,4 @@
-"""Steps of matches that are taken together: each stage of all before the next, and what can't wait does not."""
+"""Transitions of several matches that are taken together: each stage of all before the next one."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from ..wires import Peer, kinds
 
 
 class Tables:
-    """Matches of one loop, and what is done for them, in order."""
+    """Matches of one loop, and their notes about each stage, in order."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = Clock()
@@ -44,7 +44,7 @@ class Tables:
         return running
 
     def together(self, *acts: Callable[[], object], after_others: bool = False) -> None:
-        """Do things as if they had come on sockets that are read together, after what others have said."""
+        """Do things as if they had come on sockets that are read together, after messages of others."""
         self.loop.agenda.hold()
         if after_others:
             let_others_go_first(self.loop.agenda)
@@ -55,7 +55,7 @@ class Tables:
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Iterator[Tables]:
-    """Return a loop without matches, and leave no file open."""
+    """Return a loop without matches; close all files at the end."""
     tables = Tables(tmp_path)
     yield tables
     for running in tables.opened:
@@ -63,7 +63,7 @@ def tables(tmp_path: Path) -> Iterator[Tables]:
 
 
 def test_all_lines_are_written_before_anything_is_sent(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all matches whose answers came together."""
+    """This holds for all matches whose answers came together."""
     running = [tables.ready(name) for name in "ab"]
     acts: list[str] = []
     append, flush = ChainWriter.append, PlayerLink.flush
@@ -84,7 +84,7 @@ def test_all_lines_are_written_before_anything_is_sent(tables: Tables, monkeypat
 
 
 def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not when its match was judged: what the others of a batch take is nobody's time."""
+    """The time that the other matches of a batch take counts for nobody."""
     first, second = tables.ready("a"), tables.ready("b")
     write = second.writer.write_transition
 
@@ -102,7 +102,7 @@ def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: 
 
 
 def test_a_match_that_fails_voids_itself_alone(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever stage fails; all others that came together go on."""
+    """Whichever stage fails, all other matches of the batch go on."""
     failing = [tables.ready(name) for name in ("judged", "sent")]
     sound = tables.ready("sound")
 
@@ -119,7 +119,7 @@ def test_a_match_that_fails_voids_itself_alone(tables: Tables, monkeypatch: pyte
 
 
 def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) -> None:
-    """Of another seat of the same match, while both waited: whoever broke the protocol is told so all the same."""
+    """Another seat of the same match has answered, and both waited; the breach is reported all the same."""
     running = tables.ready("a")
     turn = running.asked(0)
     tables.together(
@@ -132,7 +132,7 @@ def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) ->
 
 
 def test_whose_connection_ends_while_its_match_waits_is_told_nothing_more(tables: Tables) -> None:
-    """Its own foul it is, though the answer that waits asks it for its move; all others play on."""
+    """That is its own foul, although the waiting answer leads to a request for it; all others play on."""
     running = tables.ready("a", seats=3)
     tables.together(lambda: running.answer(0), after_others=True)
     assert running.match.turn == 1
@@ -142,7 +142,7 @@ def test_whose_connection_ends_while_its_match_waits_is_told_nothing_more(tables
 
 
 def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Tables) -> None:
-    """Observers are told of one step after the other, though the second one follows from sending the first."""
+    """Observers get one transition after the other, although sending the first one causes the second."""
     running = tables.ready("a", seats=3)
     told: list[int] = []
     running.runner.on_transition = lambda step: told.append(step.line)
@@ -156,7 +156,7 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
 
 
 def test_who_speaks_while_its_match_waits_is_judged_by_what_came_before(tables: Tables) -> None:
-    """As if nobody had waited: a record in which a right answer is a breach would be no true one."""
+    """The result is the same as if nobody had waited; otherwise a right answer would be recorded as a breach."""
     running = tables.ready("a")
     tables.together(lambda: running.answer(0), after_others=True)
     running.peers[1].raw(frame(Move(match="m1", turn=2, move={"action": "exchange"})))
@@ -164,7 +164,7 @@ def test_who_speaks_while_its_match_waits_is_judged_by_what_came_before(tables: 
 
 
 def test_a_match_that_is_stopped_by_when_its_last_answer_has_come_is_over(tables: Tables) -> None:
-    """The answer waited for others; the record is sealed, and nobody is told of a pause."""
+    """The answer waited for others; the record is sealed, and nobody is sent a pause."""
     running = tables.ready("a")
     running.answer(0)
     tables.together(lambda: running.answer(1), after_others=True)
@@ -174,7 +174,7 @@ def test_a_match_that_is_stopped_by_when_its_last_answer_has_come_is_over(tables
 
 
 def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
-    """Only who may come back is shown how the match stands."""
+    """Only a player that may return is sent the state of the match."""
     running = tables.ready("a", come_back_s=5.0)
     tables.together(lambda: running.answer(0), after_others=True)
     assert Peer(running.lobby, tables.clock).hello("p0", token(7)) != []
@@ -186,7 +186,7 @@ def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
 @pytest.mark.parametrize("said", [0, 1])
 @pytest.mark.parametrize("how", ["between two", "within a message"])
 def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str, said: int) -> None:
-    """Though its match begins while sockets are read: whether it has said anything in it is seen at once."""
+    """Its match begins while sockets are read, and still it is known whether it has sent anything in it."""
     stays, opened = SimpleNamespace(has_left=False), list[InMemoryMatch]()
 
     def _open() -> None:
@@ -205,7 +205,7 @@ def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, ho
 
 
 def test_who_comes_back_after_its_last_words_is_judged_by_them_first(tables: Tables) -> None:
-    """It has broken a rule and said hello on a new connection: both came together, and it is refused."""
+    """It has broken a rule and said hello on a new connection. Both came together, and it is refused."""
     running = tables.ready("a", come_back_s=5.0)
     running.peers[0].heard()
     again = Peer(running.lobby, tables.clock)
@@ -219,7 +219,7 @@ def test_who_comes_back_after_its_last_words_is_judged_by_them_first(tables: Tab
 
 
 def test_who_comes_back_is_shown_what_its_answer_led_to(tables: Tables) -> None:
-    """It answered on its old connection, and said hello on a new one: both came together."""
+    """It answered on its old connection, and said hello on a new one; both came together."""
     running = tables.ready("a", come_back_s=5.0)
     running.peers[0].heard()
     again = Peer(running.lobby, tables.clock)
@@ -229,7 +229,7 @@ def test_who_comes_back_is_shown_what_its_answer_led_to(tables: Tables) -> None:
 
 
 def test_a_match_that_is_stopped_has_taken_what_came(tables: Tables) -> None:
-    """Nothing that was read is lost, though the referee is stopped before its turn would have come."""
+    """No message that was read is lost, although the referee is stopped before its turn."""
     running = tables.ready("a")
     turn = running.asked(0)
     failed: list[Any] = []

@@ -1,4 +1,4 @@
-"""Deadlines on a busy loop: an answer that reached the socket in time counts, however the loop's turns fall."""
+"""Deadlines on a busy loop: an answer that reached the socket in time counts, whatever the loop does."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,12 +16,12 @@ from referee.net.matches.stopwatch import MARGIN_MS, Stopwatch
 
 LIMIT_S = 0.1
 UNSEEN_S = BEAT_S * 1.4
-"""A turn of the loop that is too short for the beat to be missed."""
+"""Time of a turn of the loop that is too short for the beat to be missed."""
 _AT_ONCE_S = 1e-9
 
 
 class Turns(Clock):
-    """A clock on which what is due at once waits for the loop's next turn, as it does in a reactor."""
+    """A clock on which a call that is due at once waits for the loop's next turn, as in a reactor."""
 
     def callLater(
         self,
@@ -35,7 +35,7 @@ class Turns(Clock):
 
 
 class OneRequest:
-    """A loop with one player's socket and one open request; a turn runs timers, looks, works for others, and reads.
+    """A loop with one player's socket and one open request. A turn runs timers, looks, works for others, and reads.
 
     Args:
         arrives_s: when the answer reaches the socket, after the request.
@@ -56,7 +56,7 @@ class OneRequest:
         self.passed = instants
 
     def turn(self, work_s: float) -> None:
-        """Take one turn of the loop, in which the others' events take so long."""
+        """Take one turn of the loop, in which the others' events take some time."""
         self.clock.advance(0)
         is_there = self._arrives_s <= self.clock.seconds()
         self.clock.rightNow += work_s
@@ -79,7 +79,7 @@ WORKS_S = st.lists(st.floats(0.0005, UNSEEN_S), min_size=1, max_size=8)
 @example(LIMIT_S - 0.0001, [UNSEEN_S])
 @example(LIMIT_S, [0.003, UNSEEN_S])
 def test_what_reached_the_socket_in_time_is_in_time(arrives_s: float, works_s: list[float]) -> None:
-    """No turn of the loop is long enough to be seen as a standstill, and yet none of them is the player's."""
+    """No turn of the loop is long enough to count as a standstill, and still none counts for the player."""
     api = OneRequest(arrives_s)
     api.run(works_s)
     assert api.answer is not None
@@ -88,7 +88,7 @@ def test_what_reached_the_socket_in_time_is_in_time(arrives_s: float, works_s: l
 
 @pytest.mark.parametrize("work_s", [0.0001, 0.001, 0.003, UNSEEN_S])
 def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
-    """An answer gains two turns of the loop at most: then the referee has looked, and found nothing."""
+    """An answer gains at most two turns of the loop; then the referee has looked, and found nothing."""
     api = OneRequest(LIMIT_S + 2 * work_s + 0.0001)
     api.run([work_s])
     assert api.answer is None
@@ -96,7 +96,7 @@ def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
 
 
 def test_an_answer_in_time_keeps_its_time() -> None:
-    """Nothing is taken off where nothing need be."""
+    """Nothing is taken off if that is not needed."""
     api = OneRequest(LIMIT_S / 2)
     api.run([0.001])
     assert api.answer is not None
@@ -107,7 +107,7 @@ def test_an_answer_in_time_keeps_its_time() -> None:
 @pytest.mark.parametrize("is_busy", [False, True])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool, is_first: bool) -> None:
-    """To the margin, however long it is, and whatever was asked before; not for ever, if the socket never runs dry."""
+    """That is done to the margin, for every length of the limit; not for ever, if the socket never runs dry."""
     clock, looks = Turns(), list[int]()
     passed = list[float]()
 
@@ -136,7 +136,7 @@ def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool,
 
 
 class OneMatch:
-    """A match whose process had run for a while, with one request that was made when it began."""
+    """A match whose process has run for a while, with one request from its beginning."""
 
     def __init__(self, origin: str = "") -> None:
         self.clock = Clock()
@@ -161,7 +161,7 @@ class OneMatch:
     ],
 )
 def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dict[str, float]) -> None:
-    """To the microsecond: the standstill in which it was read is all that is taken off."""
+    """Exactly the standstill in which it was read is taken off, to the microsecond."""
     match = OneMatch()
     match.clock.rightNow += stood_s
     at = match.clock.seconds()
@@ -173,7 +173,7 @@ def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dic
 
 @pytest.mark.parametrize(("origin", "expected"), [("honest", {"stalled_ms": 300.0}), ("rogue", {"stormed_ms": 300.0})])
 def test_a_standstill_is_told_as_an_excuse_or_as_none(origin: str, expected: dict[str, float]) -> None:
-    """One while the player was thinking is no lag; of who stormed meanwhile it is told that it excuses nobody."""
+    """A standstill while the player was thinking is no lag. If the player stormed in it, it excuses nothing."""
     match = OneMatch(origin)
     for _ in range(2 * STORM):
         match.lag.storms.count("rogue")
