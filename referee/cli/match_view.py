@@ -23,7 +23,9 @@ from ..match.fouls import Cause, Foul
 from ..net.matches.session import MatchReport
 from ..observers import MatchTransition, Observer
 from ..pages.outcomes import Teams, outcome_of_result
-from ..pages.words import ranking, why
+from ..pages.words import move_words, ranking, why
+from ..plugins import find_game
+from ..programs.output import find_crash
 from ..record.explain import Explanation
 from ..text import printable, printable_lines
 from .common import console, harmless, is_interactive, numbers, out, print_json
@@ -70,6 +72,10 @@ class TurnedAway(Observer):
 
 _SHOWN_CHARS = 160
 """Most characters of an answer; `explain` has all of it."""
+_SHOWN_LINES = 5
+"""Most lines of a program's output, without the traceback of a crash; the file has all of them."""
+_SILENT_CAUSES = (Cause.CRASHED, Cause.DISCONNECTED, Cause.REFUSED_TO_START, Cause.TIMEOUT)
+"""Causes of a foul whose reason no message shows: what the program printed may be the only hint."""
 
 
 def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
@@ -84,7 +90,7 @@ def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTabl
     columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
     table = RichTable(*columns, title=title, show_edge=False)
     for row in ranking(names, result, teams):
-        note = row.note if row.foul is None else f"[red]expelled: {row.foul.cause}[/] {harmless(why(row.foul))}"
+        note = row.note if row.foul is None else f"[red]expelled: {row.foul.cause}[/]"
         seconds = f"{row.used_ms / 1000:.2f} s"
         table.add_row(row.place, str(row.seat), escape(row.name), str(row.points), seconds, note)
     return table
@@ -119,19 +125,29 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
     """Yield label and text of each thing that the author can look at."""
     verdict = explanation.verdict
     assert verdict is not None, "it was expelled"
+    yield "what happened", printable(why(foul))
     if verdict.rule is not None:
         yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
     for label, text in expected_and_come(verdict, explanation.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
     yield "how to fix it", printable(foul_remedy(foul, explanation.game))
-    yield "in the record", f"line {verdict.line} of {record}"
     if explanation.printed is not None:
         yield "it printed", explanation.printed.path
-        if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
-            yield from (("", line) for line in explanation.printed.lines)
+        if foul.cause in _SILENT_CAUSES:
+            yield from (("", line) for line in _shorten_output(explanation.printed.lines, foul))
+    yield "in the record", f"line {verdict.line} of {record}"
     if foul.turn:
         yield "the view", printable_lines(word_explain_command(record, explanation, foul.turn))
     yield "all about it", printable_lines(word_explain_command(record, explanation))
+
+
+def _shorten_output(lines: Sequence[str], foul: Foul) -> Sequence[str]:
+    """Return the last lines of a program's output, with a traceback at its end in one line, unless the foul has it."""
+    crash = find_crash("\n".join(lines))
+    if crash is None:
+        return lines[-_SHOWN_LINES:]
+    summary = () if crash.summary in foul.detail else (crash.summary,)
+    return (*crash.before.splitlines()[-_SHOWN_LINES:], *summary)
 
 
 class LegalMove(Struct, frozen=True, kw_only=True):
@@ -176,10 +192,17 @@ class Moves(Observer):
 
 
 class MatchProgress(Observer):
-    """One line of progress on a terminal; elsewhere a line for each turn and each foul."""
+    """One line of progress on a terminal; elsewhere a line for each turn and each foul.
 
-    def __init__(self, *, is_quiet: bool) -> None:
+    Args:
+        is_quiet: whether nothing is shown.
+        tells_reasons: whether the line of a foul has its reason. A command that explains each foul at the end needs not
+            report it twice.
+    """
+
+    def __init__(self, *, is_quiet: bool, tells_reasons: bool) -> None:
         self._is_quiet = is_quiet
+        self._tells_reasons = tells_reasons
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -206,12 +229,13 @@ class MatchProgress(Observer):
         """Show how far the match is, and every expulsion."""
         event, names = transition.event, transition.setup.names
         if _is_legal_move(event, transition.commands) and not is_interactive():
-            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(transition)}")
+            words = move_words(find_game(transition.setup.game), event.move)
+            self._show(printable(f"turn {event.turn}: {names[event.seat]}: {words}  {_scores(transition)}".rstrip()))
         for command in transition.commands:
             if isinstance(command, c.ExpelSeat):
                 foul = command.foul
-                text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why(foul)}"
-                self._show(printable(text))
+                reason = f": {why(foul)}" if self._tells_reasons else ""
+                self._show(printable(f"turn {foul.turn}: {names[foul.seat]} is expelled: {foul.cause}{reason}"))
         self._progress.update(self._task, description=f"turn {transition.turn}  {_scores(transition)}")
 
     def give_way(self) -> None:
@@ -243,7 +267,7 @@ class MatchView:
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self._moves = Moves()
-        self._progress = MatchProgress(is_quiet=as_json)
+        self._progress = MatchProgress(is_quiet=as_json, tells_reasons=False)
 
     def show_to_person(self, markup: str) -> None:
         """Show lines to a person who plays in this terminal."""

@@ -16,7 +16,7 @@ from protocol.messages import TimeControl
 
 from ..games.base import Game, MalformedMove, Rule
 from ..match.commands import Result
-from ..match.events import Answer, DeadlinePassed, used_ms
+from ..match.events import Answer, DeadlinePassed, Ending, used_ms
 from ..match.fouls import Foul
 from ..text import plain_text, printable
 from ..tournament.match_context import FoulEntry
@@ -200,8 +200,9 @@ def broken(foul: Foul | FoulEntry) -> str:
 
 
 def why(foul: Foul) -> str:
-    """Return the broken rule and what happened."""
-    return " ".join(filter(None, (broken(foul), foul.detail)))
+    """Return the broken rule and what happened. The exit status of a crash in Python says nothing, and is left out."""
+    detail = foul.detail.removeprefix("exit status 1: ") if foul.ending is Ending.FAILED else foul.detail
+    return ": ".join(filter(None, (broken(foul), detail)))
 
 
 # The detail of a foul may name files of the organiser's machine: a traceback does. Reports are public, so only the last

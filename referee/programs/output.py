@@ -28,6 +28,11 @@ _READ_BYTES = 65_536
 _TRACEBACK_BYTES = 16_384
 """Part of the output in which a traceback is looked for."""
 _FRAME = re.compile(r'^\s+File "(.+)", line (\d+)(?:, in (.+))?$')
+_LINKS = (
+    "During handling of the above exception, another exception occurred:",
+    "The above exception was the direct cause of the following exception:",
+)
+"""Lines between the tracebacks of two exceptions, the second of which was raised because of the first."""
 _LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
 """Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
 _PLACE_CHARS = 100
@@ -120,14 +125,24 @@ def find_crash(text: str) -> Crash | None:
     first = next((index for index in range(last + 1, len(lines)) if lines[index][:1].strip()), None)
     if first is None or sum(1 for line in lines[first + 1 :] if line.strip()) > _MOST_LINES_AFTER:
         return None
-    begin = next((index for index in range(last, -1, -1) if lines[index].startswith("Traceback ")), last)
+    # A mistake in the syntax of the program itself has no such line. Nor has a traceback whose beginning was not kept.
+    headless = 0 if frames[0][1][3] else last
+    begin = next((index for index in range(last, -1, -1) if lines[index].startswith("Traceback ")), headless)
     places = [match for index, match in frames if index >= begin]
     own_places = [match for match in places if not _LIBRARY.search(match[1])] or places
     file, number, function = own_places[-1].groups()
     where = "" if function in (None, "<module>") else f", in {function}"
     place = _to_line(f"({PurePath(file).name}:{number}{where})")[:_PLACE_CHARS]
     summary = f"{_to_line(lines[first])[: LAST_WORDS_CHARS - _PLACE_CHARS - 1]} {place}"
-    return Crash(summary, "\n".join(lines[:begin]))
+    before = "\n".join(lines[:begin])
+    head, _, link = before.rstrip().rpartition("\n")
+    if link not in _LINKS:
+        return Crash(summary, before)
+    earlier = find_crash(head)
+    if earlier is None:  # its beginning was not kept
+        return Crash(summary, "")
+    # The exception that was raised first is often the mistake itself.
+    return Crash(f"{summary}, after {earlier.summary}"[:LAST_WORDS_CHARS], earlier.before)
 
 
 def _to_line(text: str) -> str:

@@ -76,7 +76,7 @@ def told(folder: Path, watch: Observer) -> None:
 def seen(folder: Path) -> None:
     """Watch a match of such players at the terminal of `play` and `serve`."""
     story = hostile()
-    moves, progress = Moves(), MatchProgress(is_quiet=False)
+    moves, progress = Moves(), MatchProgress(is_quiet=False, tells_reasons=False)
     progress.note("reported", text=NASTY)
     for event, commands in story.steps:
         step = MatchTransition.of(event, commands, story.match, (1, "0" * 64))

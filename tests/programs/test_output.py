@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.programs.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, OutputPipe, Tail, find_crash
+from referee.programs.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, Crash, OutputPipe, Tail, find_crash
 
 from .loop import Loop
 
@@ -114,6 +114,9 @@ CHOOSE = '  File "/home/ada/player.py", line 29, in choose\n    view["tile_left"
 JSON = '  File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode\n'
 
 
+DURING = "During handling of the above exception, another exception occurred:\n\n"
+
+
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
@@ -121,8 +124,8 @@ JSON = '  File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode\n'
         (HEAD + CHOOSE + JSON + "ValueError: no JSON\n", "ValueError: no JSON (player.py:29, in choose)"),
         (HEAD + JSON + "ValueError: no JSON\n", "ValueError: no JSON (decoder.py:355, in raw_decode)"),
         (
-            HEAD + CLIENT + "OSError: x\n\nDuring handling:\n\n" + HEAD + CHOOSE + "E: y\n",
-            "E: y (player.py:29, in choose)",
+            HEAD + CHOOSE + "KeyError: 'best'\n\n" + DURING + HEAD + CLIENT + CHOOSE + "E: y\n",
+            "E: y (player.py:29, in choose), after KeyError: 'best' (player.py:29, in choose)",
         ),
         (
             "  File \"me.py\", line 3\n    f(\n     ^\nSyntaxError: '(' was never closed\n",
@@ -136,7 +139,21 @@ def test_a_crash_is_told_in_one_line(printed: str, expected: str) -> None:
     assert last_words(f"thinking\n{printed}") == expected
     crash = find_crash(f"thinking\n{printed}")
     assert crash is not None
-    assert crash.before.startswith("thinking")
+    assert crash.before == "thinking"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "    main()\n" + CHOOSE + "KeyError: 'tile_left'\n",
+        "    main()\nKeyError: 'best'\n\n" + DURING + HEAD + CHOOSE + "KeyError: 'tile_left'\n",
+    ],
+)
+def test_a_traceback_without_its_beginning_is_left_out_whole(printed: str) -> None:
+    """What is left of its beginning are no words of the program."""
+    crash = find_crash(printed)
+    assert crash is not None
+    assert crash == Crash("KeyError: 'tile_left' (player.py:29, in choose)", "")
 
 
 @pytest.mark.parametrize("after", ["a\nb\nc\nd\n", ""])

@@ -114,7 +114,7 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
     Exit status: 0 printed, 1 the match is void for a fault of the referee, 2 stdin is not a configuration.
     """
     server = course().server(sys.stdin.buffer.read(), logs, port)
-    observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
+    observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet, tells_reasons=True))
     outcome = serve_course(server, interface, replace(running, observers=observers))
     if outcome.notice and not server.is_quiet:
         console.say(outcome.notice)

@@ -64,7 +64,7 @@ def describe(play: Mapping[str, Any]) -> str:
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
-    """Return the map with its row and column numbers, then a line per seat.
+    """Return the map with its row and column numbers, then a line per seat, and what the signs mean.
 
     Args:
         state: the state to draw.
@@ -83,7 +83,9 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
         how = f": {_ENDS[outcome.reason]}" if outcome is not None and status == "won" else ""
         shown = draw_hand(hand) if eyes is None or seat in eyes else "?"
         lines.append(f"seat {seat} {state.scores[seat]:>4} points  {shown}  [dim]{status}{how}[/]")
-    return "\n".join(lines)
+    shapes = " ".join(f"{sign} {shape}" for sign, shape in zip(_SHAPE_SIGNS, SHAPES, strict=True))
+    colors = " ".join(f"{sign} {color}" for sign, color in zip(_COLOR_SIGNS, COLORS, strict=True))
+    return "\n".join([*lines, f"[dim]{shapes}[/]", f"[dim]{colors}[/]"])
 
 
 # --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.

@@ -60,9 +60,9 @@ def describe(play: Mapping[str, Any]) -> str:
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
-    """Return the table with its row and column numbers, two lines a row, then a line per seat.
+    """Return the table with its row and column numbers, two lines a row, then a line per seat, and what the signs mean.
 
-    The tiles of the last turn have a `>` before them. A column is four characters wide as long as 80 have room for all,
+    A column is four characters wide as long as 80 have room for all,
     else three; then every second one is numbered, so that numbers do not touch.
 
     Args:
@@ -85,6 +85,7 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
         if eyes is None or seat in eyes:
             shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
         lines.append(f"seat {seat} {state.scores[seat]:>4} points  {status}  {shown}")
+    lines.append("[dim]a hand's tiles read clockwise from the upper left; >: laid in the last turn[/]")
     return "\n".join(lines)
 
 

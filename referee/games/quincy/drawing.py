@@ -64,9 +64,7 @@ _MARKUP = ("white on blue", "black on gold3")
 
 
 def draw_text(state: State, eyes: Collection[int] | None) -> str:
-    """Return the board with its row and column numbers, then a line per seat.
-
-    A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
+    """Return the board with its row and column numbers, then a line per seat, and what the signs mean.
 
     Args:
         state: the state to draw.
@@ -80,7 +78,10 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
         cells = (_cell(state, (row, column), is_marked=(row, column) == marked) for column in numbers)
         rows.append(f"[dim]{row:>2}[/] " + "".join(cells))
     seats = [_seat_line(state, seat, is_seen=eyes is None or seat in eyes) for seat in range(len(state.hands))]
-    return "\n".join([*rows, "", *seats, _status(state)])
+    return "\n".join([*rows, "", *seats, _status(state), _LEGEND])
+
+
+_LEGEND = "[dim](A): in a line; >A<: the last move; ╲: the doubles; - and ': row and column 5[/]"
 
 
 def _cell(state: State, square: Square, *, is_marked: bool) -> str:

@@ -258,6 +258,7 @@ def test_text_reads_without_colours() -> None:
         "round 1 · 0 tiles in the well · to move: lay a tile",
         "seat 0    1 points           0005",
         "seat 1    0 points  to move  0002 0012",
+        "a hand's tiles read clockwise from the upper left; >: laid in the last turn",
     ]
 
 
