@@ -36,26 +36,29 @@ _PR_SET_PDEATHSIG = 1
 """Number of the call of prctl in Linux that sets the signal a process gets when its parent ends."""
 
 
-def map_in_processes(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
+def map_in_processes(
+    work: Callable[[W], T], items: Sequence[W], jobs: int, *, is_slow: bool = False
+) -> Generator[T, None, None]:
     """Yield what a function returns for each item, in order; close the generator if you leave before the end.
 
     Args:
         work: the function; it, its argument, its result and its exceptions can be sent to other processes.
         items: arguments of the function.
         jobs: number of processes; 1: this one alone.
+        is_slow: whether one item takes seconds, so that it is worth a process and a message of its own.
 
     Raises:
         RefereeError: one of the processes was killed.
         Exception: the function raised it for an item.
     """
-    if len(items) <= _FEW or jobs == 1:
+    if (len(items) <= _FEW and not is_slow) or jobs == 1:
         with _pause_collection():
             yield from map(work, items)
         return
     with _pause_collection(), _pool(jobs) as pool:
         # Items are sent in batches, because each message has a price of its own. Each process gets several batches:
         # with one large batch, a single process could still be at work when all others have nothing to do.
-        size = max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
+        size = 1 if is_slow else max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
         with _hold_signals():
             parts = deque(pool.submit(_work_through, work, items[at : at + size]) for at in range(0, len(items), size))
         while parts:

@@ -130,6 +130,23 @@ def _near(path: Path) -> str:
 FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)
 PATH = click.Path(path_type=Path)
 EXISTING_FILE, EXISTING_FOLDER = Existing("file", dir_okay=False), Existing("folder", file_okay=False)
+
+
+def jobs_option(what: str) -> "Decorator":
+    """Return the option for how many processes share the work.
+
+    Args:
+        what: what each of them does, with its object: `Read this many records`.
+    """
+    return click.option(
+        "--jobs",
+        type=Count(min=1),
+        default=lambda: len(os.sched_getaffinity(0)),
+        show_default="as many as there are processors",
+        help=f"{what} at the same time.",
+    )
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
 record_argument = click.argument("record", type=Existing("record"))
 paths_argument = click.argument("paths", nargs=-1, required=True, type=Existing("file or folder"))
@@ -185,6 +202,35 @@ def harmless(text: str) -> str:
 def is_interactive() -> bool:
     """Return whether a person watches the terminal."""
     return console.is_terminal and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar: how many are done, how long that took, and how long the rest will take.
+
+    Args:
+        doing: the activity: `auditing`.
+        is_quiet: whether nothing is shown.
+
+    Yields:
+        A function to call after each item, with the number of all items.
+    """
+    from rich.progress import (  # noqa: PLC0415  # few commands show one, and all would wait for the import
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        *(TextColumn(f"{doing}"), BarColumn(), MofNCompleteColumn()),
+        *(TextColumn("for"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+    )
+    with Progress(*columns, console=console, transient=True, disable=is_quiet or not is_interactive()) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda total: bar.update(task, advance=1, total=total)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

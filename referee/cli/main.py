@@ -6,6 +6,8 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from click.exceptions import Exit
 from click.shell_completion import CompletionItem, add_completion_class
 
 from .. import __version__
@@ -176,15 +179,30 @@ class Commands(click.RichGroup):
             SystemExit: nobody reads the help text; click would exit with status 1.
         """
         try:
-            return super().make_context(info_name, args, *more, **extra)
+            with _printing_help():
+                return super().make_context(info_name, args, *more, **extra)
         except BrokenPipeError:
             sys.exit(SIGNALLED + signal.SIGPIPE)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
         # The order matters: `interruptible` raises the exception that `word_errors` then words.
-        with word_errors(), interruptible():
+        with word_errors(), interruptible(), _printing_help():
             return super().invoke(ctx)
+
+
+@contextmanager
+def _printing_help() -> Iterator[None]:
+    """Flush the help text that click prints before it exits: a closed pipe shows only then.
+
+    Raises:
+        BrokenPipeError: nobody reads stdout any more.
+    """
+    try:
+        yield
+    except Exit:
+        sys.stdout.flush()
+        raise
 
 
 def description(command: str) -> str:

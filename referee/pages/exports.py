@@ -39,32 +39,32 @@ def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
     columns = [column for column in standings_columns(summary) if column.key]
     rows = ([_cell(column.value(summary, line), column.form) for column in columns] for line in summary.standings)
-    return _csv([column.key for column in columns], rows)
+    return join_csv([column.key for column in columns], rows)
 
 
 def _cell(value: Any, form: str) -> str:
     if value is None or isinstance(value, str):
-        return _safe(value or "")
+        return defuse(value or "")
     return format(value, form) if form else _plain(value)
 
 
 def crosstable_csv(summary: Summary) -> str:
     """Return everybody against everybody, from first to last: `WINS-DRAWS-LOSSES`, empty where they never met."""
-    names = [_safe(summary.names[entrant]) for entrant in summary.order]
-    return _csv(["name", *names], _crosstable(summary))
+    names = [defuse(summary.names[entrant]) for entrant in summary.order]
+    return join_csv(["name", *names], _crosstable(summary))
 
 
 def _crosstable(summary: Summary) -> Iterator[Row]:
     for entrant in summary.order:
         met = (summary.tournament.table.head_to_head(entrant, opponent) for opponent in summary.order)
         cells = (f"{pair.wins}-{pair.draws}-{pair.losses}" if pair.played else "" for pair in met)
-        yield [_safe(summary.names[entrant]), *cells]
+        yield [defuse(summary.names[entrant]), *cells]
 
 
 def matches_csv(summary: Summary) -> str:
     """Return a line for each seat of each match, in the order in which the results were taken."""
     titles = ["match", "number", "round", "table", "leg", "attempt", "seat", "name", "place", "score", "foul"]
-    return _csv([*titles, "used_s", "turns", "reason", "void", "opened", "result"], _matches(summary))
+    return join_csv([*titles, "used_s", "turns", "reason", "void", "opened", "result"], _matches(summary))
 
 
 def _matches(summary: Summary) -> Iterator[Row]:
@@ -78,14 +78,14 @@ def _matches(summary: Summary) -> Iterator[Row]:
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
-                *(seat, _safe(name), places[seat] or "", entry.scores[seat], causes.get(seat, "")),
+                *(seat, defuse(name), places[seat] or "", entry.scores[seat], causes.get(seat, "")),
                 *(
                     f"{entry.used_ms[seat] / 1000:.3f}",
                     entry.turns,
                     AWARD if entry.is_ruled else entry.reason,
-                    _safe(uncounted_reason),
+                    defuse(uncounted_reason),
                 ),
-                *("" if match is None else match.opened, _safe(result)),
+                *("" if match is None else match.opened, defuse(result)),
             ]
 
 
@@ -94,15 +94,16 @@ def fouls_csv(summary: Summary) -> str:
     titles = ["match", "round", "turn", "seat", "name", "cause", "rule", "code", "detail"]
     rows = (
         [
-            *(entry.match, entry.fixture.round, foul.turn, foul.seat, _safe(entry.names[foul.seat]), foul.cause),
-            *(_safe(foul.rule or ""), _safe(foul.code or ""), _safe(foul.detail)),
+            *(entry.match, entry.fixture.round, foul.turn, foul.seat, defuse(entry.names[foul.seat]), foul.cause),
+            *(defuse(foul.rule or ""), defuse(foul.code or ""), defuse(foul.detail)),
         ]
         for entry, foul in summary.fouls()
     )
-    return _csv(titles, rows)
+    return join_csv(titles, rows)
 
 
-def _csv(titles: Row, rows: Iterable[Row]) -> str:
+def join_csv(titles: Row, rows: Iterable[Row]) -> str:
+    """Return a table as CSV. A text of a player's goes through `defuse` before."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
@@ -110,7 +111,8 @@ def _csv(titles: Row, rows: Iterable[Row]) -> str:
     return text.getvalue()
 
 
-def _safe(text: str) -> str:
+def defuse(text: str) -> str:
+    """Return a text as a spreadsheet may have it: printable, and no formula."""
     shown = printable(text)
     return "'" + shown if shown.startswith(_FORMULA) else shown
 

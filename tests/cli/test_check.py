@@ -1,5 +1,6 @@
 """`referee check`: every fault is found at the step that names it, and good players pass."""
 
+import csv
 import json
 import shlex
 import sys
@@ -26,6 +27,11 @@ GAMES = tuple(load().games)
 QUICK = ("--time", "5", "--start-time", "20", "--sandbox", "off")
 SHORT = ("--time", "0.4")
 IMPATIENT = ("--start-time", "2")
+
+NO_TOML = (
+    "there is no player.toml in class/dan; a player's folder needs that file, "
+    'with name = "ada" and run = "python3 player.py"'
+)
 
 
 def command(fault: str) -> str:
@@ -227,6 +233,44 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
         main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "55", "--sent"]
     )
     assert "the referee sent" in " ".join(sent.stdout.split())
+
+
+def hand_in(folder: Path, fault: str) -> None:
+    """Write the folder of a player that has a fault; one with no fault is right."""
+    folder.mkdir(parents=True)
+    run = json.dumps(shlex.join((sys.executable, str(BROKEN), fault)))
+    (folder / "player.toml").write_text(f'name = "{folder.name}"\nrun = {run}\n')
+
+
+def test_each_of_many_players_gets_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of players stands for all in it; the verdicts are those of each player alone, in the folder's order."""
+    monkeypatch.chdir(tmp_path)
+    for name, fault in (("ada", ""), ("bob", "exits"), ("cyd", "")):
+        hand_in(tmp_path / "class" / name, fault)
+    (tmp_path / "class" / "dan").mkdir()
+    steps = ("--only", "name", "--only", "connects", "--game", "q", *QUICK)
+    done = referee("check", "class/", *steps, "--csv", "=grades.csv", "--jobs", "2", status=1)
+    print(done.stderr)
+    assert done.stdout.splitlines() == [
+        "passes  class/ada/",
+        "FAILED  class/bob/  step 6, connects: the program ended before it connected: exit status 3",
+        "passes  class/cyd/",
+        f"FAILED  class/dan/  step 6, connects: {NO_TOML}",
+        "2 of 4 players pass",
+        "To see all about one of them:  referee check class/bob/",
+    ]
+    with (tmp_path / "=grades.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [(row["player"], row["passes"], row["first_failure"]) for row in rows] == [
+        ("class/ada/", "yes", ""),
+        ("class/bob/", "no", "connects"),
+        ("class/cyd/", "yes", ""),
+        ("class/dan/", "no", "connects"),
+    ]
+    whole = played(referee("check", "class/ada", "class/bob", *steps, "--json", status=1))
+    assert (whole["version"], whole["passing"], whole["failing"]) == (1, 1, 1)
+    alone = played(referee("check", "class/bob", *steps, "--json", status=1))
+    assert whole["players"][1]["steps"][-1]["trouble"] == alone["steps"][-1]["trouble"]
 
 
 def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,7 @@ def test_no_sandbox_to_be_had(tmp_path: Path, mode: str, status: int, complaint:
     assert (tmp_path / "logs").exists() == (status == 0)
 
 
+@pytest.mark.needs("bwrap")
 def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without libseccomp nothing is played where it is required; else it is, and that is said."""
 
@@ -65,7 +66,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
     assert "holds less than it should: no filter of system calls" in said[0]
 
 
-@pytest.mark.parametrize("mode", ["required", "off"])
+@pytest.mark.parametrize("mode", [pytest.param("required", marks=pytest.mark.needs("bwrap")), "off"])
 def test_a_killed_referee_takes_its_programs_with_it(tmp_path: Path, mode: str) -> None:
     """However it is killed, what it started ends at once, in a sandbox and without one."""
     (tmp_path / "deaf.py").write_text(DEAF)
@@ -91,6 +92,7 @@ def running(command_line: str) -> list[int]:
     return found
 
 
+@pytest.mark.needs("bwrap")
 def test_what_the_referee_writes_is_hidden(tmp_path: Path) -> None:
     """Diagnostics and output in the folder that a command runs in, and records of other runs, are not to be read."""
     for name in ("mine.txt", "old/kept.txt"):
@@ -117,6 +119,7 @@ def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
         referee(*CHEAP, "--memory", wrong, cwd=tmp_path, status=2, is_stopped_early=True)
 
 
+@pytest.mark.needs("bwrap")
 def test_each_seat_has_its_own_copy(tmp_path: Path) -> None:
     """No two programs are shown the same file in any match, and nothing is left of the copies."""
     folder, temporary = tmp_path / "mine", tmp_path / "t"  # a short name: the path of a socket has 107 bytes at most
@@ -151,6 +154,7 @@ def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.needs("bwrap")
 def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
     """The sandbox of the tests' machine works; a person is shown the same findings as a program."""
     status = warm.run(["doctor"], cwd=tmp_path)

@@ -123,7 +123,8 @@ def test_a_pipe_that_nobody_reads_ends_a_command_as_its_signal_does(arguments: s
     os.close(reader)
     try:
         command = [sys.executable, "-m", "referee", *arguments.split()]
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+        buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=buffered, check=False)
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")

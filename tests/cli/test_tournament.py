@@ -210,6 +210,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
     assert [entry["fouls"] for entry in found] == [()] * RESULTS
 
 
+@pytest.mark.needs("gcc", "make")
 def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Killed at random instants and started again, a tournament ends as the undisturbed one with the same seeds.
 

@@ -6,6 +6,7 @@ says otherwise:
     <!-- file NAME -->          the block is written to that file
     <!-- exit N -->             the block must end with exit status N; several may be allowed, as in `0 or 1`
     <!-- not run: REASON -->    the block is shown only
+    <!-- needs PROGRAMS -->     its page is skipped on a machine that lacks one of them
     <!-- setup COMMANDS -->     these commands are run first; readers don't see them
 """
 
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND_OF = {"sh": ("bash", "-euo", "pipefail", "-c"), "python": ("python", "-c")}
 """Language of a block that is run -> what runs its text."""
 _BY_CI = ("<!-- first command -->", "<!-- test command -->")
-_COMMENT = re.compile(r"<!--\s*(file|exit|not run:|setup)\s+(.*?)\s*-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--\s*(file|exit|needs|not run:|setup)\s+(.*?)\s*-->", re.DOTALL)
 _BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->\n+)*)^(`{3,})([^\n`]*)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
 
 
@@ -31,6 +32,8 @@ class Block(Struct, frozen=True, kw_only=True):
     text: str
     file: str | None
     exit_statuses: tuple[int, ...]
+    needs: tuple[str, ...]
+    """Programs that it runs and that a machine may lack."""
     reason_not_run: str | None
     setup: str | None
 
@@ -59,6 +62,7 @@ def blocks(page: Path) -> Iterator[Block]:
             text=code,
             file=said.get("file"),
             exit_statuses=tuple(map(int, said.get("exit", "0").split(" or "))),
+            needs=tuple(said.get("needs", "").split()),
             reason_not_run=said.get("not run:", by_ci),
             setup=said.get("setup"),
         )

@@ -12,6 +12,7 @@ import pytest
 from referee.cli.main import main
 from tests import warm
 from tests.docs.manual import COMMAND_OF, ROOT, Block, blocks, pages
+from tests.needs import require
 
 PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
 LIMIT_S = 60
@@ -23,6 +24,7 @@ MOST_NOT_RUN = 20
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
     """The blocks of a page, one after the other in one folder, do what the page says."""
+    require(*(program for block in blocks(page) for program in block.needs))
     for block in blocks(page):
         if block.setup is not None:
             run(COMMAND_OF["sh"], block.setup, page, block, (0,), tmp_path)

@@ -16,6 +16,7 @@ from referee.programs.control_groups import find_control_groups
 from referee.programs.output import KEPT_BYTES
 from referee.record.key import VARIABLE
 
+from ..needs import require
 from . import harm
 
 HELD = find_control_groups().folders
@@ -69,6 +70,8 @@ class Scene:
 
     def play(self, sandbox: str) -> Any:
         """Play against a house player to the end; return what `play --json` says."""
+        if sandbox == "required":
+            require("bwrap")
         command = [
             "play",
             "q",

@@ -1,16 +1,13 @@
 """`referee audit` and `referee manifest`: verify records, many at once, and sign the list of them."""
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from rich.markup import escape
-from rich.progress import Progress
 
 from ...app.records.audit import audit_paths
 from ...app.records.audit_reports import (
@@ -35,15 +32,15 @@ from ..common import (
     EXISTING_FOLDER,
     FILE,
     PATH,
-    Count,
     console,
     group_options,
     harmless,
-    is_interactive,
+    jobs_option,
     json_option,
     out,
     paths_argument,
     print_json,
+    progress,
 )
 from ..errors import FAILED, own_faults
 
@@ -97,12 +94,7 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     seed_option,
     click.option("--unsealed", is_flag=True, help="Accept records without a seal, as unfinished matches have."),
 )
-@click.option(
-    "--jobs",
-    type=Count(min=1),
-    default=os.cpu_count() or 1,
-    help="Check this many records, or rounds of a Swiss, at the same time.",
-)
+@jobs_option("Check this many records, or rounds of a Swiss,")
 @click.option(
     "--since",
     type=PATH,
@@ -269,22 +261,6 @@ def _show_tournament(tournament: SoundTournament, what: str) -> None:
 def _some(names: Sequence[str]) -> str:
     more = [f"{len(names) - _SHOWN} more (--json names them)"] if len(names) > _SHOWN else []
     return ", ".join([*map(printable, names[:_SHOWN]), *more])
-
-
-@contextmanager
-def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar.
-
-    Args:
-        doing: the activity: `auditing`.
-        is_quiet: whether nothing is shown.
-
-    Yields:
-        A function to call after each file, with the number of all files.
-    """
-    with Progress(console=console, transient=True, disable=is_quiet or not is_interactive()) as bar:
-        task = bar.add_task(doing, total=None)
-        yield lambda total: bar.update(task, advance=1, total=total)
 
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")

@@ -1,10 +1,11 @@
-"""`referee check`: walk a player program through the protocol, step by step, for its author."""
+"""`referee check`: walk player programs through the protocol, step by step: one for its author, or many for a class."""
 
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -16,17 +17,31 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ...app.pool import map_in_processes
 from ...app.services import RefereeOptions, find_confinement
 from ...check.checking import all_steps, report, run_check
 from ...check.context import CheckRequest, CheckStep
-from ...check.findings import Finding, Shown, StepVerdict, Trouble
+from ...check.findings import CheckReport, Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
 from ...errors import RefereeError
+from ...files.whole import write_whole
+from ...pages.exports import defuse, join_csv
 from ...pages.words import duration
 from ...plugins import installed
-from ...settings import word_options
+from ...programs.player_spec import PlayerKind, parse_player
+from ...settings import RunTerms, word_options
 from ...text import counted, printable_lines
-from ..common import console, group_options, harmless, json_option, out, print_json
+from ..common import (
+    FILE,
+    console,
+    group_options,
+    harmless,
+    jobs_option,
+    json_option,
+    out,
+    print_json,
+    progress,
+)
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
 from ..options import confinement_options, logs_option, seconds_option
@@ -69,7 +84,7 @@ _request_options = group_options(
 
 
 @click.command(epilog="Example:  referee check my_player/ --game q")
-@click.argument("player", required=False, shell_complete=complete_players)
+@click.argument("players", nargs=-1, metavar="PLAYER...", shell_complete=complete_players)
 @_request_options
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
 @click.option("--called", metavar="PLAYER", hidden=True, help="Name of PLAYER in the output; for `submit`.")
@@ -77,19 +92,23 @@ _request_options = group_options(
     "--no-strength", "without_strength", is_flag=True, help="Do not measure the strength of a program that passes."
 )
 @click.option("--sent", "with_sent", is_flag=True, help="Also show what the referee sent before a failure.")
+@click.option("--csv", type=FILE, help="Also write a table with a line for each player to FILE, for grading.")
+@jobs_option("Check this many players")
 @confinement_options
 @json_option
 def check(
-    player: str | None,
+    players: tuple[str, ...],
     ask: Callable[..., CheckRequest],
     is_list: bool,
     called: str | None,
     without_strength: bool,
     with_sent: bool,
+    csv: Path | None,
+    jobs: int,
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to fix it.
+    """Walk each PLAYER through the protocol, step by step, and say what it does wrong and how to fix it.
 
     PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
     run = "python3 player.py", and may have games, build and version. The program is started again for most steps, in
@@ -98,18 +117,28 @@ def check(
     If the program passes, the check measures its strength: 20 quick games against house:random and 20 against
     house:greedy, for each game, within a minute.
 
-    Exit status: 0 it passes, 1 a step failed, 2 usage error.
+    Of several players, each gets one line, and no strength. A folder of players stands for all folders in it.
+
+    Exit status: 0 all pass, 1 a step failed, 2 usage error.
     """
     if is_list:
         _list(all_steps(tuple(installed().games)), as_json=as_json)
         return
-    if player is None:
+    if not players:
         raise click.UsageError("PLAYER is missing, e.g. `referee check my_player/`; --list shows the steps")
-    request = ask(player=player)
+    every = [player for given in players for player in _list_players(given)]
+    if len(every) > 1 or csv is not None:
+        reports = _check_many([ask(player=player) for player in every], running, jobs, is_quiet=as_json)
+        if csv is not None:
+            write_whole(csv, [_make_table(reports).encode()])
+        _conclude_many(reports, as_json=as_json)
+        sys.exit(FINE if all(each.passes for each in reports) else FAILED)
+    request = ask(player=every[0])
     findings = _findings(request, running, _CheckView(is_quiet=as_json, with_sent=with_sent))
-    plain = structs.asdict(report(called or player, findings))
+    name = called or request.player
+    plain = structs.asdict(report(name, findings))
     if not as_json:
-        _conclude(called or player, findings)
+        _conclude(name, findings)
     # Games of a program that breaks the protocol would be lost by expulsion, and say nothing of its strength.
     if not (without_strength or request.only or _list_failures(findings)):
         plain["strength"] = list(_strengths(request, running, is_quiet=as_json))
@@ -153,6 +182,10 @@ def _word_strength(strength: Strength) -> str:
 
 def _list_failures(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict is StepVerdict.FAILED]
+
+
+def _count_causes(findings: Sequence[Finding]) -> int:
+    return len({finding.trouble.cause for finding in findings if finding.trouble is not None})
 
 
 class _CheckView:
@@ -201,6 +234,90 @@ class _CheckView:
             what = self._skipped[0].key if len(numbers) == 1 else f"{len(numbers)} steps"
             _print_line(steps, StepVerdict.SKIPPED, "", what, self._skipped[0].note)
             self._skipped = []
+
+
+# --- many players
+
+
+def _list_players(given: str) -> list[str]:
+    """Return the players that one argument stands for: itself, or all folders in a folder of players."""
+    player = parse_player(given)
+    folder = Path(player.value)
+    if player.kind is not PlayerKind.FOLDER or (folder / "player.toml").exists() or not folder.is_dir():
+        return [given]
+    # A single player.toml one level down is a program that was packed with its folder: the check says where it is.
+    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    is_class = sum((path / "player.toml").exists() for path in inner) > 1
+    return [f"{path}/" for path in inner] if is_class else [given]
+
+
+def _check_many(
+    requests: Sequence[CheckRequest], running: RefereeOptions, jobs: int, *, is_quiet: bool
+) -> list[CheckReport]:
+    """Check players in parallel, and show a line for each, in their order."""
+    find_confinement(running, requests[0].logs).close()  # it warns once, and each process finds its own
+    check_one = partial(_check_quietly, terms=running.terms)
+    reports = []
+    width = max(len(request.player) for request in requests)
+    with progress("checked", is_quiet) as advance:
+        for each in map_in_processes(check_one, requests, jobs, is_slow=True):
+            reports.append(each)
+            advance(len(requests))
+            if not is_quiet:
+                _print_verdict(each, width)
+    return reports
+
+
+def _check_quietly(request: CheckRequest, terms: RunTerms) -> CheckReport:
+    confinement = find_confinement(RefereeOptions(terms=terms), request.logs)
+    try:
+        return report(request.player, run_check(request, installed(), confinement, lambda _: None))
+    finally:
+        confinement.close()
+
+
+def _print_verdict(checked: CheckReport, width: int) -> None:
+    name = f"{harmless(checked.player):<{width}}"
+    if checked.passes:
+        out.print(f"[green]passes[/]  {name.rstrip()}", highlight=False, soft_wrap=True)
+        return
+    first, causes = _first_failure(checked), _count_causes(checked.steps)
+    others = f" (and {counted(causes - 1, 'other cause')})" if causes > 1 else ""
+    text = harmless(f"step {first.number}, {first.key}: {_say_what_happened(first)}{others}")
+    out.print(f"[red]FAILED[/]  {name}  {text}", highlight=False, soft_wrap=True)
+
+
+def _first_failure(checked: CheckReport) -> Finding:
+    return next(finding for finding in checked.steps if finding.verdict is StepVerdict.FAILED)
+
+
+def _say_what_happened(finding: Finding) -> str:
+    return "" if finding.trouble is None else " ".join(finding.trouble.happened.split())
+
+
+def _make_table(reports: Sequence[CheckReport]) -> str:
+    """Return the reports as CSV, for a spreadsheet of grades."""
+    titles = ["player", "passes", "ok", "failed", "skipped", "causes", "first_failure", "what_happened", "how_to_fix"]
+    rows = []
+    for each in reports:
+        first = None if each.passes else _first_failure(each)
+        words = ("", "", "")
+        if first is not None and first.trouble is not None:
+            words = (first.key, _say_what_happened(first), first.trouble.remedy)
+        numbers = (each.ok, each.failed, each.skipped, _count_causes(each.steps))
+        rows.append([defuse(each.player), "yes" if each.passes else "no", *numbers, *map(defuse, words)])
+    return join_csv(titles, rows)
+
+
+def _conclude_many(reports: Sequence[CheckReport], *, as_json: bool) -> None:
+    passing = sum(each.passes for each in reports)
+    if as_json:
+        print_json({"version": 1, "passing": passing, "failing": len(reports) - passing, "players": reports})
+        return
+    out.say(f"{passing} of {counted(len(reports), 'player')} pass")
+    if failing := [each.player for each in reports if not each.passes]:
+        again = shlex.join(("referee", "check", failing[0]))
+        out.say(f"To see all about one of them:  {again}")
 
 
 # --- what is shown
@@ -256,8 +373,7 @@ def _conclude(player: str, findings: Sequence[Finding]) -> None:
     plain = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
     out.print(f"\n{plain}", highlight=False)
     if failed := _list_failures(findings):
-        causes = {finding.trouble.cause for finding in failed if finding.trouble is not None}
-        out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
+        out.print(f"The failures have {counted(_count_causes(findings), 'cause')}.", highlight=False)
         first = failed[0].number
         again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
         out.say(f"To try step {first} again:  {again}")

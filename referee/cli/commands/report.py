@@ -10,7 +10,7 @@ import rich_click as click
 from ...app.report import ReportedTournament, report_tournament
 from ...pages.report_files import ReplayPages, Targets
 from ...text import printable
-from ..common import EXISTING_FOLDER, PATH, Count, Word, json_option, out, print_json
+from ..common import EXISTING_FOLDER, PATH, Word, jobs_option, json_option, out, print_json
 from ..tournament_view import matches_text, plain_standings, standings_table
 
 
@@ -37,7 +37,7 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     help="Address of a page that all pages link back to; that of a contest's site ends in a slash.",
 )
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
-@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Read this many records at the same time.")
+@jobs_option("Read this many records")
 @json_option
 def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_json: bool, **where: Any) -> None:
     """Report on a tournament, during or after it: FOLDER has its records.
