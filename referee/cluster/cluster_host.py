@@ -173,8 +173,6 @@ class ClusterHost:
         """Number of reports in a row that did not name it."""
         self.outside_looks = 0
         """Number of reports in a row during which it was not admitted."""
-        self.over_ms = 0.0
-        """End of the last match that has come back from it, in milliseconds on its clock."""
         self.failures = 0
         """Number of matches that it could not play."""
         self.excluded = ""

@@ -40,7 +40,7 @@ from ..text import counted
 from ..tournament.hosts import Calibration, void_reason
 from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, HostChoice, Lost, Outcome, find_unstarted_seats
 from .dispatcher_link import DispatcherLink, ignore_answer
-from .followed_match import FollowedMatch, Handout, JudgedMatch
+from .followed_match import FollowedMatch, JudgedMatch
 from .host import versions
 from .messages import (
     RETURNED,
@@ -159,10 +159,6 @@ class Hosts:
             return False
         host = self._hosts.get(name)
         return self._looks < GONE_LOOKS if host is None else host.may_come
-
-    def describe_handout(self, host: ClusterHost) -> Handout:
-        """Return what the record of a match must agree with if this host is given it now."""
-        return Handout(process=host.process, terms=self.settings.terms, since_ms=host.over_ms)
 
     def give(self, host: ClusterHost, attempt: Attempt) -> None:
         """Give a match to a host."""
@@ -486,8 +482,8 @@ class Cluster:
         while True:
             host = await self._hosts.wait_for_host(self._where.get(job.context.fixture.number), shipped.programs)
             self._settle(job.context.fixture.number, host)
-            handout = self._hosts.describe_handout(host)
-            followed = FollowedMatch(job, self._hosts.settings.folder, self._services.observers, handout)
+            settings = self._hosts.settings
+            followed = FollowedMatch(job, settings.folder, self._services.observers, settings.terms)
             attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
@@ -583,7 +579,6 @@ class Cluster:
             await commits.sync(writer)
         finally:
             writer.close()
-        host.over_ms = max(host.over_ms, judged.over_ms)
         for noted, facts in () if followed.is_live else judged.unusual:
             self._services.observers.note(noted, **facts)
 

@@ -1,13 +1,12 @@
 """A match that a host plays: its lines are collected here, passed on to observers, and its record is checked.
 
-The check comes before the seal: the record must be the one of the job that was handed out, hold by itself, and follow
-the rules. What an audit could object to later is found now, while the match can still be played elsewhere.
+The check comes before the seal: the record must be the one of the job, hold by itself, and follow the rules. So a host
+with a broken disk or with other rules is noticed now, while the match can still be played elsewhere.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +25,14 @@ from ..observers import Observer, Observers
 from ..observers.base import UNUSUAL_COMMANDS, unusual_events
 from ..plugins import find_game
 from ..record.audit.match import check_consequences
-from ..record.audit.times import Presence, presences
 from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
-from ..record.schema import FORMAT, Header, Transition, parse_line, read_line
+from ..record.schema import FORMAT, Transition, parse_line, read_line
 from ..settings import RunTerms
 from ..text import show_json
+from ..tournament.spec import differences
 
-_ROUNDING_MS = 0.01
-"""Tolerance for the sum of two times that were each rounded to a microsecond, with some room."""
-_CHAIN_FIELDS = ("n", "prev")
 _UNUSUAL: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in UNUSUAL_COMMANDS}
-
-
-class Handout(Struct, frozen=True, kw_only=True):
-    """How a job was handed out: what its record has to agree with beyond the job itself."""
-
-    process: str
-    """Name that the tournament's record gives to the process that plays it."""
-    terms: RunTerms = RunTerms()
-    since_ms: float = 0.0
-    """End of the last match that had come back from this process by then, in milliseconds on its clock."""
 
 
 class JudgedMatch(Struct, frozen=True, kw_only=True):
@@ -55,28 +41,26 @@ class JudgedMatch(Struct, frozen=True, kw_only=True):
     result: Result
     end: ChainEnd
     """End of the record's chain, to which the seal is added."""
-    over_ms: float
-    """End of the match, in milliseconds on the clock of its process."""
     moved: frozenset[int]
     """Seats that have answered a turn."""
     unusual: tuple[tuple[str, dict[str, Any]], ...]
     """Unusual events and their facts, for `Observer.note` if nobody has followed the match."""
 
 
-def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
+def judge_record(job: MatchJob, record: Record, terms: RunTerms) -> JudgedMatch:
     """Check a record that came back.
 
     Args:
         job: the job that was handed out.
         record: the record. Its chain of hashes holds; nothing else is known of it.
-        handout: terms on which the job was handed out.
+        terms: terms of all matches of the run.
 
     Raises:
         RecordError: it is not the record of that match. The error names the first wrong line, what was expected there,
             and what the line says.
     """
     try:
-        return _judge(job, record, handout)
+        return _judge(job, record, terms)
     except RecordError:
         raise
     except Exception as error:  # an odd record must not stop the tournament
@@ -84,24 +68,17 @@ def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch
         raise RecordError(record.path, None, "a record that can be audited", problem) from error
 
 
-def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
+def _judge(job: MatchJob, record: Record, terms: RunTerms) -> JudgedMatch:
     count, path = len(record.chain.lines), record.path
-    # Cheap checks come first, and each assumes what the ones before it have shown. The last one,
-    # check_consequences, folds the whole match again with the rules: it takes longer than all others together.
-    _check_header(job, record, handout)
+    _check_header(job, record, terms)
     if record.result is None or record.is_torn:
         raise RecordError(path, count, "a result as the last line", "part of a line" if record.is_torn else "none")
     if record.seal is not None:
         raise RecordError(path, count - 1, "no seal, since the host has no key", "one")
-    if record.result.seed != job.seed.hex():
-        raise RecordError(path, count - 1, "the seed of the job", "another one")
-    presence = _presence(job, record, handout)
-    _check_vacancies(job, record)
     check_consequences(record, find_game)
     return JudgedMatch(
         result=record.result.result,
         end=record.chain.end,
-        over_ms=presence.clock_ms + presence.end_ms,
         moved=frozenset(
             transition.event.seat for transition in record.transitions if isinstance(transition.event, e.MoveReceived)
         ),
@@ -116,7 +93,7 @@ def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from unusual_events(transition.event, commands, record.header.setup)
 
 
-def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
+def _check_header(job: MatchJob, record: Record, terms: RunTerms) -> None:
     """Check every field that the job determines. When and in which folder it was played, only the host knows."""
     header = record.header
     # Start from the header that came, and put in every field that this process knows. Comparing the two then covers all
@@ -132,79 +109,12 @@ def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
         programs=[seat.given for seat in job.seats],
         context=job.context,
         dialect=None,
-        durability=handout.terms.durability.on_record,
+        durability=terms.durability.on_record,
         rules_version=find_game(job.setup.game).rules_version,
     )
-    for name, expected, actual in _differences(_plain(wanted), _plain(header), ""):
+    for name, (expected, actual) in differences(wanted, header).items():
         what = f"{name} {show_json(expected, 140)}, as in the job"
         raise RecordError(record.path, 0, what, show_json(actual, 140))
-    if not _is_time_of_day(header.opened):
-        raise RecordError(record.path, 0, "the time of day in UTC, ISO 8601", show_json(header.opened, 40))
-
-
-def _plain(header: Header) -> dict[str, Any]:
-    fields = {name: value for name in header.__struct_fields__ if (value := getattr(header, name)) is not None}
-    return {name: msgspec.to_builtins(value) for name, value in fields.items() if name not in _CHAIN_FIELDS}
-
-
-def _differences(expected: Any, actual: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the differences between two plain values: name of the field, expected value, actual value."""
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        for key in expected | actual:
-            inner = f"{name}.{key}" if name else key
-            yield from _differences(expected.get(key), actual.get(key), inner)
-    elif msgspec.json.encode(expected) != msgspec.json.encode(actual):  # in Python, True == 1 and 1.0 == 1
-        yield name, expected, actual
-
-
-def _is_time_of_day(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text).tzinfo == UTC and len(text) <= len("2026-01-01T00:00:00.000000+00:00")
-    except ValueError:
-        return False
-
-
-def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
-    """Return when the match was played.
-
-    Raises:
-        RecordError: it was not played exactly once, by the process that it was given to, after it was given.
-    """
-    path = record.path
-    # A record of a match that was paused and resumed has several begins. Hosts do not resume: a match that was stopped
-    # is played again from its start, so a second begin means that the record was put together from two matches.
-    began = [n for n, transition in enumerate(record.transitions, 1) if isinstance(transition.event, e.Began)]
-    if began != [1]:
-        raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
-    presence = presences(record)[0]
-    if presence.process != handout.process:
-        expected = f"process {handout.process or 'none'}, to which it was given"
-        raise RecordError(path, 1, expected, presence.process or "none")
-    # A record of an earlier match with the same players could hold in every other respect. Only the clock shows that it
-    # was played before this one was handed out.
-    begin_ms = presence.clock_ms + presence.begin_ms
-    if begin_ms < handout.since_ms - _ROUNDING_MS:
-        what = f"a begin from {handout.since_ms:.3f} ms on, since its process played other matches before"
-        raise RecordError(path, 1, what, f"{begin_ms:.3f} ms")
-    started = [seat.launch is not None for seat in job.seats]
-    are_fit = len(presence.starts) == len(started) and handout.terms.keep_for is not None
-    if presence.starts and not (
-        are_fit and all(n >= 0 and (has or not n) for n, has in zip(presence.starts, started, strict=True))
-    ):
-        raise RecordError(
-            path, 1, "the starts of programs that stay for several matches, by seat", show_json(presence.starts, 140)
-        )
-    return presence
-
-
-def _check_vacancies(job: MatchJob, record: Record) -> None:
-    """Check that nobody has played on a seat that is vacant in the job."""
-    vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
-    for number, transition in enumerate(record.transitions, 1):
-        event = transition.event
-        if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
-            what = f"nobody on seat {event.seat}, as in the job"
-            raise RecordError(record.path, number, what, type(event).__name__)
 
 
 AWAY = ".away"
@@ -225,15 +135,14 @@ class FollowedMatch:
         job: the job that was handed out.
         folder: folder of the records.
         observers: observers of the tournament.
-        handout: terms on which the job was handed out.
+        terms: terms of all matches of the run.
     """
 
-    def __init__(self, job: MatchJob, folder: Path, observers: Observers, handout: Handout) -> None:
+    def __init__(self, job: MatchJob, folder: Path, observers: Observers, terms: RunTerms) -> None:
         self._folder = folder
         (folder / AWAY).mkdir(exist_ok=True)
         self.job = job
-        self.handout = handout
-        """How the job was handed out."""
+        self._terms = terms
         self.is_live = observers.has_listener(Observer.on_match_advanced)
         """Whether somebody watches the match."""
         self.remote = self._new_match(observers)
@@ -317,7 +226,7 @@ class FollowedMatch:
         Raises:
             RecordError: it cannot be read, or is not the record of the job.
         """
-        return judge_record(self.job, read_record(self.remote.path), self.handout)
+        return judge_record(self.job, read_record(self.remote.path), self._terms)
 
     def void(self, why: str, sealer: Sealer) -> None:
         """End the record as far as it has come: the match is void, for the referee's fault. Call it in any thread.
@@ -364,7 +273,7 @@ class FollowedMatch:
         return self.remote.path.read_bytes() if self.is_begun else b""
 
     def _new_match(self, observers: Observers) -> RemoteMatch:
-        durability, away = self.handout.terms.durability, self._folder / AWAY
+        durability, away = self._terms.durability, self._folder / AWAY
         return RemoteMatch(self.job, self._folder, durability, observers.notify_transition, away)
 
     def _take(self, lines: bytes) -> None:

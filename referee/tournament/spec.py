@@ -91,8 +91,8 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return EntrantField(entrants=entrants, seats=self.seats)
 
 
-def differences(old: TournamentSpec, new: TournamentSpec) -> Mapping[str, tuple[Any, Any]]:
-    """Return the differences of two specs: path of a field, with dots -> (old value, new value), in plain data."""
+def differences(old: Struct, new: Struct) -> Mapping[str, tuple[Any, Any]]:
+    """Return the differences of two structs: path of a field, with dots -> (old value, new value), in plain data."""
     return dict(_differences(msgspec.to_builtins(old), msgspec.to_builtins(new), ""))
 
 

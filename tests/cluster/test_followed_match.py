@@ -7,10 +7,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from referee.cluster.cluster_host import Attempt, patience_s
-from referee.cluster.followed_match import FollowedMatch, Handout, find_longest_lag_ms
+from referee.cluster.followed_match import FollowedMatch, find_longest_lag_ms
 from referee.cluster.messages import HOSTS_REPORT_S, ShippedJob
 from referee.observers import MatchTransition, Observer, Observers
 from referee.record.reader import read_record
+from referee.settings import RunTerms
 
 from ..net.jobs.making import SEALER
 from ..net.jobs.played import JOB, record_of
@@ -42,7 +43,7 @@ def folder() -> Iterator[Path]:
 
 def followed(folder: Path, *observers: Observer) -> FollowedMatch:
     """Return a match of which the first half has come."""
-    found = FollowedMatch(JOB, folder, Observers(*observers), Handout(process=""))
+    found = FollowedMatch(JOB, folder, Observers(*observers), RunTerms())
     found.take_lines(0, HALF)
     return found
 
@@ -72,7 +73,7 @@ def test_a_match_whose_host_is_lost_is_void(
     folder: Path, come: bytes, steps: int, watching: tuple[Watching, ...]
 ) -> None:
     """On record as far as it came; what nobody has judged, or is none of its lines, is put aside."""
-    match = FollowedMatch(JOB, folder, Observers(*watching), Handout(process=""))
+    match = FollowedMatch(JOB, folder, Observers(*watching), RunTerms())
     match.take_lines(0, come)
     match.void("its host is gone", SEALER)
     record = read_record(match.remote.path)
@@ -101,7 +102,7 @@ def test_a_match_stands_still_that_goes_nowhere(folder: Path, line: bytes) -> No
 
 def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
     """However slowly."""
-    match = FollowedMatch(JOB, folder, Observers(), Handout(process=""))
+    match = FollowedMatch(JOB, folder, Observers(), RunTerms())
     attempt, looks = (
         Attempt(ShippedJob(run="", match=JOB.match, job=b"", programs=()), match),
         int(PATIENCE_S / HOSTS_REPORT_S),

@@ -111,9 +111,7 @@ class Scene:
         found: list[Any] = []
         Deferred.fromCoroutine(self.hosts.wait_for_host(None, programs)).addCallback(found.append)
         host = found.pop()
-        followed = FollowedMatch(
-            job_of(), self.folder, self.hosts.services.observers, self.hosts.describe_handout(host)
-        )
+        followed = FollowedMatch(job_of(), self.folder, self.hosts.services.observers, self.hosts.settings.terms)
         attempt = Attempt(ShippedJob(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
         attempt.outcome.addCallback(found.append)
         self.hosts.give(host, attempt)

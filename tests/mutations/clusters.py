@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.cli.submission_client import find_service
-from referee.cluster.followed_match import FollowedMatch, Handout
+from referee.cluster.followed_match import FollowedMatch
 from referee.cluster.host_states import HostReport, read_status
 from referee.cluster.messages import (
     RETURNED,
@@ -25,6 +25,7 @@ from referee.cluster.security import FILES, ROLES, load_security, make_keys
 from referee.observers import Observers
 from referee.programs.file_view import nothing_private
 from referee.record.reader import RecordError, read_record
+from referee.settings import RunTerms
 from referee.tournament.hosts import Calibration
 
 from ..net.jobs.played import JOB, record_of
@@ -133,7 +134,7 @@ def _accept(folder: Path) -> None:
         Failed: it was sealed, and tells something else than its events.
     """
     (folder / "here").mkdir()
-    followed = FollowedMatch(_JOB, folder / "here", Observers(), Handout(process=""))
+    followed = FollowedMatch(_JOB, folder / "here", Observers(), RunTerms())
     data = (folder / _RETURNED).read_bytes()
     followed.take_lines(0, data[: len(data) // 2].rpartition(b"\n")[0] + b"\n")
     try:
