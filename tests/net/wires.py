@@ -15,23 +15,23 @@ from referee.net.links.player_protocol import LinkKind, PlayerLink
 
 
 class Wire:
-    """A transport that keeps what is written and tells its link when it is closed."""
+    """A transport that keeps the written bytes, and notifies its link when it is closed."""
 
     def __init__(self) -> None:
         self.link: PlayerLink | None = None
         self.host = "127.0.0.1"
         self.is_closed = self.is_cut = False
         self.is_slow = False
-        """Whether to close takes until the loop has sent what was written, or until it is cut."""
+        """Whether closing takes until the loop has sent the written bytes, or until the connection is cut."""
         self.is_read = True
-        """Whether the link still reads what the player says."""
+        """Whether the link still reads."""
         self.written = b""
         self.room: int | None = None
-        """How many bytes the socket still takes before the player reads; None: all."""
+        """Number of bytes that the socket takes before the player reads; None: all."""
         self.dataBuffer = b""
-        """What the loop is to send."""
+        """Bytes that the loop is to send."""
         self.is_flushed = True
-        """Whether everything that was written did not wait for the loop."""
+        """Whether all writes were immediate."""
 
     def writeSomeData(self, data: bytes) -> int:
         """Keep bytes for the player's end, as many as there is room for."""
@@ -42,13 +42,13 @@ class Wire:
         return taken
 
     def write(self, data: bytes) -> None:
-        """Keep bytes that the loop is to send, and does, as far as there is room."""
+        """Keep bytes that the loop is to send, and send as many as there is room for."""
         self.dataBuffer += data
         self.is_flushed = False
         self.doWrite()
 
     def doWrite(self) -> None:
-        """Send what is kept, as far as there is room; called by the loop, or by whom it is too slow for."""
+        """Send the waiting bytes as far as there is room; called by the loop."""
         self.dataBuffer = self.dataBuffer[self.writeSomeData(self.dataBuffer) :]
 
     def pauseProducing(self) -> None:
@@ -56,17 +56,17 @@ class Wire:
         self.is_read = False
 
     def loseConnection(self) -> None:
-        """Close: in memory, at once, unless somebody reads too slowly."""
+        """Close the connection: in memory, at once, unless the player reads too slowly."""
         if not self.is_slow:
             self.drop()
 
     def abortConnection(self) -> None:
-        """Cut: in memory, at once."""
+        """Cut the connection: in memory, at once."""
         self.is_cut = True
         self.drop()
 
     def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: FBT001  # Twisted's own
-        """Know who is to be told when nobody reads: a test does that."""
+        """Store the producer to notify when the player does not read; a test calls it."""
 
     def unregisterProducer(self) -> None:
         """Forget it."""
@@ -76,7 +76,7 @@ class Wire:
         return IPv4Address("TCP", self.host, 4711)
 
     def drop(self) -> None:
-        """End the connection, whichever side does."""
+        """End the connection, as either side can do."""
         self.is_closed = True
         link, self.link = self.link, None
         if link is not None:
@@ -84,7 +84,7 @@ class Wire:
 
 
 class Peer:
-    """A player at the other end of a wire; speaks only when told to.
+    """A player at the other end of a wire; it sends only what the test wants.
 
     Args:
         lobby: who is told of the connection.
@@ -105,7 +105,7 @@ class Peer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection still is."""
+        """Whether the connection is still open."""
         return self.wire.link is not None
 
     def say(self, message: Message) -> None:
@@ -118,7 +118,7 @@ class Peer:
             self.wire.link.dataReceived(data)
 
     def hello(self, name: str, token: str | None = None) -> list[Message]:
-        """Say hello, and return what the referee answered."""
+        """Say hello, and return the referee's answer."""
         self.say(Hello(version=PROTOCOL_VERSION, name=name, token=token))
         return self.heard()
 

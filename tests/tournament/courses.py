@@ -36,7 +36,7 @@ class Troubles(Struct, frozen=True):
     void: float = 0.0
     """The referee's own fault."""
     failed: float = 0.0
-    """Somebody's program does not start."""
+    """A program does not start."""
 
 
 NO_TROUBLES = Troubles()
@@ -56,14 +56,14 @@ def tournament_of(spec: TournamentSpec, format_: PairingFormat[Any] | None = Non
 
 
 def begun(spec: TournamentSpec, format_: PairingFormat[Any] | None = None) -> Tournament:
-    """Return a tournament that has begun, every round of it paired at once."""
+    """Return a tournament that has begun, with every round paired at once."""
     tournament = tournament_of(spec, format_)
     take(tournament, e.Begun(at=AT))
     return tournament
 
 
 def take(tournament: Tournament, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
-    """Let a tournament take an event, and pair what is to be paired; return the commands of both."""
+    """Let a tournament take an event, and pair the next round if one is due; return the commands of both."""
     commands = tournament.handle(event)
     while (asked := tournament.to_pair) is not None:
         commands += tournament.handle(paired(asked))
@@ -79,7 +79,7 @@ def paired(asked: RoundToPair) -> e.RoundPaired:
 def events_of(
     tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
 ) -> Iterator[e.TournamentEvent]:
-    """Yield what happens while matches are played at some tables, which end in any order, until nothing is due.
+    """Yield the events of matches at some tables, which end in any order, until nothing is due.
 
     Whoever asks lets the tournament take each event before asking for more.
     """
@@ -98,7 +98,7 @@ def events_of(
 def played_out(
     tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
 ) -> list[e.TournamentEvent]:
-    """Play a tournament to its end, and return what happened."""
+    """Play a tournament to its end, and return its events."""
     events = []
     for event in events_of(tournament, random, tables=tables, troubles=troubles):
         take(tournament, event)

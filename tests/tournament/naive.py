@@ -1,4 +1,4 @@
-"""Points and tie-breaks a second time: from the list of results, round by round, with none of the product's formulas.
+"""Points and tie-breaks a second time, from the list of results, round by round, without the product's formulas.
 
 Slow and plain: every value is found by walking through all results again.
 """
@@ -33,7 +33,7 @@ class Naive:
         return [played for played in self.results if entrant in played.pairing.seats]
 
     def versus(self, entrant: int, played: PlayedPairing) -> list[tuple[int, Fraction]]:
-        """Return each opponent of a match, and 1, 1/2 or 0 for how the entrant fared against it."""
+        """Return each opponent of a match, and the result against it: 1, 1/2 or 0."""
         me = played.pairing.seats.index(entrant)
         rank = {seat: number for number, group in enumerate(played.ranking) for seat in group}
         found = []
@@ -61,7 +61,7 @@ class Naive:
         return sum((self.points_of(entrant, played) for played in self.of(entrant)), Fraction(0))
 
     def missed(self, entrant: int) -> int:
-        """Return how many rounds there were after an entrant's last, if it withdrew."""
+        """Return the number of rounds after an entrant's last one, if it withdrew."""
         if entrant not in self.gone:
             return 0
         had = [played for played in (*self.results, *self.voids) if entrant in played.pairing.seats]
@@ -83,7 +83,7 @@ class Naive:
         return min(self.points(entrant), HALF * self.rounds)
 
     def contributions(self, entrant: int) -> tuple[list[Fraction], list[Fraction]]:
-        """Return what played matches and byes contribute to Buchholz, and what missed rounds do."""
+        """Return the contributions to Buchholz of played matches and byes, and of missed rounds."""
         kept = [self.virtual(entrant)] * (len(self.void_of(entrant)) * (self.seats - 1))
         for played in self.of(entrant):
             if len(played.pairing.seats) == 1:

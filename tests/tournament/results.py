@@ -53,7 +53,7 @@ def table_of(
 
 
 def swiss(random: Random, size: int, seats: int, rounds: int) -> tuple[list[PlayedPairing], list[int]]:
-    """Play rounds at random tables, with ties, fouls, void matches, byes for whom no table is left, and withdrawals.
+    """Play rounds with random groups, ties, fouls, void matches, byes for those without a group, and withdrawals.
 
     Returns:
         The results, and who has withdrawn.

@@ -17,7 +17,7 @@ Rater = Callable[[Random, Sequence[float]], Sequence[Rating]]
 
 
 def strengths(random: Random, size: int, spread_elo: float) -> list[float]:
-    """Return strengths in Elo, normally distributed, with a mean of 0: ratings tell differences alone."""
+    """Return normally distributed strengths in Elo with a mean of 0, because ratings show only differences."""
     drawn = [random.gauss(0, spread_elo) for _ in range(size)]
     return [item - sum(drawn) / size for item in drawn]
 
@@ -41,7 +41,7 @@ def duel_ranking(random: Random, lead: float, drawn: float) -> Groups:
 
 
 def table_ranking(random: Random, at_table: Sequence[float]) -> Groups:
-    """Return the ranking of a match as Plackett and Luce have it: the largest of shifted Gumbel variables is first."""
+    """Return the ranking of a match by Plackett and Luce: the largest of shifted Gumbel variables is first."""
     keys = [strength / ELO - log(-log(1 - random.random())) for strength in at_table]
     return tuple((seat,) for seat in sorted(range(len(keys)), key=lambda seat: -keys[seat]))
 
@@ -59,7 +59,7 @@ def elo_by(matches: int, drawn: float) -> Rater:
 
 
 def skill_by(seats: int, matches: int) -> Rater:
-    """Return a tournament at random tables, with about so many matches for each player, rated by SkillBook."""
+    """Return a tournament of random groups, with about so many matches for each player, rated by SkillBook."""
 
     def rated(random: Random, truth: Sequence[float]) -> Sequence[Rating]:
         book = SkillBook(field(len(truth), seats))
@@ -78,7 +78,7 @@ def tables(random: Random, truth: Sequence[float], seats: int, count: int) -> It
 
 
 def coverage(rater: Rater, spread_elo: float, tournaments: int, size: int = SIZE) -> tuple[float, float]:
-    """Play tournaments, each with players and a seed of its own.
+    """Play tournaments, each with its own players and seed.
 
     Returns:
         How many intervals hold the truth, as a share of all; and the mean half-width of an interval, in Elo.

@@ -29,7 +29,7 @@ def over(tournament: Tournament, match: str, **fields: Any) -> tuple[c.Tournamen
 
 
 def test_a_suspension_waits_for_the_end_of_the_pairing() -> None:
-    """Which of its legs is over first is no matter: both count."""
+    """It does not matter which of its legs ends first: both count."""
     for order in (0, 1), (1, 0):
         tournament = begun(spec_of(4, duplicate=True, suspend_after=1))
         legs = opened(tournament, 2)
@@ -44,12 +44,12 @@ def test_a_suspension_waits_for_the_end_of_the_pairing() -> None:
 
 
 def test_what_a_copy_has_played_after_a_suspension_becomes_walkovers() -> None:
-    """A challenger plays at several tables; it is suspended from the pairing on in which it failed once too often."""
+    """A challenger plays at several tables. It is suspended from the pairing in which it failed once too often."""
     tournament = begun(spec_of(5, "gauntlet", suspend_after=2))
     matches = opened(tournament, 4)
     told = []
     for index in (3, 2, 1, 0):
-        seat = index % 2  # of the challenger, who starts in the second match only
+        seat = index % 2  # of the challenger, which starts only in the second match
         fouls = (
             () if index == 1 else (CRASH,) if seat == 0 else (FoulEntry(seat=1, cause="crashed", turn=0, detail=""),)
         )
@@ -64,7 +64,7 @@ def test_what_a_copy_has_played_after_a_suspension_becomes_walkovers() -> None:
 
 
 def test_a_match_that_is_played_again_by_a_ruling_takes_nothing_back() -> None:
-    """Who fails in it once too often plays no more, and keeps what it has played since."""
+    """An entrant that fails in it once too often is suspended, but keeps its later results."""
     tournament = begun(spec_of(3, "gauntlet", suspend_after=1))
     history = History(tournament)
     matches = opened(tournament, 2)

@@ -1,4 +1,4 @@
-"""What a history remembers of a tournament's course, for reports and files."""
+"""The notes that a history keeps of a tournament, for reports and files."""
 
 from fractions import Fraction
 from random import Random
@@ -46,7 +46,7 @@ def ruled(kind: Kind, number: int, **about: str) -> e.Ruled:
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_a_history_adds_up_to_the_table(format_: str, seats: int, size: int, seed: int) -> None:
-    """Points by round, byes and counted matches are those that the standings follow from."""
+    """Points by round, byes and counted matches are those of the standings."""
     options = {"matches": 20} if format_ == "ladder" else {}
     history = history_of(spec_of(size, format_, seats, format_options=options, suspend_after=2))
     play(history, seed, Troubles(void=0.1, failed=0.1))
@@ -64,7 +64,7 @@ def test_a_history_adds_up_to_the_table(format_: str, seats: int, size: int, see
 
 
 def test_a_history_folds_as_the_tournament_does() -> None:
-    """It gives the commands of the fold, and is nothing that the fold depends on."""
+    """It gives the fold's commands, and the fold does not depend on it."""
     spec = spec_of(6, "swiss")
     history, plain = history_of(spec), tournament_of(spec)
     plain.handle(e.Begun(at="the first day"))
@@ -73,7 +73,7 @@ def test_a_history_folds_as_the_tournament_does() -> None:
 
 
 def test_a_result_that_is_taken_back_is_in_no_round() -> None:
-    """After `replay` the old result counts for nothing, and the new one stands in its place."""
+    """After `replay` the old result counts for nothing, and the new one takes its place."""
     history = history_of(spec_of(4))
     fixture = next(history.tournament.fixtures())
     history.take(e.MatchOpened(at=AT, fixture=fixture))
@@ -97,7 +97,7 @@ def test_a_result_that_is_taken_back_is_in_no_round() -> None:
 
 
 def test_a_round_that_is_played_again_stands_where_it_was() -> None:
-    """Rounds have their order, whenever the results that count came."""
+    """Rounds keep their order, whenever the results that count came."""
     history = history_of(spec_of(4))
 
     def _play_one() -> str:
@@ -117,7 +117,7 @@ def test_a_round_that_is_played_again_stands_where_it_was() -> None:
 
 
 def test_a_history_knows_when_a_referee_came_and_went() -> None:
-    """Begun and resumed, stopped and finished; and who changed, when."""
+    """It knows each beginning, resumption, stop and end, and when each program changed."""
     history = history_of(spec_of(3))
     history.take(e.Stopped(at="the first night", why="it was asked to"))
     history.take(e.TournamentResumed(at="the second day", referee="test"))
@@ -130,7 +130,7 @@ def test_a_history_knows_when_a_referee_came_and_went() -> None:
 
 
 def test_a_history_knows_which_version_played_what() -> None:
-    """From its next match on, an entrant has another one; who joins late has its first."""
+    """An entrant has a new version from its next match on; an entrant that joins late has its first one."""
     spec, digest = spec_of(3, "ladder", format_options={"matches": 12}), "ab" * 32
     history = History(new_tournament(spec, FORMATS["ladder"], SALT), programs={"e2": "cd" * 32})
     history.take(e.Begun(at="the first day"))
@@ -152,7 +152,7 @@ def test_a_history_knows_which_version_played_what() -> None:
 
 
 def test_who_joins_late_has_byes_in_the_rounds_before() -> None:
-    """They are worth half a win each, and stand in the rounds that were missed."""
+    """They are worth half a win each, and belong to the missed rounds."""
     history = history_of(spec_of(6, "swiss", format_options={"rounds": 4}))
     for event in events_of(history.tournament, Random(1)):
         history.take(event)
@@ -175,7 +175,6 @@ def test_who_joins_late_has_byes_in_the_rounds_before() -> None:
     ],
 )
 def test_what_can_not_happen_leaves_no_trace(event: e.TournamentEvent, error: type[Exception]) -> None:
-    """A refused event is not remembered."""
     history = history_of(spec_of(4))
     with pytest.raises(error):
         history.take(event)

@@ -1,4 +1,4 @@
-"""Legs: who sits where in each, and what several of them amount to."""
+"""Legs of one deal: the seats in each, and the result of all together."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_pairing_is_ranked_by_the_sum(
 
 
 def test_who_fouled_in_every_leg_has_fouled() -> None:
-    """A foul in one leg costs that leg alone; in all of them, the pairing."""
+    """A foul in one leg costs only that leg; fouls in all legs cost the pairing."""
     once = [entry((4, 9), ((0,), (1,)), (1, 0), (1,)), entry((9, 4), ((0,), (1,)), (3, 0), leg=1)]
     assert combine_legs(PAIRING, once, Scoring()).fouls == ()
     assert combine_legs(PAIRING, once, Scoring()).ranking == ((0, 1),)
@@ -67,7 +67,7 @@ def test_who_fouled_in_every_leg_has_fouled() -> None:
 
 
 def test_three_seats_are_ranked_by_their_points() -> None:
-    """The share of opponents beaten, leg by leg, puts three entrants in order."""
+    """The share of beaten opponents, leg by leg, ranks three entrants."""
     legs = [
         entry((4, 9, 5), ((0,), (1,), (2,)), (9, 5, 1)),
         entry((9, 5, 4), ((2,), (0,), (1,)), (5, 1, 9), leg=1),
@@ -78,13 +78,13 @@ def test_three_seats_are_ranked_by_their_points() -> None:
 
 
 def test_a_single_leg_is_the_match_itself() -> None:
-    """Without duplicates nothing is reckoned anew."""
+    """Without duplicate deals nothing is added up."""
     played = combine_legs(PAIRING, [entry((4, 9), ((1,), (0,)), (3, 8), (0,))], Scoring())
     assert (played.ranking, played.scores, played.fouls) == (((1,), (0,)), (3, 8), (0,))
 
 
 def test_a_pairing_none_of_whose_legs_counts_is_void() -> None:
-    """Nobody has drawn where rulings have made all matches void; one that counts decides alone."""
+    """If rulings made all legs void, nobody has drawn; a single leg that counts decides alone."""
     voids = [entry((4, 9), (), (0, 0)), entry((9, 4), (), (0, 0), leg=1)]
     assert combine_legs(PAIRING, voids, Scoring()).ranking == ()
     won = entry((9, 4), ((0,), (1,)), (3, 0), leg=1)

@@ -1,4 +1,4 @@
-"""The fold of tournaments, over simulated results of every format: what it gives to play, and what it refuses."""
+"""The fold of tournaments over simulated results of every format: its commands, and the events that it refuses."""
 
 from collections.abc import Callable
 from random import Random
@@ -34,21 +34,21 @@ def new(name: str, seats: int = 2, *, is_duplicate: bool = False, size: int = 11
 
 
 def opened(tournament: Tournament, fixture: Fixture | None = None) -> str:
-    """Open a match, the first one that may be if none is given; return its name."""
+    """Open a match, by default the first one that may be opened; return its name."""
     chosen = fixture or next(each for each in tournament.fixtures() if each.match not in tournament.playing)
     take(tournament, e.MatchOpened(at=AT, fixture=chosen))
     return chosen.match
 
 
 def over(tournament: Tournament, match: str, **changes: Any) -> tuple[c.TournamentCommand, ...]:
-    """Let an open match end: without anything else said, the first seat wins."""
+    """Let an open match end; by default, the first seat wins."""
     fields = {"ranking": ((0,), (1,)), "fouls": (), **changes}
     return take(tournament, closed(tournament, match, Random(1), **fields))
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """Void matches are played again, whose program fails too often plays no more, and in the end nothing is left."""
+    """Void matches are played again, entrants that fail too often are suspended, and in the end nothing is left."""
     tournament = new(name, seats, is_duplicate=is_duplicate)
     history = History(tournament)
     for event in events_of(tournament, Random(1), troubles=TROUBLES):
@@ -65,7 +65,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """At every step of a tournament that is folded again, the same follows as the first time."""
+    """A tournament that is folded again gives the same commands at every event."""
     first, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
     for event in events_of(first, Random(3), troubles=TROUBLES):
         assert take(first, event) == take(again, event)
@@ -75,7 +75,7 @@ def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_dup
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_whatever_is_to_be_played_was_said_in_a_command(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """Who heard all commands knows, without the fold, what may be opened."""
+    """The commands alone, without the fold, say which matches may be opened."""
     spec = spec_of(11, name, seats, duplicate=is_duplicate, format_options=SHORT.get(name, {}))
     tournament = begun(spec)
     known = {fixture.match: fixture for fixture in tournament.fixtures()}
@@ -104,7 +104,7 @@ CHANGED: dict[str, Callable[[Fixture], Fixture]] = {
 
 @pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED.keys())
 def test_what_is_not_to_be_played_is_refused(change: Callable[[Fixture], Fixture]) -> None:
-    """A match that was opened for anything else, or a result of another match, is refused, and nothing changes."""
+    """A match with another context, or the result of another match, is refused, and nothing changes."""
     tournament = new("roundrobin")
     before = list(tournament.fixtures())
     with pytest.raises(ImpossibleEvent, match=r"cup-\d{5} is not to be played now"):
@@ -139,7 +139,7 @@ STARTS = [("refused-to-start", 0, True), ("malformed-message", 0, True), ("overs
 def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
     cause: str, turn: int, *, is_start: bool
 ) -> None:
-    """Who says hello wrongly in match after match plays no more, as who says nothing."""
+    """A program with a wrong hello in each match is suspended, as a silent one is."""
     tournament = begun(spec_of(4, suspend_after=1))
     foul = FoulEntry(seat=0, cause=cause, turn=turn, detail="so")
     commands = over(tournament, opened(tournament), ranking=((1,), (0,)), fouls=(foul,))
@@ -149,7 +149,7 @@ def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
 
 @pytest.mark.parametrize("void", [None, "the disk is full"])
 def test_a_leg_that_ends_after_a_withdrawal_counts_for_nothing(void: str | None) -> None:
-    """The other match of a pairing may be going on when its player withdraws; what comes of it is disregarded."""
+    """When an entrant withdraws, another leg of its pairing may be going on; its result does not count."""
     tournament = begun(spec_of(4, duplicate=True))
     first, second = (opened(tournament, fixture) for fixture in list(tournament.fixtures())[:2])
     name = tournament.spec.entrants[tournament.playing[first].entrants[0]].name
@@ -162,7 +162,7 @@ def test_a_leg_that_ends_after_a_withdrawal_counts_for_nothing(void: str | None)
 
 
 def test_a_void_match_is_played_again() -> None:
-    """It has another name, and the pairing waits for it."""
+    """It gets another name, and the pairing waits for it."""
     tournament = new("roundrobin")
     match = opened(tournament)
     (command,) = over(tournament, match, void="the disk is full", ranking=())
@@ -187,7 +187,7 @@ def points(tournament: Tournament) -> dict[int, float]:
 
 
 def test_a_match_is_awarded_void_and_replayed_by_rulings() -> None:
-    """Points follow the last ruling; a replay is one more match, and the format goes on as if nothing had been."""
+    """Points follow the last ruling. A replay is one more match, and the format goes on as before."""
     tournament = begun(spec_of(4))
     match = opened(tournament)
     one, other = tournament.playing[match].entrants
@@ -207,7 +207,7 @@ def test_a_match_is_awarded_void_and_replayed_by_rulings() -> None:
 
 
 def test_a_replay_waits_until_its_entrants_are_free() -> None:
-    """Nobody plays in two matches at the same time because of a ruling."""
+    """A ruling does not make anybody play two matches at the same time."""
     tournament = begun(spec_of(4))
     first = opened(tournament)
     seats = set(tournament.playing[first].entrants)
@@ -224,7 +224,7 @@ def test_a_replay_waits_until_its_entrants_are_free() -> None:
 
 
 def test_what_is_still_to_be_played_can_be_awarded() -> None:
-    """A match that nobody could play to its end is decided without being played."""
+    """A match that can't be played to its end is decided without being played."""
     tournament = begun(spec_of(4))
     fixture = next(tournament.fixtures())
     ruling(tournament, "award", match=fixture.match, entrant=f"e{fixture.entrants[1]}")
@@ -234,7 +234,7 @@ def test_what_is_still_to_be_played_can_be_awarded() -> None:
 
 
 def test_who_is_disqualified_is_last_and_who_is_reinstated_plays_on() -> None:
-    """Withdrawing, disqualifying and reinstating somebody change who plays, and in which place."""
+    """Rulings that withdraw, disqualify and reinstate change who plays, and the places."""
     tournament = begun(spec_of(6))
     over(tournament, opened(tournament))
     best = tournament.standings()[0].entrant
@@ -275,7 +275,7 @@ REFUSED: list[tuple[Kind, Callable[[Tournament], dict[str, str]], str]] = [
 def test_a_ruling_that_makes_no_sense_is_refused(
     kind: Kind, about: Callable[[Tournament], dict[str, str]], text: str
 ) -> None:
-    """The text says why, and nothing has changed."""
+    """The text says why, and nothing changes."""
     tournament = begun(spec_of(5))
     chosen = about(tournament)
     before = list(tournament.fixtures()), tournament.standings()
@@ -286,7 +286,7 @@ def test_a_ruling_that_makes_no_sense_is_refused(
 
 
 def _semi_finals() -> tuple[Tournament, str, str]:
-    """Return a knockout of four after one semi-final, with the names of that and of its loser."""
+    """Return a knockout of four after one semi-final, with its name and its loser."""
     tournament = begun(spec_of(4, "knockout"))
     match = opened(tournament)
     loser = f"e{tournament.playing[match].entrants[1]}"
@@ -296,7 +296,7 @@ def _semi_finals() -> tuple[Tournament, str, str]:
 
 
 def test_a_ruling_sends_another_on_in_a_bracket() -> None:
-    """As long as what follows from a match has not been played, its result can be changed."""
+    """A result can be changed until a match that follows from it has been played."""
     tournament, match, loser = _semi_finals()
     (before,) = tournament.fixtures()
     commands = ruling(tournament, "award", match=match, entrant=loser)
@@ -309,7 +309,7 @@ def test_a_ruling_sends_another_on_in_a_bracket() -> None:
 
 @pytest.mark.parametrize("is_over", [False, True])
 def test_a_bracket_does_not_take_back_what_played_matches_follow_from(*, is_over: bool) -> None:
-    """Where winners are playing on, or have, a ruling on their match is refused."""
+    """If the winner plays on, or has played, a ruling on its match is refused."""
     tournament, match, loser = _semi_finals()
     final = opened(tournament)
     if is_over:
@@ -320,7 +320,7 @@ def test_a_bracket_does_not_take_back_what_played_matches_follow_from(*, is_over
 
 
 def test_a_finished_pairing_leaves_nothing_behind() -> None:
-    """What a tournament remembers of pairings that are due does not grow with the matches."""
+    """The memory for pairings that are due does not grow with the matches."""
     tournament = new("ladder", is_duplicate=True)
     for event in events_of(tournament, Random(10), troubles=Troubles(void=0.2)):
         take(tournament, event)
@@ -328,7 +328,7 @@ def test_a_finished_pairing_leaves_nothing_behind() -> None:
 
 
 def test_a_pairing_that_is_forgotten_begins_from_nothing() -> None:
-    """Neither results nor attempts of a number are left, so that they can't pile up."""
+    """Neither results nor attempts of its number are kept, so they can't pile up."""
     due, pairing = DuePairings("cup", 2), Pairing(number=1, round=1, seats=(0, 1))
     first, second = due.add(pairing)
     assert due.play_again(first).match == "cup-00001r1"
@@ -343,7 +343,10 @@ def test_a_pairing_that_is_forgotten_begins_from_nothing() -> None:
 def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
     *, name: str, seats: int, is_duplicate: bool, seed: int
 ) -> None:
-    """A request is carried out or refused with nothing changed; nobody plays in two matches; a second fold agrees."""
+    """A ruling is carried out, or refused without any change.
+
+    Nobody plays two matches at once; a second fold agrees.
+    """
     tournament, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
     random, steps = Random(seed), 0
     for step, event in enumerate(events_of(tournament, random, tables=3, troubles=TROUBLES)):

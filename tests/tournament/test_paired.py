@@ -1,4 +1,4 @@
-"""The share of points of one of two players, with an interval that knows of pairs."""
+"""The share of points of one of two players, with an interval that takes pairs of matches into account."""
 
 import random
 from math import inf
@@ -17,7 +17,7 @@ COUNTS: list[tuple[tuple[int, ...], float]] = [
 
 @pytest.mark.parametrize(("counts", "share"), COUNTS)
 def test_the_share_lies_in_its_interval(counts: tuple[int, ...], share: float) -> None:
-    """The share is that of the points, and the interval is around it and within what there is."""
+    """The share is that of the points; the interval is around it, and within 0 and 1."""
     found = paired_score(counts)
     assert found.value == pytest.approx(share)
     assert 0 <= found.low <= found.value <= found.high <= 1
@@ -26,7 +26,7 @@ def test_the_share_lies_in_its_interval(counts: tuple[int, ...], share: float) -
 
 @pytest.mark.parametrize("shares", [(20, 0, 60, 0, 20), (10, 20, 40, 20, 10), (0, 5, 10, 25, 60), (25, 0, 0, 0, 75)])
 def test_the_interval_holds_the_true_share_as_often_as_it_says(shares: tuple[int, ...]) -> None:
-    """Of many samples of 60 pairs, the interval of about 95 % holds the share that they were drawn with."""
+    """In many samples of 60 pairs, the 95 % interval contains the true share about as often as that."""
     chance = random.Random(1)
     true = sum(index * share for index, share in enumerate(shares)) / 400
     held = 0
@@ -38,13 +38,13 @@ def test_the_interval_holds_the_true_share_as_often_as_it_says(shares: tuple[int
 
 
 def test_pairs_that_vary_less_tell_more() -> None:
-    """Where luck in the deal cancels out within pairs, the interval is narrower than where it doesn't."""
+    """If luck in the deal cancels out within pairs, the interval is narrower."""
     steady, wild = paired_score((0, 0, 50, 0, 0)), paired_score((25, 0, 0, 0, 25))
     assert steady.high - steady.low < (wild.high - wild.low) / 3
 
 
 def test_elo_is_what_makes_the_share() -> None:
-    """A difference of so many points gives that share of the points again; none and all are out of reach."""
+    """A difference in Elo gives back the share it was made from; shares of 0 and 1 have none."""
     found = as_elo(paired_score((5, 10, 30, 20, 10)))
     assert [expected_score(value) for value in found] == pytest.approx(list(paired_score((5, 10, 30, 20, 10))))
     assert as_elo(paired_score((0, 0, 0, 0, 3))).value == inf

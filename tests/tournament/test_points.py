@@ -1,4 +1,4 @@
-"""What a ranking is worth."""
+"""The points that a ranking is worth."""
 
 from fractions import Fraction
 from random import Random
@@ -37,7 +37,7 @@ F = Fraction
     ],
 )
 def test_points_are_the_share_of_opponents_beaten(ranking: Groups, fouls: tuple[int, ...], expected: Any) -> None:
-    """Equal ones count half, fouls and void matches bring nothing."""
+    """Equal opponents count half; fouls and void matches give nothing."""
     seats = range(max((seat for group in ranking for seat in group), default=1) + 1)
     assert tuple(expected) == match_points(match(1, seats, ranking, fouls=fouls), Scoring())
 
@@ -53,7 +53,7 @@ def test_points_are_the_share_of_opponents_beaten(ranking: Groups, fouls: tuple[
     ],
 )
 def test_a_row_of_points_is_followed(ranking: Groups, expected: Any) -> None:
-    """Who shares places shares their points; a size without a row is worth the share of the greatest first place."""
+    """Entrants that share places share their points. A size without a row has the share of the greatest first place."""
     scoring = Scoring(by_rank=((10, 6, 3, 1), (10, 6, 1.5)))
     seats = range(sum(map(len, ranking)))
     assert tuple(expected) == match_points(match(1, seats, ranking), scoring)
@@ -84,7 +84,7 @@ def test_a_row_of_points_is_followed(ranking: Groups, expected: Any) -> None:
 def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
     scoring: Scoring, seats: int, expected: Any
 ) -> None:
-    """Unless it is said which share of a first place it is."""
+    """The organiser can set another share of a first place."""
     assert (expected,) == match_points(sat_out(1, 0), scoring, seats)
 
 
@@ -104,12 +104,12 @@ def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
 def test_a_round_missed_by_joining_late_is_worth_half_a_first_place(
     scoring: Scoring, seats: int, expected: Any
 ) -> None:
-    """Unless it is said which share of one it is, whatever other byes are worth."""
+    """The organiser can set another share, independent of other byes."""
     assert (expected,) == match_points(sat_out(1, 0, LATE), scoring, seats)
 
 
 def test_no_bye_of_any_share_is_worth_more_than_the_win_of_a_match() -> None:
-    """Rows for other numbers of seats change nothing in a tournament of two, its tie-breaks included."""
+    """Rows for other numbers of seats change nothing in a tournament of two, not even its tie-breaks."""
     results = [match(1, (0, 1), ((0,), (1,))), sat_out(1, 2), match(2, (2, 0), ((0,), (1,))), sat_out(2, 1, LATE)]
     tables = [
         table_of(3, results, scoring=Scoring(by_rank=rows), gone=[2])
@@ -138,7 +138,7 @@ PARTNERS = ((0, 2), (1, 3))
 def test_a_win_of_a_team_is_a_win(
     ranking: Groups, fouls: tuple[int, ...], expected: tuple[Any, ...], wins: tuple[int, ...]
 ) -> None:
-    """Two teams share out as much as two seats; whoever fouled gets nothing of its partner's win."""
+    """Two teams get as many points as two seats. An entrant that fouled gets nothing for its partner's win."""
     scoring = Scoring(teams=PARTNERS)
     played = match(1, range(4), ranking, fouls=fouls)
     assert expected == match_points(played, scoring)
@@ -147,7 +147,7 @@ def test_a_win_of_a_team_is_a_win(
 
 
 def test_partners_do_not_meet() -> None:
-    """Wins, draws and losses are those against opponents, and so are the game's points to compare with."""
+    """Wins, draws, losses and the game's points count only against opponents."""
     played = match(1, range(4), ((0, 2), (1, 3)), scores=(10, 2, 8, 4))
     table = table_of(4, [played], seats=4, scoring=Scoring(teams=PARTNERS))
     assert table.head_to_head(0, 2).played == 0
@@ -159,7 +159,7 @@ def test_partners_do_not_meet() -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 7, 12])
 def test_without_fouls_a_match_shares_out_half_a_point_for_each_seat(seats: int) -> None:
-    """However the ranking goes, the sum is the same, exactly."""
+    """The sum is the same for every ranking, exactly."""
     random = Random(seats)
     matches = [random_match(random, 1, range(seats)) for _ in range(200)]
     clean = [played for played in matches if played.ranking and not played.fouls]
@@ -180,7 +180,7 @@ def test_without_fouls_a_match_shares_out_half_a_point_for_each_seat(seats: int)
     ],
 )
 def test_a_scoring_that_makes_no_sense_is_refused(raw: dict[str, Any], words: str) -> None:
-    """With what to mend, from Python and from a file alike."""
+    """The error says what to fix, both in Python and in a file."""
     with pytest.raises(BadScoring, match=words):
         Scoring(**raw)
     with pytest.raises(msgspec.ValidationError, match=words):

@@ -1,4 +1,4 @@
-"""Elo by maximum likelihood, ratings of more than two seats, and how far their intervals hold."""
+"""Elo by maximum likelihood, ratings of more than two seats, and how often their intervals hold."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -55,7 +55,7 @@ def test_scores_stand_for_the_differences_that_elo_gave_them(score: float, expec
 def test_two_entrants_differ_by_what_their_score_stands_for(
     wins: int, draws: int, losses: int, expected: float
 ) -> None:
-    """After so many matches, the prior hardly counts."""
+    """After that many matches, the prior hardly counts."""
     first, second = elo(2, series(0, 1, wins, draws, losses))
     assert expected == pytest.approx(first - second, abs=1)
     assert first == pytest.approx(-second)
@@ -66,13 +66,13 @@ def test_the_error_is_that_of_the_mean_score(draws: int, expected: float) -> Non
     """For two, 1,000 matches: the standard error of a score is 0.5 / sqrt(1000), less if half of them are drawn."""
     decided = (1000 - draws) // 2
     rating = elo_ratings(table_of(2, series(0, 1, decided, draws, decided)))[0]
-    slope = 4 * 400 / 2.302585  # of the difference in Elo over the score, at a half
+    slope = 4 * 400 / 2.302585  # the difference in Elo by the score, at one half
     assert rating.error == pytest.approx(1.96 * expected / 1000**0.5 * slope / 2, rel=0.01)
 
 
 @pytest.mark.parametrize("draws", [1, 10, 100, 1000])
 def test_draws_alone_do_not_prove_that_two_are_equal(draws: int) -> None:
-    """Three more matches, all decided for one of them, lie within the interval."""
+    """Three more matches, all won by one of them, lie within the interval."""
     drawn, other = (elo_ratings(table_of(2, series(0, 1, wins, draws, 0)), mean=0.0)[0] for wins in (0, 3))
     assert other.rating < drawn.error
 
@@ -80,21 +80,21 @@ def test_draws_alone_do_not_prove_that_two_are_equal(draws: int) -> None:
 @pytest.mark.parametrize("drawn", [0.0, 0.3, 0.6])
 @pytest.mark.parametrize("spread_elo", [200.0, 400.0, 600.0, 800.0])
 def test_intervals_hold_the_truth(spread_elo: float, drawn: float) -> None:
-    """At least 93 times of 100, but for what 400 intervals themselves are uncertain by."""
+    """At least 93 of 100 intervals, less the uncertainty of 400 samples."""
     held, _ = coverage(elo_by(10, drawn), spread_elo, 40)
     assert held >= 0.93 - 2 * (0.05 * 0.95 / 400) ** 0.5
 
 
 @pytest.mark.parametrize(("results", "least", "most"), [(10, 300, 900), (100, 600, 1500)])
 def test_who_wins_everything_has_a_finite_rating(results: int, least: float, most: float) -> None:
-    """The prior holds it; the interval says how little is known."""
+    """The prior keeps it finite, and the interval is wide."""
     first, second = elo_ratings(table_of(2, series(0, 1, results, 0, 0)), mean=0.0)
     assert least < first.rating - second.rating < most
     assert first.error > 100
 
 
 def test_who_cannot_be_compared_is_in_a_group_of_its_own() -> None:
-    """Each group has the mean asked for; who has not played has the prior's interval."""
+    """Each group has the given mean; an entrant without matches has the prior's interval."""
     results = [*series(0, 2, 9, 0, 1), *series(1, 3, 6, 0, 4)]
     ratings = elo_ratings(table_of(5, results), mean=1500.0)
     assert [rating.group for rating in ratings] == [0, 1, 0, 1, 2]
@@ -118,7 +118,7 @@ def test_fouls_lose_and_void_matches_byes_and_double_fouls_tell_nothing() -> Non
 
 
 def test_elo_is_for_two() -> None:
-    """RatedEncounters of one match are not independent."""
+    """Encounters of one match are not independent."""
     with pytest.raises(ValueError, match="not of 4"):
         elo_ratings(Crosstable(field(4, 4)))
 
@@ -126,7 +126,7 @@ def test_elo_is_for_two() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**9))
 def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
-    """Whatever was played, in whatever order, by whatever number."""
+    """This is tried with any results, in any order, with any numbers."""
     random = Random(seed)
     size = random.randrange(1, 12)
     results = [
@@ -144,7 +144,7 @@ def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
 
 
 def test_a_large_field_is_rated() -> None:
-    """60 entrants, everybody against everybody; the truth is found in the order of strength."""
+    """60 entrants, all against all; the ratings have the order of the strengths."""
     random = Random(1)
     truth = sorted(strengths(random, 60, 300.0))
     pairs = [pair for pair in combinations(range(60), 2) for _ in range(2)]
@@ -156,7 +156,7 @@ def test_a_large_field_is_rated() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 8), st.integers(0, 10**9))
 def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
-    """A matrix times its inverse is one, and times the solution is the right side."""
+    """A matrix times its inverse is the identity, and times the solution it is the right side."""
     random = Random(seed)
     roots = [[random.uniform(-1, 1) for _ in range(size)] for _ in range(size)]
     matrix = [[sum(map(lambda x, y: x * y, root, other)) for other in roots] for root in roots]
@@ -173,7 +173,7 @@ def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
 
 
 def test_the_stronger_of_four_is_rated_higher_and_by_about_as_much() -> None:
-    """On the scale of Elo: pairs at a table come out as often as two alone would."""
+    """On the scale of Elo: a pair at a table has the same results as it would alone."""
     random = Random(3)
     truth = [150.0, 50.0, -50.0, -150.0]
     results = [match(1, range(4), table_ranking(random, truth)) for _ in range(1500)]
@@ -181,14 +181,14 @@ def test_the_stronger_of_four_is_rated_higher_and_by_about_as_much() -> None:
 
 
 def test_what_tells_nothing_leaves_skill_as_it_is() -> None:
-    """Byes, void matches, and those in which everybody fouled."""
+    """Byes, void matches, and matches in which all fouled, change nothing."""
     results = [match(1, (0, 1, 2), ((2,), (0, 1)))]
     silent = [sat_out(1, 0), match(1, (0, 1, 2), ()), match(1, (0, 1, 2), ((0, 1, 2),), fouls=(0, 1, 2))]
     assert skill(3, results, 3) == skill(3, [*silent, *results, *silent], 3)
 
 
 def test_equal_seats_move_alike_and_fouls_lose() -> None:
-    """Who shares a place from the same start has the same rating; who fouled is behind who did not."""
+    """Two entrants that share a place from the same start have the same rating; one that fouled is behind."""
     one, other, last = skill(3, [match(1, (0, 1, 2), ((0, 1, 2),), fouls=(2,))], 3)
     assert one.rating == pytest.approx(other.rating)
     assert one.rating > last.rating
@@ -197,7 +197,7 @@ def test_equal_seats_move_alike_and_fouls_lose() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9))
 def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
-    """Ties, fouls and void matches included."""
+    """Ties, fouls and void matches are among them."""
     random = Random(seed)
     results, _ = swiss(random, 9, 4, 12)
     before = skill(9, results, 4)
@@ -209,7 +209,7 @@ def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**9))
 def test_skill_of_two_is_elo(seed: int) -> None:
-    """The same model without draws; with them, only Elo's interval is narrower."""
+    """The model is the same without draws; with draws, only Elo's interval is narrower."""
     random = Random(seed)
     results, _ = swiss(random, 8, 2, 12)
     decided = [played for played in results if len(played.ranking) != 1 or len(played.pairing.seats) == 1]
@@ -222,7 +222,7 @@ def test_skill_of_two_is_elo(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
-    """By differences, over rankings with ties, in the last place too, and with two versions of a program."""
+    """By differences, over rankings with ties, even in the last place, and with two versions of a program."""
     random = Random(seed)
     told = [
         Ranking(((0, 3), (1,), (2,))),
@@ -254,7 +254,7 @@ EXTREMES: tuple[dict[Ranking, int], ...] = (
 
 @pytest.mark.parametrize("told", EXTREMES)
 def test_the_likeliest_strengths_are_found_however_extreme(told: dict[Ranking, int]) -> None:
-    """Nothing, one who wins or loses everything, ties alone, a long ladder, groups: no slope is left to climb."""
+    """No results, only wins or losses, only ties, a long ladder, groups: the slope is zero in the end."""
     likelihood = Rankings(told, Prior(12, PRECISION))
     found = most_likely(12, likelihood)
     assert likelihood.gradient(found) == pytest.approx([0.0] * 12, abs=1e-6)
@@ -262,7 +262,7 @@ def test_the_likeliest_strengths_are_found_however_extreme(told: dict[Ranking, i
 
 
 def test_skill_knows_groups_that_never_met() -> None:
-    """Each has the mean asked for."""
+    """Each has the given mean."""
     results = [match(1, (0, 2, 4), ((0,), (1,), (2,))), match(1, (1, 3, 5), ((0,), (1,), (2,)))]
     ratings = skill(7, results, 3)
     assert [rating.group for rating in ratings] == [0, 1, 0, 1, 0, 1, 2]
@@ -272,7 +272,7 @@ def test_skill_knows_groups_that_never_met() -> None:
 
 
 def test_who_loses_everything_for_long_and_then_wins_is_rated() -> None:
-    """However much weighs against it."""
+    """This also holds if most results speak against it."""
     lost = [match(1, (0, 1, 2), ((1,), (2,), (0,)))] * 1500
     won = [match(1, (0, 1, 2), ((0,), (2,), (1,)))] * 4500
     ratings = skill(4, [*lost, *won], 3)
@@ -295,7 +295,7 @@ def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
     [(elo_by(6, 0.0), 200.0, 60), (elo_by(6, 0.4), 200.0, 60), (skill_by(4, 20), 150.0, 60)],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo: float, tournaments: int) -> None:
-    """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments to say it more exactly."""
+    """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments for an exact figure."""
     held, _ = coverage(rater, spread_elo, tournaments)
     assert 0.93 <= held <= 0.97
 
@@ -303,7 +303,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo:
 @pytest.mark.parametrize("drawn", [0.0, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("lead", [0.0, 200.0, -600.0])
 def test_simulated_draws_leave_the_mean_score_as_it_is(drawn: float, lead: float) -> None:
-    """Else the strengths of simulated players would not be what ratings estimate, and no interval could hold them."""
+    """Otherwise the simulated strengths would not be what ratings estimate, and no interval could hold them."""
     random, points = Random(3), {((0, 1),): 0.5, ((0,), (1,)): 1.0, ((1,), (0,)): 0.0}
     scores = [points[duel_ranking(random, lead, drawn)] for _ in range(20_000)]
     assert abs(sum(scores) / len(scores) - expected_score(lead)) < 0.01

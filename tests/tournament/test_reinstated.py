@@ -1,4 +1,4 @@
-"""Somebody who was away for a round of a Swiss: what becomes of the round in the tie-breaks."""
+"""An entrant that was away for a round of a Swiss: the tie-breaks of that round."""
 
 from fractions import Fraction
 from random import Random
@@ -18,7 +18,7 @@ def rule(tournament: Tournament, kind: Kind) -> None:
 
 
 def test_a_round_of_a_swiss_missed_before_a_reinstatement_is_in_the_tie_breaks() -> None:
-    """Somebody away in round 2, and back while it is played, has a virtual opponent there, which Cut-1 drops."""
+    """An entrant that is away in round 2 and returns during it has a virtual opponent there, which Cut-1 drops."""
     tournament = begun(spec_of(6, "swiss", format_options={"rounds": 3}))
     for number in range(1, 4):
         if number == 2:
@@ -35,7 +35,7 @@ def test_a_round_of_a_swiss_missed_before_a_reinstatement_is_in_the_tie_breaks()
 
 
 def take_round(tournament: Tournament, most: int = 9) -> None:
-    """Play so many matches of the round that is due, and no further one."""
+    """Play so many matches of the round that is due, and no later one."""
     for fixture in list(tournament.fixtures())[:most]:
         take(tournament, e.MatchOpened(at=AT, fixture=fixture))
         first, second = sorted(range(2), key=lambda seat: fixture.entrants[seat])

@@ -1,4 +1,4 @@
-"""With the same lots and the same results of matches, a tournament's course does not depend on its tables."""
+"""With the same lots and the same results, a tournament does not depend on its tables."""
 
 from random import Random
 from typing import Any
@@ -22,25 +22,25 @@ from .courses import AT, Troubles, closed, paired, spec_of, tournament_of
 
 
 class Course(Struct, frozen=True):
-    """All that may not depend on the order in which matches end."""
+    """Everything that must not depend on the order in which matches end."""
 
     matches: list[tuple[int, Pairing, tuple[tuple[int, ...], ...]]]
-    """What was played and counts: who met in which pairing, from which the deals follow, and the ranking."""
+    """The counted pairings with their entrants, from which the deals follow, and the ranking."""
     byes: list[tuple[int, int, str]]
-    """Round, entrant and table; walkovers of a round have numbers in the order in which opponents left."""
+    """Round, entrant and label; walkovers of a round have numbers in the order in which opponents left."""
     standings: tuple[Standing, ...]
     places: tuple[tuple[int, ...], ...] | None
     suspended: dict[int, str]
 
 
 class Fate(Struct, frozen=True):
-    """What happens, whenever it comes to a match: results, programs that do not start, rulings."""
+    """The fate of each match, whenever it is played: results, programs that do not start, rulings."""
 
     seed: int
     flaky: float
-    """Which part of the entrants often fails to start."""
+    """Share of the entrants that often fail to start."""
     leaving: float
-    """In which part of the matches an entrant is withdrawn by a ruling while it plays."""
+    """Share of the matches in which a ruling withdraws an entrant while it plays."""
 
     def source(self, fixture: Fixture) -> Random:
         """Return what decides about a match."""
@@ -53,7 +53,7 @@ class Fate(Struct, frozen=True):
 
 
 def course(tournament: Tournament, fate: Fate, tables: int, order: Random) -> Course:
-    """Play a tournament at so many tables, any of which is done next."""
+    """Play a tournament at so many tables; any match may end next."""
     history = History(tournament)
     history.take(e.Begun(at=AT))
     while True:
@@ -69,7 +69,7 @@ def course(tournament: Tournament, fate: Fate, tables: int, order: Random) -> Co
 
 
 def _end(history: History, match: str, fate: Fate) -> None:
-    """Let a match end, perhaps after a ruling that it counts for nothing."""
+    """Let a match end, perhaps after a ruling that it does not count."""
     tournament = history.tournament
     fixture = tournament.playing[match]
     source = fate.source(fixture)
@@ -141,7 +141,7 @@ def test_one_table_and_many_give_the_same_course(
     fate: Fate,
     order: int,
 ) -> None:
-    """The same pairings under the same numbers, and so the same deals, and the same standings to the last tie-break.
+    """The pairings, their numbers and so their deals are the same, and the standings to the last tie-break.
 
     That holds with programs that do not start and are suspended, matches played again, and withdrawals.
     """
@@ -151,7 +151,7 @@ def test_one_table_and_many_give_the_same_course(
         Participant(name=f"e{number}", player="house:dag" if has_copies else "remote") for number in range(size)
     )
     spec = replace(spec_of(size, name, seats, duplicate=is_duplicate, format_options=options), entrants=entrants)
-    if name == "gauntlet" or is_duplicate:  # of rulings on matches that are played at once, the first decides
+    if name == "gauntlet" or is_duplicate:  # of two rulings on matches that are played at once, the first one decides
         fate = replace(fate, leaving=0)
     alone = course(tournament_of(spec), fate, 1, Random(0))
     assert course(tournament_of(spec), fate, tables, Random(order)) == alone

@@ -1,4 +1,4 @@
-"""The sequential test: published ratios, its bounds, what it refuses, and how often it errs."""
+"""The sequential test: published ratios, its bounds, refused arguments, and how often it errs."""
 
 from math import isfinite, log
 from random import Random
@@ -33,7 +33,7 @@ def test_pairs_have_the_ratios_that_fishtest_published(
 
 
 def test_without_draws_the_ratio_is_that_of_a_coin() -> None:
-    """Sixty of a hundred: the binomial likelihoods, but for an unseen draw."""
+    """Sixty of a hundred have the binomial likelihoods, except for one unseen draw."""
     expected = 60 * log(expected_score(50) / expected_score(0)) + 40 * log(expected_score(-50) / expected_score(0))
     assert expected == pytest.approx(log_likelihood_ratio((40, 0, 60), 0.5, expected_score(50)), abs=1e-3)
 
@@ -67,7 +67,7 @@ def test_the_bounds_are_walds() -> None:
 
 @given(st.lists(st.integers(0, 500), min_size=5, max_size=5) | st.lists(st.integers(0, 500), min_size=3, max_size=3))
 def test_seen_from_the_other_side_the_ratio_changes_its_sign(counts: list[int]) -> None:
-    """A better than B by elo is B better than A by minus elo; and the ratio is always a number."""
+    """A is better than B by x Elo just when B is better than A by -x, and the ratio is always a number."""
     one = log_likelihood_ratio(counts, expected_score(-5), expected_score(20))
     other = log_likelihood_ratio(counts[::-1], expected_score(-20), expected_score(5))
     assert isfinite(one)
@@ -100,14 +100,14 @@ def test_other_counts_are_refused(counts: tuple[int, ...]) -> None:
     ],
 )
 def test_a_test_that_cannot_end_is_refused(raw: dict[str, float], words: str) -> None:
-    """With what to mend."""
+    """The error says what to fix."""
     with pytest.raises(ValueError, match=words):
         Hypotheses(**raw)
 
 
 @pytest.mark.parametrize(("truth", "wrong"), [(0, SprtDecision.ACCEPT), (120, SprtDecision.REJECT)])
 def test_it_errs_about_as_seldom_as_it_is_told(truth: float, wrong: SprtDecision) -> None:
-    """Looked at after every match, with a third of them drawn; 5 % are allowed."""
+    """It looks after every match, with a third of them drawn; 5 % are allowed."""
     random = Random(5)
     hypotheses = Hypotheses(elo0=0, elo1=120)
     verdicts = [played_out(random, truth, hypotheses) for _ in range(60)]

@@ -21,11 +21,11 @@ from .simulated import duel_ranking
 
 EASY = {"hypotheses": {"elo0": 0.0, "elo1": 200.0}}
 POINTS: dict[Groups, float] = {((1,), (0,)): 1.0, ((0, 1),): 0.5, ((0,), (1,)): 0.0}
-"""Of B, by the ranking of a match in which it has seat 1."""
+"""Result of B by the ranking of a match in which it has seat 1."""
 
 
 def single(pairing: Pairing, points: float, fouls: tuple[int, ...] = ()) -> PlayedPairing:
-    """Return a match in which B, entrant 1, got so many points."""
+    """Return a match in which B, entrant 1, gets so many points."""
     seat = pairing.seats.index(1)
     ranking = {1.0: ((seat,), (1 - seat,)), 0.0: ((1 - seat,), (seat,)), 0.5: ((0, 1),)}[points]
     return PlayedPairing(pairing=pairing, ranking=ranking, scores=(0, 0), fouls=fouls)
@@ -38,7 +38,7 @@ def pair(pairing: Pairing, one: float, other: float) -> PlayedPairing:
 
 
 def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -> State:
-    """Play a duel in which B is better by so many Elo, until it is over; pairings are through in any order."""
+    """Play a duel in which B is better by so many Elo, until it is over; pairings end in any order."""
     form = SprtMatch()
     state: State = started(form, field(2), **options)
     while not form.is_over(state):
@@ -51,7 +51,7 @@ def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -
 @pytest.mark.parametrize("is_pairs", [False, True])
 @pytest.mark.parametrize(("lead", "verdict"), [(300.0, SprtDecision.ACCEPT), (-50.0, SprtDecision.REJECT)])
 def test_a_clear_difference_is_told(*, is_pairs: bool, lead: float, verdict: SprtDecision) -> None:
-    """B is called better when it is, and not when it is not, long before the last pairing."""
+    """B is declared better if it is, and not if it is not, long before the last pairing."""
     state = played_out(Random(1), lead, is_pairs=is_pairs, **EASY)
     assert state.verdict is verdict
     assert sum(state.counts) == state.counted < 200
@@ -82,7 +82,7 @@ def test_it_stops_undecided_after_so_many_pairings(most: int) -> None:
     ],
 )
 def test_an_outcome_is_what_b_got(played: Any, counts: tuple[int, ...]) -> None:
-    """Whichever seat B had; of two that fouled, neither is better."""
+    """B may have either seat; if both fouled, neither is better."""
     form = SprtMatch()
     for index in (0, 1):
         state = started(form, field(2), window=2)
@@ -102,7 +102,7 @@ def test_an_outcome_is_what_b_got(played: Any, counts: tuple[int, ...]) -> None:
     random=st.randoms(use_true_random=False),
 )
 def test_the_order_in_which_matches_end_does_not_count(outcomes: list[float], window: int, random: Random) -> None:
-    """With the same outcome for each pairing, the verdict and the counts on which it was reached are the same."""
+    """The verdict and its counts depend only on the result of each pairing."""
 
     def _states(*, is_shuffled: bool) -> Iterator[State]:
         form = SprtMatch()
@@ -121,7 +121,7 @@ def test_the_order_in_which_matches_end_does_not_count(outcomes: list[float], wi
 
 
 def test_what_comes_after_the_decision_is_taken_and_changes_nothing() -> None:
-    """The matches that were going on may be handed in; nothing new is due, and the verdict stands."""
+    """Results of matches that were going on are still accepted; nothing new is due, and the verdict stands."""
     form = SprtMatch()
     state = started(form, field(2), window=8, **EASY)
     while not form.is_over(state):
@@ -139,7 +139,7 @@ def test_what_comes_after_the_decision_is_taken_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize("is_duplicate", [False, True])
 def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
-    """Its legs are counted as pairs; once it is decided nothing is to be opened, and what goes on is still taken."""
+    """Its legs count as pairs. Once it is decided no match is to be opened, and open matches are still accepted."""
     options = {"hypotheses": {"elo0": 0.0, "elo1": 400.0}, "window": 3}
     spec = spec_of(2, "sprt", duplicate=is_duplicate, format_options=options)
     tournament = begun(spec, SprtMatch())
@@ -152,7 +152,7 @@ def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
 
 
 def test_it_ends_when_one_of_the_two_withdraws() -> None:
-    """Nothing is due any more, and nothing is decided; who has withdrawn may do so again."""
+    """Nothing is due any more, and there is no decision; withdrawing again changes nothing."""
     form = SprtMatch()
     state = form.withdraw(form.withdraw(started(form, field(2)), 1), 1)
     assert form.is_over(state)

@@ -1,4 +1,4 @@
-"""Tables, tie-breaks and standings: published examples, rules one by one, and a naive count of everything."""
+"""Crosstables, tie-breaks and standings: published examples, single rules, and a naive count of everything."""
 
 from fractions import Fraction
 from random import Random
@@ -35,7 +35,7 @@ def values(
 
 
 def everyone(table: Crosstable) -> tuple[tuple[HeadToHead, ...], ...]:
-    """Return everyone against everyone, indexed [entrant][opponent]."""
+    """Return all matches of everybody against everybody, indexed [entrant][opponent]."""
     entrants = range(len(table.field.entrants))
     return tuple(tuple(table.head_to_head(entrant, other) for other in entrants) for entrant in entrants)
 
@@ -57,7 +57,7 @@ def test_a_published_list_of_opponents_has_its_buchholz_scores(name: str, expect
 
 
 def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
-    """As FIDE C.07, 16.4 has it, though with no more points than half of the rounds played."""
+    """This is FIDE C.07, 16.4, with at most the points of half of the played rounds."""
     results = [sat_out(1, 0), duel(1, 1, 2, "1-0"), duel(2, 0, 1, "1-0"), sat_out(2, 2), duel(3, 2, 0, "1-0")]
     # Points 2, 1, 2 after three rounds: the virtual opponent has 1 1/2, the cap.
     assert [F(3, 2) + 1 + 2, 2 + 2, F(3, 2) + 1 + 2] == values("buchholz", 3, results)
@@ -65,7 +65,7 @@ def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
 
 
 def test_rounds_missed_by_joining_late_count_half_and_are_cut_first() -> None:
-    """Against a virtual opponent, of whom Sonneborn-Berger takes half; as FIDE C.07, 16.4 and 16.5 have it."""
+    """They are against a virtual opponent, of which Sonneborn-Berger takes half (FIDE C.07, 16.4 and 16.5)."""
     results = [duel(1, 1, 2, "1-0"), sat_out(1, 0, LATE), duel(2, 0, 2, "1-0"), sat_out(2, 1)]
     # Points 1 1/2, 2, 0 after two rounds: the virtual opponents of 0 and of 1 have 1, the cap.
     assert [F(1), F(1), F(7, 2)] == values("buchholz", 3, results)
@@ -74,7 +74,7 @@ def test_rounds_missed_by_joining_late_count_half_and_are_cut_first() -> None:
 
 
 def test_a_walkover_over_somebody_who_was_to_be_met_counts_like_the_win_over_it() -> None:
-    """Entrant 2 lost to 0, beat 1 and withdrew; 3 was still to meet it, and is not ahead of 0 for that."""
+    """Entrant 2 lost to 0, beat 1 and withdrew. Entrant 3 was still to meet it, and is not ahead of 0 for that."""
     walkover = bye(Pairing(number=9, round=3, seats=(3,), table="walkover", against=2))
     results = [duel(1, 0, 2, "1-0"), duel(2, 2, 1, "1-0"), walkover]
     assert values("sonneborn-berger", 4, results, gone=(2,)) == [1, 0, 0, 1]
@@ -82,7 +82,7 @@ def test_a_walkover_over_somebody_who_was_to_be_met_counts_like_the_win_over_it(
 
 
 def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -> None:
-    """As FIDE C.07, 16.3.2 and 16.5 have it."""
+    """FIDE C.07, 16.3.2 and 16.5."""
     results = [
         *(duel(1, 0, 1, "1-0"), duel(1, 2, 3, "1-0")),
         *(duel(2, 0, 2, "1-0"), duel(2, 1, 3, "1-0")),
@@ -96,7 +96,7 @@ def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -
 
 
 def test_without_rounds_a_withdrawal_misses_no_more_than_others_have_played() -> None:
-    """A ladder may count every match as a round of its own."""
+    """A ladder may count every match as a round."""
     results = [duel(1, 0, 1, "1-0"), *(duel(number, 1, 2, "1-0") for number in range(700, 702))]
     assert values("buchholz", 3, results, gone=(0,))[1] == F(1) + 2 * F(1, 2)
 
@@ -117,12 +117,12 @@ def test_without_rounds_a_withdrawal_misses_no_more_than_others_have_played() ->
 def test_direct_encounter_tells_only_what_missing_matches_could_not_change(
     size: int, results: list[PlayedPairing], expected: list[int]
 ) -> None:
-    """How many of the tied an entrant is ahead of."""
+    """The result is the number of tied entrants behind an entrant."""
     assert expected == values("direct-encounter", size, results)
 
 
 def test_a_match_of_four_is_an_encounter_of_every_pair() -> None:
-    """The better placed has won, equal ones have drawn, and two that fouled have both lost."""
+    """The better placed seat has won, equal seats have drawn, and two that fouled have both lost."""
     table = table_of(4, [match(1, (3, 2, 1, 0), ((1, 0), (2, 3)), fouls=(2, 3))], seats=4)
     won, drawn, lost = HeadToHead(wins=1), HeadToHead(draws=1), HeadToHead(losses=1)
     none = HeadToHead()
@@ -132,14 +132,14 @@ def test_a_match_of_four_is_an_encounter_of_every_pair() -> None:
 
 
 def test_a_void_match_is_worth_nothing_and_no_encounter() -> None:
-    """It is not played; its round is one that went by."""
+    """It was not played, but its round has passed."""
     table = table_of(2, [match(7, (0, 1), (), scores=(5, 3))])
     assert everyone(table_of(2, [])) == everyone(table)
     assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (7, 0, F(0))
 
 
 def test_a_void_match_is_one_against_a_virtual_opponent() -> None:
-    """As FIDE C.07, 16.4 has it; it was nobody's choice, so that the least opponent is cut as ever (16.5)."""
+    """FIDE C.07, 16.4. It was nobody's choice, so the least opponent is cut as usual (16.5)."""
     results = [
         *(duel(1, 0, 1, "1-0"), duel(1, 2, 3, "1-0")),
         *(match(2, (0, 2), ()), duel(2, 1, 3, "1-0")),
@@ -153,7 +153,7 @@ def test_a_void_match_is_one_against_a_virtual_opponent() -> None:
 
 
 def returned(results: list[PlayedPairing], through: int, later: list[PlayedPairing], *, is_gone: bool) -> Crosstable:
-    """Return a table in which entrant 0 withdrew after some results, and came back after a round."""
+    """Return a crosstable in which entrant 0 withdrew after some results, and returned after a round."""
     table = table_of(4, results, gone=(0,))
     table.reinstate(0, through)
     for played in later:
@@ -169,7 +169,7 @@ LAST_ROUNDS = [duel(3, 0, 2, "1-0"), duel(3, 1, 3, "1-0"), duel(4, 3, 0, "1-0"),
 
 
 def test_rounds_missed_before_somebody_came_back_are_against_a_virtual_opponent_and_cut_first() -> None:
-    """As FIDE C.07, 16.4 and 16.5 have it; for its opponents they are lost, as rounds before others that it played."""
+    """FIDE C.07, 16.4 and 16.5. Its opponents count them as losses, like earlier rounds that others played."""
     table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS, is_gone=False)
     assert table.count_missed_rounds(0) == 1
     # Points 2, 2, 2, 2 after four rounds, and so has the virtual opponent of 0.
@@ -184,7 +184,7 @@ def test_rounds_missed_before_somebody_came_back_are_against_a_virtual_opponent_
 
 
 def test_who_came_back_and_left_again_has_missed_both() -> None:
-    """Only those after the last time count as drawn for its opponents (16.3.1 and 16.3.2)."""
+    """Only the rounds after its last withdrawal count as draws for its opponents (16.3.1 and 16.3.2)."""
     table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS[:2], is_gone=True)
     for played in (duel(4, 1, 2, "1-0"), sat_out(4, 3)):
         table.add(played)
@@ -194,7 +194,7 @@ def test_who_came_back_and_left_again_has_missed_both() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_is_no_matter_when_results_of_before_are_counted(seed: int) -> None:
-    """A ruling has results counted once more, in any order, after everybody came back."""
+    """A ruling counts results once more, in any order, after all have returned."""
     before = FIRST_ROUND + WITHOUT_0
     expected = standings(returned(before, 2, LAST_ROUNDS, is_gone=False), EVERYTHING)
     known = before[:seed]
@@ -203,13 +203,13 @@ def test_it_is_no_matter_when_results_of_before_are_counted(seed: int) -> None:
 
 
 def test_equal_entrants_share_a_place() -> None:
-    """And the places that they take up are not given again."""
+    """The shared places are not given to others."""
     lines = standings(table_of(4, [duel(1, 3, 0, "1-0"), duel(1, 2, 1, "1-0")]), ("wins",))
     assert [(line.place, line.entrant) for line in lines] == [(1, 2), (1, 3), (3, 0), (3, 1)]
 
 
 def test_tie_breaks_are_asked_in_order() -> None:
-    """The first one decides where it can, the next one only what is left."""
+    """The first tie-break decides where it can; the next one orders the rest."""
     # Everybody has one point; 0 and 1 have won a match, 2 and 3 drew two; scores favour 3, then 1.
     results = [
         match(1, (0, 1), ((0,), (1,)), scores=(3, 1)),
@@ -231,7 +231,7 @@ def test_a_line_says_what_it_rests_on() -> None:
 
 
 def test_an_unknown_tie_break_is_refused() -> None:
-    """With the names that there are."""
+    """The error lists the known ones."""
     with pytest.raises(UnknownTieBreak, match=r"'bucholz' \(there are buchholz, "):
         standings(table_of(2, []), ("bucholz",))
 
@@ -251,7 +251,7 @@ def test_tie_breaks_agree_with_a_naive_count(name: str, seats: int) -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_points_agree_with_a_naive_count(seats: int) -> None:
-    """And so does what counts for opponents."""
+    """The points that count for opponents agree, too."""
     for seed in range(20):
         random = Random(seed)
         results, gone = swiss(random, 11, seats, 5)
@@ -279,7 +279,7 @@ def test_the_order_of_results_does_not_matter(seed: int, seats: int, tie_breaks:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 4))
 def test_renamed_entrants_keep_their_places(seed: int, seats: int) -> None:
-    """Nothing hangs on the order of the field."""
+    """Nothing depends on the order of the field."""
     random = Random(seed)
     results, gone = swiss(random, 9, seats, 4)
     new = random.sample(range(9), 9)
@@ -299,7 +299,7 @@ def test_renamed_entrants_keep_their_places(seed: int, seats: int) -> None:
 
 
 def test_a_table_does_not_grow_with_its_matches() -> None:
-    """It keeps sums for each entrant and pair alone."""
+    """It has only sums for each entrant and pair."""
     table = table_of(3, [])
     sizes = set()
     for round_ in range(1, 400):

@@ -15,7 +15,7 @@ from .test_machine import CASES, new, ruling
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_what_has_begun_when_it_is_stopped_is_played_to_its_end(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """All legs of it, void matches once more, and nothing else: then it is over, and can't be gone on with."""
+    """All its legs are played, and void matches again, and nothing else; then the tournament is over for good."""
     tournament, random = new(name, seats, is_duplicate=is_duplicate), Random(3)
     begun_before, last = set[int](), ""
     for step, event in enumerate(events_of(tournament, random, tables=3, troubles=Troubles(void=0.1))):
@@ -43,7 +43,6 @@ def test_what_has_begun_when_it_is_stopped_is_played_to_its_end(*, name: str, se
 
 
 def test_what_is_over_is_not_stopped() -> None:
-    """There is nothing to stop."""
     tournament = new("roundrobin")
     played_out(tournament, Random(1))
     with pytest.raises(BadRuling, match="is over: there is nothing to stop"):

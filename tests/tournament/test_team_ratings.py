@@ -1,4 +1,4 @@
-"""Ratings of entrants that play in teams: partners are no opponents."""
+"""Ratings of entrants in teams: partners are no opponents."""
 
 from random import Random
 
@@ -34,7 +34,7 @@ def test_partners_are_no_opponents_in_any_export() -> None:
 
 
 def test_partners_that_win_everything_together_are_equal() -> None:
-    """Nothing says which of them is the stronger, and those who lost together are equal, too."""
+    """Nothing shows which of them is stronger; those that lost together are equal, too."""
     book = SkillBook(field(4, 4), TEAMS)
     for _ in range(20):
         book.add(match(1, (0, 1, 2, 3), ((0, 2), (1, 3))))
@@ -46,7 +46,7 @@ def test_partners_that_win_everything_together_are_equal() -> None:
 
 
 def test_the_truth_is_found_from_teams() -> None:
-    """Teams are drawn by lot; a team is as strong as its members are on average."""
+    """Teams are drawn by lot; a team is as strong as the average of its members."""
     random = Random(5)
     truth = strengths(random, 8, 300.0)
     book = SkillBook(field(8, 4), TEAMS)
@@ -61,7 +61,7 @@ def test_the_truth_is_found_from_teams() -> None:
 
 
 def test_a_new_program_and_fouls_are_kept_apart() -> None:
-    """What a former program did counts for it; where all fouled, nobody has shown anything."""
+    """Results of a former program count for that program; a match in which all fouled shows nothing."""
     book = SkillBook(field(4, 4), TEAMS)
     book.add(match(1, (0, 1, 2, 3), ((0, 1, 2, 3),), fouls=(0, 1, 2, 3)))
     assert [rating.played for rating in book.ratings()] == [0] * 4

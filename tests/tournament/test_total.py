@@ -1,4 +1,4 @@
-"""How many matches there are of how many: it holds at every moment, whatever results and rulings do to it."""
+"""The count of matches and their total: it holds at every moment, whatever results and rulings do."""
 
 from random import Random
 from typing import Any
@@ -54,7 +54,7 @@ def open_next(tournament: Tournament) -> str:
 
 
 def test_a_drawn_match_of_a_knockout_that_is_played_again_is_one_match_more() -> None:
-    """Of two entrants that draw once: 1 of 2, then 2 of 2; never more than there are."""
+    """Two entrants that draw once: 1 of 2, then 2 of 2; the count never exceeds the total."""
     tournament = begun(spec_of(2, "knockout", format_options={"replays": 5}))
     assert (tournament.played, tournament.total) == (0, 1)
     for played in (1, 2, 3):
@@ -65,7 +65,7 @@ def test_a_drawn_match_of_a_knockout_that_is_played_again_is_one_match_more() ->
 
 
 def test_a_second_grand_final_is_one_match_more() -> None:
-    """Its first one does not count it: nobody knows yet whether it is needed."""
+    """The first one does not count it, because nobody knows yet whether it is needed."""
     tournament = begun(spec_of(2, "doubleelimination", format_options={"replays": 0}))
     assert tournament.total == 2
     match = open_next(tournament)
@@ -79,7 +79,7 @@ def test_a_second_grand_final_is_one_match_more() -> None:
 
 
 def test_who_joins_a_swiss_late_adds_tables() -> None:
-    """Five entrants play two tables a round; the sixth makes it three from the next round on."""
+    """Five entrants play two tables a round; with the sixth, there are three from the next round on."""
     tournament = begun(spec_of(5, "swiss", format_options={"rounds": 3}))
     assert tournament.total == 6
     take(tournament, e.EntrantJoined(at=AT, participant=Participant(name="late", player="house:dag"), digest=None))
@@ -88,14 +88,14 @@ def test_who_joins_a_swiss_late_adds_tables() -> None:
 
 @pytest.mark.parametrize("options", [{"matches": "endless"}, {"matches": 9, "certainty": 0.9}])
 def test_where_results_decide_nobody_can_tell(options: dict[str, Any]) -> None:
-    """A number that might be passed is none."""
+    """A number that might be exceeded is not given."""
     tournament = begun(spec_of(4, "ladder", format_options=options))
     assert tournament.total is None
 
 
 @pytest.mark.parametrize("kind", ["award", "void"])
 def test_a_match_that_a_ruling_decides_is_not_waited_for(kind: Kind) -> None:
-    """It is not played, so that there is one match less; what was played before counts no more."""
+    """It is not played, so the total is one less; matches of it that were played no longer count."""
     tournament = begun(spec_of(4, "roundrobin"))
     take(tournament, won(tournament, open_next(tournament)))
     fixture = next(tournament.fixtures())
@@ -143,7 +143,7 @@ def test_no_count_runs_beyond_its_total(
 def test_a_course_without_draws_and_withdrawals_has_one_total(
     name: str, seats: int, options: dict[str, Any], size: int
 ) -> None:
-    """As many as there are in the end are known from the beginning, but for a second grand final."""
+    """The total is known from the beginning, except for a second grand final."""
     tournament = begun(spec_of(size, name, seats, format_options=options))
     totals = {tournament.total}
     for event in events_of(tournament, Random(3)):

@@ -1,4 +1,4 @@
-"""Ratings of entrants whose program is not the one that played their first matches."""
+"""Ratings of entrants whose program has changed since their first matches."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -22,7 +22,7 @@ Results = Sequence[tuple[Sequence[int], tuple[tuple[int, ...], ...]]]
 
 
 def rated(size: int, seats: int, *parts: Results, renewed: int = 0) -> Sequence[Rating]:
-    """Rate a field in which an entrant has another program after each part of the results but the last."""
+    """Rate a field in which an entrant has another program after each part of the results except the last."""
     of = field(size, seats)
     book: Crosstable | SkillBook = Crosstable(of) if seats == 2 else SkillBook(of)
     for number, part in enumerate(parts):
@@ -46,7 +46,7 @@ def results(random: Random, truth: Sequence[float], seats: int, times: int) -> R
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_a_new_version_has_the_rating_of_its_predecessor_and_a_wider_interval(seats: int) -> None:
-    """By as much as versions differ; nobody else is concerned, and with matches it becomes narrower."""
+    """It is wider by as much as versions differ, becomes narrower with matches, and nobody else is affected."""
     random, truth = Random(1), [0.0, 50.0, -80.0, 120.0]
     first, more = (results(random, truth, seats, 10) for _ in range(2))
     before, after = rated(4, seats, first), rated(4, seats, first, ())
@@ -61,7 +61,7 @@ def test_a_new_version_has_the_rating_of_its_predecessor_and_a_wider_interval(se
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_what_a_new_version_wins_tells_more_than_what_its_predecessor_lost(seats: int) -> None:
-    """It is not held down by matches that another program played."""
+    """Matches of another program do not hold it down."""
     lost, won = tuple((seat,) for seat in range(1, seats)), tuple((seat,) for seat in range(seats))
     old = [(range(seats), (*lost, (0,)))] * 30
     new = [(range(seats), won)] * 10
@@ -79,7 +79,7 @@ def test_all_that_an_entrant_had_before_counts_as_one_program(seats: int) -> Non
 
 @pytest.mark.parametrize(("seats", "times"), [(2, 12), (3, 6)])
 def test_intervals_of_new_versions_hold(seats: int, times: int) -> None:
-    """About nineteen of twenty hold the truth, when versions differ as much as is assumed."""
+    """About nineteen of twenty hold the truth if versions differ as much as is assumed."""
     held = 0
     for seed in range(120):
         random = Random(seed)
@@ -104,7 +104,7 @@ def elo(history: History) -> Sequence[Rating]:
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_a_ruling_takes_a_result_from_the_version_that_had_it(seats: int) -> None:
-    """A void match tells nothing of anybody; that the program has changed since makes no difference."""
+    """A void match shows nothing about anybody, even if the program has changed since."""
     histories = []
     rulings: tuple[Callable[[], e.TournamentEvent], ...] = (
         lambda: changed(0),

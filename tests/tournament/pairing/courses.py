@@ -1,4 +1,4 @@
-"""Tournaments of two seats written shortly, for tests of how their next round is paired."""
+"""Tournaments of two seats in a short form, for tests of how their next round is paired."""
 
 from referee.tournament.pairing.base import PlayedRounds, RoundLine
 

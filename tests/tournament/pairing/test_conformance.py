@@ -1,4 +1,4 @@
-"""Every registered format keeps the contract, and formats that break it are found out."""
+"""Every registered format passes the conformance suite, and formats that break the contract fail it."""
 
 from collections.abc import Callable
 from random import Random
@@ -45,7 +45,7 @@ SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "roundrobin": {"r
 def test_every_registered_format_conforms(
     *, name: str, count: int, seats: int, withdrawals: float, is_rated: bool, seed: int
 ) -> None:
-    """Whatever is installed, built in or not, passes the same suite."""
+    """All installed formats, built in or not, pass the same suite."""
     form, source = FORMATS[name], Random(seed)
     seats = seats if seats in form.seats and seats <= count else 2
     ratings = [source.gauss(1500, 300) for _ in range(count)] if is_rated else []
@@ -56,7 +56,7 @@ def test_every_registered_format_conforms(
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_large_fields_conform_too(name: str) -> None:
-    """Two hundred entrants, some of whom withdraw, are no other matter."""
+    """Two hundred entrants, some of which withdraw, pass the same suite."""
     options = {**SHORT.get(name, {}), **({"rounds": 3} if name in {"roundrobin", "swiss"} else {})}
     check_pairing(FORMATS[name], Random(name), field=field(200), options=options, withdrawals=0.01)
 
@@ -64,21 +64,21 @@ def test_large_fields_conform_too(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 9])
 def test_defaults_suit_small_fields(name: str, count: int) -> None:
-    """Without any option, every format runs with few entrants."""
+    """With default options, every format runs with few entrants."""
     assert check_pairing(FORMATS[name], Random(count), field=field(count), withdrawals=0)
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize(("count", "seats", "complaint"), [(1, 2, "too few"), (2, 13, "not of 13"), (0, 2, "too few")])
 def test_a_field_that_fills_no_match_is_refused(name: str, count: int, seats: int, complaint: str) -> None:
-    """The organiser is told what is wrong with the field."""
+    """The error says what is wrong with the field."""
     with pytest.raises(BadFormat, match=complaint):
         started(FORMATS[name], field(count, seats))
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_result_that_is_not_due_is_refused(name: str) -> None:
-    """A result counts once, and a made-up pairing never."""
+    """A result counts once, and the result of an invented pairing never."""
     form = FORMATS[name]
     state = started(form, field(6))
     with pytest.raises(NotDue, match="12345"):
@@ -98,7 +98,7 @@ def test_after_everybody_has_withdrawn_nothing_is_due(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"swiss"}))
 def test_most_formats_pair_their_rounds_themselves(name: str) -> None:
-    """Nobody else has anything to pair, and tables that come all the same are refused."""
+    """Only `swiss` for two seats has rounds to pair outside; all others refuse such groups."""
     state = started(FORMATS[name], field(6))
     assert FORMATS[name].to_pair(state) is None
     with pytest.raises(BadPairing, match=name):
@@ -106,7 +106,7 @@ def test_most_formats_pair_their_rounds_themselves(name: str) -> None:
 
 
 class Doubling(RoundRobin):
-    """Pairs somebody twice at once."""
+    """Pairs an entrant twice at the same time."""
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         due = super().due(state)
@@ -114,7 +114,7 @@ class Doubling(RoundRobin):
 
 
 class Selfish(RoundRobin):
-    """Lets somebody play against itself."""
+    """Pairs an entrant with itself."""
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         return tuple(replace(pairing, seats=(pairing.seats[0],) * 2) for pairing in super().due(state))
@@ -138,7 +138,7 @@ class Numberless(RoundRobin):
 
 
 class Clinging(RoundRobin):
-    """Does not let anybody go."""
+    """Lets no entrant withdraw."""
 
     def withdraw(self, state: State, entrant: int) -> State:
         return state
@@ -166,7 +166,7 @@ class Forgetting(RoundRobin):
 
 
 class Favouring(RoundRobin):
-    """Plays no match, so that byes are all there is, and stops when one entrant has had two."""
+    """Plays no match, so there are only byes, and stops when one entrant has had two."""
 
     def new(self, options: Any, field: EntrantField, shuffle: Any) -> State:
         return replace(super().new(options, field, shuffle), due=self._byes(1))
@@ -191,7 +191,7 @@ class Moody(RoundRobin):
 
 
 class Gullible(Swiss):
-    """Takes any tables for a round."""
+    """Takes any groups for a round."""
 
     def take_round(self, state: SwissState, tables: tuple[Group, ...]) -> SwissState:
         return replace(state, round=state.round + 1)
@@ -213,7 +213,7 @@ BROKEN: tuple[tuple[Callable[[], PairingFormat[Any]], str], ...] = (
 
 @pytest.mark.parametrize(("broken", "says"), BROKEN)
 def test_a_broken_format_is_found_out(broken: Callable[[], PairingFormat[Any]], says: str) -> None:
-    """A format that breaks the contract does not pass, and the error says what it breaks."""
+    """The error says what the format breaks."""
     form = broken()
     options = {"cycles": 4} if isinstance(form, RoundRobin) else {}
     with pytest.raises((AssertionError, NotDue), match=says):

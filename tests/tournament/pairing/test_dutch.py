@@ -1,4 +1,4 @@
-"""Rounds by FIDE's Dutch system, against published ones, and what is done where it has no pairing.
+"""Rounds by FIDE's Dutch system, compared with published ones, and rounds that the system can't pair.
 
 The tournament of 14 is the example of M. Held's guide to FIDE's Dutch system (2014), as the tests of the package
 `swissdutch` have it. Number 12 stays away in round 2, and 6 against 11 is not played in round 3. That of 5 is one by
@@ -46,12 +46,12 @@ HELD_ROUNDS = (
     "14-1 2-5 3-4 11-6 7-10 12-8 9-13",
     "1-3 6-2 4-5 11-7 8-9 10-14 13-12",
 )
-"""White first; a lone number has a bye."""
+"""White first; a single number has a bye."""
 C9 = ("3w1", "4b1", "1b0", "2w0", "0-Z")
 
 
 def held(number: int) -> PlayedRounds:
-    """Return the tournament of 14 before a round, from 0."""
+    """Return the tournament of 14 entrants before a round, counted from 0."""
     cells = [player.split()[:number] for player in HELD]
     return course(*map(" ".join, cells), rounds=9, away=(12,) if number == 1 else ())
 
@@ -82,7 +82,7 @@ def test_published_rounds_come_out(before: PlayedRounds, text: str) -> None:
     ],
 )
 def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, ...], rounds: int) -> None:
-    """Everybody has met everybody, or must not have the same seat again: a round is paired all the same, and legal."""
+    """All have met, or must not have the same seat again: a round is still paired, and legal."""
     before = course(*players, rounds=rounds)
     assert dutch_library.pair(dutch_library.make_trf(before)) is None
     tables, by = pair_round(RoundToPair(round=before.through + 1, played=before))
@@ -91,7 +91,7 @@ def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, 
 
 
 def test_a_round_can_be_paired_elsewhere() -> None:
-    """What is to be paired is plain: it can be sent to another process, or written down."""
+    """The request is plain data, which can be sent to another process or written to a file."""
     request = RoundToPair(round=2, played=held(1))
     assert msgspec.json.decode(msgspec.json.encode(request), type=RoundToPair) == request
 
@@ -99,7 +99,7 @@ def test_a_round_can_be_paired_elsewhere() -> None:
 @settings(max_examples=25, deadline=None)
 @given(count=st.integers(6, 24), seed=st.integers(0, 2**32))
 def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int) -> None:
-    """What it reads in the file of any round is what it is handed: results, points, settings and who is away."""
+    """From the file of any round, the library reads the results, points, settings and absences that the fold has."""
     form, source = Swiss(), Random(seed)
     state = form.new(form.parse_options({"rounds": 4}), field(count), SHUFFLE)
     while (request := form.to_pair(state)) is not None:

@@ -1,4 +1,4 @@
-"""How long a tournament takes, as formats tell it beforehand, against tournaments that are played out."""
+"""The length of a tournament, as formats state it beforehand, compared with tournaments that are played out."""
 
 from collections.abc import Callable
 from random import Random
@@ -34,7 +34,7 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("ladder", 3, {"matches": 30, "certainty": 0.6}),
 ]
 TELLING = [case for case in CASES if case[0] in {"gauntlet", "swiss", "roundrobin"}]
-"""Those that tell how many matches a withdrawal costs."""
+"""Formats that state how many matches a withdrawal costs."""
 RESULTS: list[Callable[[Pairing], PlayedPairing]] = [
     first_wins,
     lambda pairing: first_wins(pairing) if len(pairing.seats) != 2 else won_by(pairing, max(pairing.seats)),
@@ -45,7 +45,7 @@ RESULTS: list[Callable[[Pairing], PlayedPairing]] = [
 @pytest.mark.parametrize(("name", "seats", "options"), CASES)
 @pytest.mark.parametrize("count", [4, 5, 7, 8, 13, 16])
 def test_as_many_matches_are_played_as_were_told(name: str, seats: int, options: dict[str, Any], count: int) -> None:
-    """Whoever wins, and if nobody does: never more or fewer, and in so many rounds."""
+    """Their number and that of the rounds are as stated, whatever the results are."""
     form, of = FORMATS[name], field(count, seats)
     told = form.extent(form.parse_options(options), of)
     assert told is not None
@@ -62,7 +62,7 @@ def test_as_many_matches_are_played_as_were_told(name: str, seats: int, options:
 def test_what_is_given_up_makes_up_the_difference(
     *, name: str, seats: int, options: dict[str, Any], count: int, seed: int
 ) -> None:
-    """Whoever withdraws when, matches that are played and those that are given up are together as many as were told."""
+    """Whatever entrants withdraw, played and cancelled matches add up to the stated number."""
     form, of, source = FORMATS[name], field(count, seats), Random(seed)
     told = form.extent(form.parse_options(options), of)
     state, matches = started(form, of, **options), 0
@@ -78,13 +78,13 @@ def test_what_is_given_up_makes_up_the_difference(
 
 
 def test_a_format_need_not_tell() -> None:
-    """A format of somebody else's that says nothing about it is none the worse."""
+    """A format of a package need not state a length."""
     form = FORMATS["swiss"]
     assert PairingFormat.extent(form, form.parse_options({}), field(4)) is None
     assert PairingFormat.count_cancelled_pairings(form, started(form, field(4))) == 0
 
 
 def test_a_swiss_of_many_is_told_at_once() -> None:
-    """Nothing is paired for it: a thousand entrants are no other matter than four."""
+    """Nothing is paired for it, so a thousand entrants take no longer than four."""
     form = FORMATS["swiss"]
     assert form.extent(form.parse_options({}), field(1001)) == Extent(fewest=5000, most=5000, rounds=10)

@@ -1,4 +1,4 @@
-"""Gauntlet: who meets whom, how often, in which seats."""
+"""Gauntlet: who meets whom, how often, and in which seats."""
 
 from collections import Counter
 from random import Random
@@ -20,7 +20,7 @@ FORM = Gauntlet()
     ("count", "challengers", "cycles"), [(2, 1, 1), (5, 1, 3), (6, 2, 1), (9, 4, 2), (5, 3, 2), (6, 5, 1)]
 )
 def test_challengers_meet_all_others_in_both_seats(count: int, challengers: int, cycles: int) -> None:
-    """Each against each that is none, as often in either seat as is set, and nobody else."""
+    """Each challenger meets each other entrant equally often in either seat, and there are no other matches."""
     _, pairings = played_out(FORM, started(FORM, field(count), challengers=challengers, cycles=cycles))
     expected = Counter(
         {
@@ -34,7 +34,7 @@ def test_challengers_meet_all_others_in_both_seats(count: int, challengers: int,
 
 
 def test_challengers_play_at_the_same_time() -> None:
-    """No challenger waits for another as long as there are opponents enough."""
+    """No challenger waits for another one while there are enough opponents."""
     due = FORM.due(started(FORM, field(8), challengers=3))
     assert {0, 1, 2} == {pairing.seats[0] for pairing in due}
 
@@ -44,7 +44,7 @@ def test_challengers_play_at_the_same_time() -> None:
     [(4, (), 60), (4, (0,), 1), (4, (1, 2, 3), 3), (4, (1,), 41), (2, (0, 1), 1), (130, (), 256)],
 )
 def test_a_program_with_copies_plays_at_all_tables(count: int, single: tuple[int, ...], expected: int) -> None:
-    """One challenger is busy in as many matches as there are tables, unless somebody in them is single."""
+    """One challenger plays as many matches as there are tables, unless an opponent plays one match at a time."""
     of = field(count, single=single)
     due = FORM.due(started(FORM, of, cycles=10))
     assert len(due) == expected
@@ -63,7 +63,7 @@ def test_a_program_with_copies_plays_at_all_tables(count: int, single: tuple[int
 def test_whoever_is_single_gauntlets_conform(
     *, count: int, challengers: int, cycles: int, single: set[int], seed: int
 ) -> None:
-    """Nobody single plays two matches at once, and everybody that stays has all its results."""
+    """No such entrant plays two matches at once, and every remaining entrant has all its results."""
     challengers, source = min(challengers, count - 1), Random(seed)
     options = {"challengers": challengers, "cycles": cycles}
     of = field(count, single=sorted(single))
@@ -78,7 +78,7 @@ def test_whoever_is_single_gauntlets_conform(
 
 
 def test_without_its_challenger_a_gauntlet_has_walkovers_alone() -> None:
-    """The others do not play each other, and each has what it was to play; two for each is as many as all had."""
+    """The others do not play each other; each gets its two walkovers, which is as many matches as it was to play."""
     state = started(FORM, field(8))
     for _ in range(5):
         state = FORM.record(state, first_wins(FORM.due(state)[0]))
@@ -89,7 +89,7 @@ def test_without_its_challenger_a_gauntlet_has_walkovers_alone() -> None:
 
 
 def test_who_withdraws_from_a_gauntlet_leaves_walkovers_to_the_challengers() -> None:
-    """Each challenger has two, whatever the others play."""
+    """Each challenger has two walkovers, whatever the others play."""
     _, pairings = played_out(FORM, FORM.withdraw(started(FORM, field(6), challengers=2), 4))
     byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
     assert byes == {0: 2, 1: 2}
@@ -98,7 +98,7 @@ def test_who_withdraws_from_a_gauntlet_leaves_walkovers_to_the_challengers() -> 
 @pytest.mark.parametrize("entrant", range(6))
 @pytest.mark.parametrize("challengers", [1, 2, 3])
 def test_who_comes_back_before_a_walkover_was_given_misses_nothing(entrant: int, challengers: int) -> None:
-    """Nothing is given up then, though some of its pairings wait for a challenger who plays."""
+    """No match is cancelled then, although some of its pairings wait for a challenger that plays."""
     state = started(FORM, field(6), challengers=challengers)
     gone = FORM.withdraw(state, entrant)
     assert FORM.count_cancelled_pairings(gone) == 2 * (6 - challengers if entrant < challengers else challengers)
@@ -108,6 +108,6 @@ def test_who_comes_back_before_a_walkover_was_given_misses_nothing(entrant: int,
 
 
 def test_a_field_of_challengers_only_is_refused() -> None:
-    """They would have nobody to play."""
+    """They would have no opponents."""
     with pytest.raises(BadFormat, match="3 challengers of 3 entrants leave no opponents"):
         started(FORM, field(3), challengers=3)

@@ -1,4 +1,4 @@
-"""What a result is worth to formats that pair by points."""
+"""The worth of a result in formats that pair by points."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from referee.tournament.pairing.base import Pairing, PlayedPairing, half_points
 def test_two_for_who_is_beaten_and_one_for_an_equal(
     ranking: tuple[tuple[int, ...], ...], fouls: tuple[int, ...], worth: tuple[int, ...]
 ) -> None:
-    """Nothing for who fouled, and nothing for a bye."""
+    """A foul and a bye give nothing."""
     seats = tuple(range(len(worth)))
     pairing = Pairing(number=1, round=1, table="1", seats=seats)
     played = PlayedPairing(pairing=pairing, ranking=ranking, scores=(0,) * len(worth), fouls=fouls)

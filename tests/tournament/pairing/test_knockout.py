@@ -24,13 +24,13 @@ KNOCKOUT, DOUBLE = Knockout(), DoubleElimination()
     [(2, [0, 1]), (4, [0, 3, 1, 2]), (8, [0, 7, 3, 4, 1, 6, 2, 5])],
 )
 def test_the_bracket_is_the_standard_one(size: int, order: list[int]) -> None:
-    """Seeds stand so that in every round the best meets the worst that is left, if all goes as seeded."""
+    """Seeds stand so that in every round the best meets the worst that is left, if the better seed always wins."""
     assert order == bracket.standard_order(size)
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 11, 16, 200])
 def test_the_first_two_seeds_meet_in_the_final(count: int) -> None:
-    """If the better seed always wins, seeds meet as late as they can, and the places are the seeds."""
+    """If the better seed always wins, seeds meet as late as possible, and the places follow the seeds."""
     form = KNOCKOUT
     state, pairings = played_out(form, started(form, field(count, ratings=falling(count))))
     final = pairings[-1]
@@ -43,13 +43,13 @@ def test_the_first_two_seeds_meet_in_the_final(count: int) -> None:
 @pytest.mark.parametrize(("count", "byes"), [(8, 0), (7, 1), (6, 2), (5, 3), (9, 7)])
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_byes_go_to_the_best_seeds(form: Knockout | DoubleElimination, count: int, byes: int) -> None:
-    """What the first round lacks, the best seeds need not play."""
+    """The best seeds need not play in the first round if it is not full."""
     _, pairings = played_out(form, started(form, field(count, ratings=falling(count))))
     assert set(range(byes)) == {pairing.seats[0] for pairing in pairings if pairing.is_bye}
 
 
 def test_the_losers_of_the_semi_finals_can_play_for_the_third_place() -> None:
-    """With the match, places three and four are told apart; without, they are shared."""
+    """With that match, places three and four differ; without it, they are shared."""
     shared, _ = played_out(KNOCKOUT, started(KNOCKOUT, field(4, ratings=falling(4))))
     told, pairings = played_out(KNOCKOUT, started(KNOCKOUT, field(4, ratings=falling(4)), third_place=True))
     assert KNOCKOUT.places(shared) == ((0,), (1,), (2, 3))
@@ -59,7 +59,7 @@ def test_the_losers_of_the_semi_finals_can_play_for_the_third_place() -> None:
 
 @pytest.mark.parametrize(("count", "matches"), [(2, 1), (3, 2), (4, 4), (5, 5)])
 def test_the_third_place_needs_two_who_lost_a_semi_final(count: int, matches: int) -> None:
-    """Of three, one has lost to the best two, or sat out; and as many matches are played as are told."""
+    """Of three entrants, one has lost to the best two, or had a bye; the stated number of matches is played."""
     of = field(count, ratings=falling(count))
     state, pairings = played_out(KNOCKOUT, started(KNOCKOUT, of, third_place=True, replays=0))
     assert sum(not pairing.is_bye for pairing in pairings) == matches
@@ -72,7 +72,7 @@ def test_the_third_place_needs_two_who_lost_a_semi_final(count: int, matches: in
 @pytest.mark.parametrize("replays", [0, 1, 3])
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_a_drawn_match_is_played_again_in_other_seats(form: Knockout | DoubleElimination, replays: int) -> None:
-    """So often as it is set; then the better seed goes on."""
+    """That happens as often as the option says; then the better seed goes on."""
     state = started(form, field(2, ratings=falling(2)), replays=replays)
     seats = []
     for _ in range(replays + 1):
@@ -86,7 +86,7 @@ def test_a_drawn_match_is_played_again_in_other_seats(form: Knockout | DoubleEli
 
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_another_result_is_as_if_it_had_been_the_first_one(form: Any) -> None:
-    """As long as nothing that follows from it was played."""
+    """That holds as long as no match that follows from it was played."""
     state = started(form, field(8, ratings=falling(8)))
     for _ in range(6):
         pairing = form.due(state)[0]
@@ -102,7 +102,7 @@ def test_another_result_is_as_if_it_had_been_the_first_one(form: Any) -> None:
 
 
 def test_a_match_without_credit_for_anybody_counts_as_drawn() -> None:
-    """Somebody must go on: the better seed, if playing again does not help."""
+    """One entrant must go on: the better seed, if playing again does not help."""
     state = started(KNOCKOUT, field(2, ratings=falling(2)), replays=0)
     (final,) = KNOCKOUT.due(state)
     state = KNOCKOUT.record(state, PlayedPairing(pairing=final, ranking=(), scores=(0, 0), fouls=(0, 1)))
@@ -110,7 +110,7 @@ def test_a_match_without_credit_for_anybody_counts_as_drawn() -> None:
 
 
 def test_whoever_meets_somebody_who_withdrew_goes_on() -> None:
-    """The bracket stays as it is; the one who left is placed where it would have played."""
+    """The bracket stays as it is; the withdrawn entrant is placed where it would have played."""
     state = started(KNOCKOUT, field(8, ratings=falling(8)))
     for pairing in KNOCKOUT.due(state):
         state = KNOCKOUT.record(state, first_wins(pairing))
@@ -123,7 +123,7 @@ def test_whoever_meets_somebody_who_withdrew_goes_on() -> None:
 @pytest.mark.parametrize("gone", range(4))
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_who_withdraws_before_its_first_match_gives_that_away(form: Knockout | DoubleElimination, gone: int) -> None:
-    """Whichever match that is, nobody waits for it, and the best of the others wins."""
+    """Nobody waits for that match, and the best of the others wins."""
     state = form.withdraw(started(form, field(4, ratings=falling(4))), gone)
     state, _ = played_out(form, state)
     assert form.is_over(state)
@@ -139,7 +139,7 @@ def test_who_withdraws_before_its_first_match_gives_that_away(form: Knockout | D
     ],
 )
 def test_options_that_do_not_go_together_are_refused(seats: int, options: dict[str, int], complaint: str) -> None:
-    """The organiser is told why."""
+    """The error says why."""
     with pytest.raises(BadFormat, match=complaint):
         started(KNOCKOUT, field(8, seats), **options)
 
@@ -156,7 +156,7 @@ def test_options_that_do_not_go_together_are_refused(seats: int, options: dict[s
     ],
 )
 def test_tables_are_full_in_every_round(count: int, seats: int, options: dict[str, int], sizes: list[int]) -> None:
-    """The best of each table go on until one table is left, whose winner has won."""
+    """The best of each table go on until one table is left; its winner has won."""
     state, pairings = played_out(KNOCKOUT, started(KNOCKOUT, field(count, seats, falling(count)), **options))
     tables = Counter(pairing.round for pairing in pairings if not pairing.is_bye)
     assert sizes == [tables[number] for number in sorted(tables)]
@@ -165,7 +165,7 @@ def test_tables_are_full_in_every_round(count: int, seats: int, options: dict[st
 
 
 def test_a_table_that_does_not_say_who_goes_on_is_played_again() -> None:
-    """Two of four go on: a tie of the second and third is a draw, one of the first two is not."""
+    """If two of four go on, a tie for second place is a draw, and a tie for first place is not."""
     state = started(KNOCKOUT, field(8, 4, falling(8)), replays=1)
     one, two = KNOCKOUT.due(state)
     state = KNOCKOUT.record(state, PlayedPairing(pairing=one, ranking=((0, 1), (2, 3)), scores=(0,) * 4))
@@ -176,7 +176,7 @@ def test_a_table_that_does_not_say_who_goes_on_is_played_again() -> None:
 
 
 def test_of_a_table_that_breaks_up_all_others_go_on() -> None:
-    """Nobody is out for another's withdrawal."""
+    """Nobody is out because another entrant withdraws."""
     state = started(KNOCKOUT, field(8, 4, falling(8)))
     one, two = KNOCKOUT.due(state)
     gone = one.seats[0]
@@ -190,7 +190,7 @@ def test_of_a_table_that_breaks_up_all_others_go_on() -> None:
 @settings(max_examples=15, deadline=None)
 @given(count=st.integers(2, 70), reset=st.booleans(), seed=st.integers(0, 2**32))
 def test_who_loses_twice_is_out_and_nobody_before(count: int, reset: bool, seed: int) -> None:  # noqa: FBT001  # Hypothesis names it
-    """Everybody but the winner loses twice; without a reset, the second may have lost but once."""
+    """All entrants but the winner lose twice; without a reset, the second may have lost only once."""
     source = Random(seed)
     losses = Counter[int]()
 
@@ -214,7 +214,7 @@ def test_who_loses_twice_is_out_and_nobody_before(count: int, reset: bool, seed:
 def test_the_grand_final_is_played_again_if_the_unbeaten_loses_it(
     *, reset: bool, matches: int, tables: list[str]
 ) -> None:
-    """Both have lost once then; where that is not set, the first grand final decides."""
+    """Both have lost once then. Without that option, the first grand final decides."""
     state = started(DOUBLE, field(4, ratings=falling(4)), reset=reset)
     while not any("grand" in pairing.table for pairing in DOUBLE.due(state)):
         state = DOUBLE.record(state, first_wins(DOUBLE.due(state)[0]))
@@ -225,7 +225,7 @@ def test_the_grand_final_is_played_again_if_the_unbeaten_loses_it(
 
 
 def test_double_elimination_of_eight_is_the_usual_one() -> None:
-    """Seven matches of winners, six of losers, a grand final; early on, nobody meets the same opponent again."""
+    """Seven matches of winners, six of losers, a grand final; in the early rounds, no two entrants meet twice."""
     state, pairings = played_out(DOUBLE, started(DOUBLE, field(8, ratings=falling(8))))
     found = Counter(pairing.table for pairing in pairings)
     assert found == {
@@ -252,6 +252,6 @@ def test_double_elimination_of_eight_is_the_usual_one() -> None:
 def test_tables_keep_the_contract_whoever_withdraws(
     *, count: int, seats: int, options: dict[str, int], withdrawals: float
 ) -> None:
-    """Every number that goes on is possible with every number that is left."""
+    """This is tried with every possible number that goes on, and every number that is left."""
     for seed in range(5):
         check_pairing(KNOCKOUT, Random(seed), field=field(count, seats), options=options, withdrawals=withdrawals)

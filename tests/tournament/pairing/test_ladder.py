@@ -1,4 +1,4 @@
-"""Ladder: whom it chooses, when it stops, what it finds out."""
+"""Ladder: which opponents it chooses, when it stops, and how well it ranks."""
 
 from collections.abc import Callable
 from math import exp, log, sqrt
@@ -19,7 +19,7 @@ FORM = Ladder()
 
 
 def by_strength(strengths: list[float], source: Random) -> Callable[[Pairing], PlayedPairing]:
-    """Return results by Bradley-Terry for two seats, and by Plackett-Luce for more."""
+    """Return random results by Bradley-Terry for two seats, and by Plackett-Luce for more."""
 
     def result(pairing: Pairing) -> PlayedPairing:
         seats, ranking = list(range(len(pairing.seats))), []
@@ -35,14 +35,14 @@ def by_strength(strengths: list[float], source: Random) -> Callable[[Pairing], P
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_the_places_are_those_of_strength(seats: int) -> None:
-    """Ten entrants of clearly different strength end up in their order."""
+    """Ten entrants of clearly different strength end in the right order."""
     strengths = [2.0 * entrant for entrant in range(10)]
     state, _ = played_out(FORM, started(FORM, field(10, seats), matches=500), by_strength(strengths, Random(1)))
     assert FORM.places(state) == tuple((entrant,) for entrant in range(9, -1, -1))
 
 
 def test_who_plays_on_before_its_result_counts_has_never_left() -> None:
-    """A result that came early waits for those before it, and who withdraws goes with it."""
+    """An early result waits for those before it, and the withdrawal waits with it."""
     state = started(FORM, field(8), matches=50, at_once=3)
     first, second, *_ = FORM.due(state)
     early = FORM.record(state, first_wins(second))
@@ -56,14 +56,14 @@ def test_who_plays_on_before_its_result_counts_has_never_left() -> None:
 
 @pytest.mark.parametrize("matches", [1, 7, 50])
 def test_it_stops_after_so_many_matches(matches: int) -> None:
-    """Not one more, however many are due at once."""
+    """Not one more is played, however many are due at once."""
     _, pairings = played_out(FORM, started(FORM, field(20), matches=matches, at_once=6))
     assert matches == len(pairings)
     assert list(range(1, matches + 1)) == [pairing.number for pairing in pairings]
 
 
 def test_it_stops_when_the_ranking_is_certain() -> None:
-    """The more certain it is to be, the longer it takes; what was to be nearly certain is then right."""
+    """More certainty takes more matches, and a ranking that is nearly certain is right."""
     counts, places = [], []
     for certainty in (0.6, 0.95):
         strengths = by_strength([3.0 * entrant for entrant in range(5)], Random(2))
@@ -77,12 +77,12 @@ def test_it_stops_when_the_ranking_is_certain() -> None:
 
 @pytest.mark.parametrize(("at_once", "count", "expected"), [(1, 10, 1), (4, 20, 4), (100, 10, 2), (4, 3, 1)])
 def test_as_many_are_due_at_once_as_is_set_and_possible(at_once: int, count: int, expected: int) -> None:
-    """Half of the entrants stay free, so that there is a choice for the next match."""
+    """Half of the entrants stay free, so there is a choice for the next match."""
     assert expected == len(FORM.due(started(FORM, field(count), at_once=at_once)))
 
 
 def test_it_asks_the_least_known_against_the_nearest() -> None:
-    """A newcomer among the well known plays first, against one of its own strength that it has not met."""
+    """A newcomer plays first, against an opponent of its own strength that it has not met."""
     state = FORM.withdraw(started(FORM, field(6), at_once=1), 5)
     known = [Skill(mean, 1.0) for mean in (10.0, 20.0, 24.0, 26.5, 40.0)]
     newcomer = Skill(25.0, 60.0)
@@ -95,7 +95,7 @@ def test_it_asks_the_least_known_against_the_nearest() -> None:
 
 
 def test_seats_and_meetings_are_spread() -> None:
-    """Among equals, everybody meets everybody, in either seat as often but for one or two."""
+    """Among equal entrants, all meet each other, about equally often in either seat."""
     state, _ = played_out(FORM, started(FORM, field(8), matches=140), drawn)
     meetings = [state.met[number][other] for number in range(8) for other in range(number)]
     assert max(meetings) - min(meetings) <= 3
@@ -103,7 +103,7 @@ def test_seats_and_meetings_are_spread() -> None:
 
 
 def test_a_rating_moves_as_the_source_says() -> None:
-    """One win of equals, by hand: c^2 is 2 (25/3)^2 + 2 (25/6)^2 and p is 1/2, so means move by (25/3)^2 / 2c."""
+    """One win between equals, by hand: c^2 is 2 (25/3)^2 + 2 (25/6)^2 and p is 1/2, so means move by (25/3)^2 / 2c."""
     state = started(FORM, field(2), matches=5)
     (pairing,) = FORM.due(state)
     state = FORM.record(state, won_by(pairing, 0))
@@ -113,13 +113,13 @@ def test_a_rating_moves_as_the_source_says() -> None:
 
 
 def test_ratings_are_shown_on_the_scale_of_elo() -> None:
-    """All begin at 1500, and 400 points between known strengths are ten wins to one, as `_updated` expects them."""
+    """All begin at 1500. A difference of 400 points means ten wins to one, as `_updated` expects."""
     state = started(FORM, field(2), matches=5)
     assert FORM.placing_ratings(state) == (1500.0, 1500.0)
     (pairing,) = FORM.due(state)
     first, second = FORM.placing_ratings(FORM.record(state, won_by(pairing, 0)))
     assert 1500 < first == 3000 - second < 1600
-    tenfold = log(10) * sqrt(2) * 25 / 6  # the source's beta is 25/6, and nothing else is unknown of either
+    tenfold = log(10) * sqrt(2) * 25 / 6  # the source's beta is 25/6, and both strengths are known otherwise
     known = replace(state, ratings=(Skill(25.0 + tenfold, 0.0), Skill(25.0, 0.0)))
     assert FORM.placing_ratings(known) == (1900.0, 1500.0)
 
@@ -134,7 +134,7 @@ def test_nothing_is_learnt_from_a_match_without_credit() -> None:
 
 
 def course(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, ...]], Any]:
-    """Play at some tables, where any match ends next.
+    """Play at some tables; any match may end next.
 
     Args:
         start: before the first match.
@@ -162,7 +162,7 @@ def course(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, .
 def test_the_course_does_not_depend_on_the_tables(
     *, count: int, seats: int, at_once: int, seed: int, options: dict[str, Any]
 ) -> None:
-    """One table or many, and whichever match ends first: the same pairings, the same places."""
+    """The number of tables and the order of the ends change neither pairings nor places."""
     start = started(FORM, field(count, seats), at_once=at_once, **options)
     alone = course(start, 1, seed)
     for tables in (2, 3, 6):
@@ -170,7 +170,7 @@ def test_the_course_does_not_depend_on_the_tables(
 
 
 def test_an_early_result_waits_for_those_before_it() -> None:
-    """It moves no rating, and its entrants play no other match, until the first one is through."""
+    """It moves no rating, and its entrants play no other match, until the first match is over."""
     state = started(FORM, field(12), at_once=3)
     first, second, third = FORM.due(state)
     waiting = FORM.record(FORM.record(state, first_wins(third)), first_wins(second))
@@ -181,7 +181,7 @@ def test_an_early_result_waits_for_those_before_it() -> None:
 
 
 def test_who_withdraws_holds_up_no_result() -> None:
-    """Results that waited for a match which is given up count at once."""
+    """Results that waited for a cancelled match count at once."""
     state = started(FORM, field(14), at_once=3)
     first, second, *_ = FORM.due(state)
     state = FORM.withdraw(FORM.record(state, first_wins(second)), first.seats[0])
@@ -191,7 +191,7 @@ def test_who_withdraws_holds_up_no_result() -> None:
 
 
 def test_a_program_that_never_starts_comes_behind_all_that_have_played() -> None:
-    """Two that foul against each other have not drawn, and who comes from a hard match with a point is before them."""
+    """Two entrants that fouled in the same match have not drawn, and an entrant with a point is above both."""
     state = started(FORM, field(4), at_once=1, matches=60)
 
     def result(pairing: Pairing) -> PlayedPairing:
@@ -217,7 +217,7 @@ def test_a_program_that_never_starts_comes_behind_all_that_have_played() -> None
 
 
 def test_an_endless_ladder_is_never_over_and_does_not_grow() -> None:
-    """How long it takes nobody knows; after thousands of matches its state is as large as after a hundred."""
+    """Its length is unknown. Its state is as large after thousands of matches as after a hundred."""
     of = field(12)
     assert FORM.extent(FORM.parse_options({"matches": "endless"}), of) is None
     state, sizes = started(FORM, of, matches="endless"), []
@@ -233,7 +233,7 @@ def test_an_endless_ladder_is_never_over_and_does_not_grow() -> None:
 
 
 def test_nobody_joins_a_ladder_that_has_no_match_left() -> None:
-    """Who comes when the last one is drawn would play nothing, and is told so; before that, it plays."""
+    """An entrant that comes when the last match is drawn is refused; before that, it plays."""
     state = started(FORM, field(4), at_once=1, matches=2)
     assert FORM.due(FORM.join(state, field(5))) == FORM.due(state)
     state = FORM.record(state, first_wins(FORM.due(state)[0]))
@@ -250,7 +250,7 @@ def test_a_number_of_matches_is_one_or_endless() -> None:
 
 
 def test_a_result_that_is_taken_back_before_it_counts_never_does() -> None:
-    """It waits for one of before; then all is as if it had been void from the beginning."""
+    """It waited for an earlier one; then it is as if the match had been void from the beginning."""
     state = started(FORM, field(8), matches=20)
     first, second = FORM.due(state)[:2]
     void = PlayedPairing(pairing=second, ranking=(), scores=())

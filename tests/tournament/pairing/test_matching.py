@@ -1,4 +1,4 @@
-"""Matchings of least cost, against all that there are."""
+"""Matchings of least cost, compared with all possible matchings."""
 
 from collections.abc import Iterator
 from random import Random
@@ -21,7 +21,7 @@ def every_matching(nodes: tuple[int, ...]) -> Iterator[list[Edge]]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_no_matching_is_cheaper(seed: int) -> None:
-    """Layer by layer, the sum is the least of all, where edges are missing too."""
+    """Layer by layer, the sum is the least of all, even if edges are missing."""
     source = Random(seed)
     nodes = source.choice([2, 4, 6, 8])
     costs: dict[Edge, Costs] = {

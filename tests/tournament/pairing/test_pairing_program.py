@@ -1,4 +1,4 @@
-"""Rounds that a program of the organiser's paired, as a record has them: an audit takes none that can't be one."""
+"""Rounds that an organiser's program paired, as a record has them: an audit refuses impossible ones."""
 
 import pytest
 
@@ -17,7 +17,7 @@ FIRST = "2\n1 3\n4 2\n"
 
 
 def new(**options: object) -> State:
-    """Return a Swiss of four before its first round, its entrants numbered in their own order."""
+    """Return a Swiss of four before its first round, with the entrants numbered in their own order."""
     return FORM.new(FORM.parse_options({"rounds": 3, **options}), field(4, 2, falling(4)), SHUFFLE)
 
 
@@ -38,13 +38,13 @@ def test_tables_are_those_that_were_printed() -> None:
     ],
 )
 def test_other_tables_are_refused(tables: tuple[tuple[int, ...], ...], output: str, why: str) -> None:
-    """Those that the output does not have, and those that no rules allow."""
+    """Groups that the output does not have, and groups that no rules allow."""
     with pytest.raises(BadPairing, match=why):
         FORM.take_printed_round(new(pairing_program=WORDS), tables, output)
 
 
 def test_nobody_meets_twice_whatever_a_program_says() -> None:
-    """A record that has it is refused."""
+    """A record with such a round is refused."""
     state = FORM.take_printed_round(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
     for pairing in FORM.due(state):
         state = FORM.record(state, first_wins(pairing))
@@ -53,7 +53,7 @@ def test_nobody_meets_twice_whatever_a_program_says() -> None:
 
 
 def test_a_tournament_that_names_no_program_takes_no_round_of_one() -> None:
-    """Nor does a format that pairs its rounds itself; and nothing is paired while a round is played."""
+    """A format that pairs its rounds itself refuses it, too. No round is paired while another one is played."""
     with pytest.raises(BadPairing, match="names no pairing_program"):
         FORM.take_printed_round(new(), ((0, 2), (3, 1)), FIRST)
     playing = FORM.take_printed_round(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
@@ -66,7 +66,7 @@ def test_a_tournament_that_names_no_program_takes_no_round_of_one() -> None:
 
 
 def test_the_fold_refuses_what_the_format_does() -> None:
-    """An audit folds again, and so finds a round that was tampered with."""
+    """An audit folds the record again, so it finds a round that was changed."""
     tournament = tournament_of(spec_of(4, "swiss", format_options={"pairing_program": WORDS}))
     tournament.handle(e.Begun(at=AT))
     event = e.RoundPaired(at=AT, round=1, tables=((0, 1), (2, 3)), by="it 1", output="2\n1 9\n2 3\n")
@@ -78,21 +78,21 @@ def test_the_fold_refuses_what_the_format_does() -> None:
 
 @pytest.mark.parametrize("words", [[], [""], ["bbp"], ["a\0b", "{trf}"], "bbp {trf}", [1, "{trf}"]])
 def test_what_is_no_command_line_is_refused(words: object) -> None:
-    """It is a list of words, one of which holds `{trf}`."""
+    """It must be a list of words, one of which has `{trf}`."""
     with pytest.raises(BadFormat, match="pairing_program"):
         new(pairing_program=words)
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf"), "1"])
 def test_what_is_no_time_is_refused(limit: object) -> None:
-    """It is seconds, more than none."""
+    """It must be a number of seconds greater than 0."""
     with pytest.raises(BadFormat, match="pairing_limit"):
         new(pairing_program=WORDS, pairing_limit=limit)
 
 
 @pytest.mark.parametrize("line", ["", "XXR 9", "001 1", "XXP 1 2\n", "XXP 1 2\nXXR 9", "XXA\t1"])
 def test_what_is_no_line_for_a_program_is_refused(line: str) -> None:
-    """It forbids a pair or accelerates somebody, and is for a program alone."""
+    """A line forbids a pair or accelerates an entrant, and only a program reads it."""
     with pytest.raises(BadFormat, match="pairing_lines"):
         new(pairing_program=WORDS, pairing_lines=[line])
     with pytest.raises(BadFormat, match="pairing_lines are for a pairing_program"):

@@ -1,4 +1,4 @@
-"""Knockouts give the same matches and the same places whatever matches end first."""
+"""Knockouts give the same matches and the same places in whatever order matches end."""
 
 from random import Random
 from typing import Any
@@ -25,7 +25,7 @@ OPTIONS: tuple[tuple[PairingFormat[Any], int, dict[str, Any]], ...] = (
 
 
 def result_of(pairing: Pairing, seed: int) -> PlayedPairing:
-    """Return what comes of a match, whenever it is played: often nothing that says who goes on."""
+    """Return the result of a match, which does not depend on when it is played; often it is a draw."""
     return random_result(pairing, Random(f"{seed} {pairing.number} {pairing.seats}"))
 
 
@@ -57,7 +57,7 @@ def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leavi
 def test_the_order_of_finishing_is_no_matter(
     *, form: PairingFormat[Any], seats: int, options: dict[str, Any], count: int, seed: int, orders: tuple[int, int]
 ) -> None:
-    """Numbers, seats, tables, byes and places, and so the deals and the champion, follow from the results alone."""
+    """Numbers, seats, tables, byes and places follow only from the results, and so do the deals and the champion."""
     of = field(max(count, seats), seats)
     one, other = (course(form, started(form, of, **options), seed, Random(order), {}) for order in orders)
     assert one == other
@@ -74,13 +74,13 @@ def test_the_order_of_finishing_is_no_matter(
 def test_nor_are_withdrawals(
     *, form: PairingFormat[Any], count: int, seed: int, orders: tuple[int, int], leaving: dict[int, int]
 ) -> None:
-    """Who withdraws with a result of its own, as one that fails to start, changes nothing about that: places agree."""
+    """Entrants that withdraw with a result, such as a failure to start, do not change the places either."""
     one, other = (course(form, started(form, field(count)), seed, Random(order), leaving)[1] for order in orders)
     assert one == other
 
 
 def test_a_replay_has_the_number_after_its_match() -> None:
-    """Numbers are left out for replays that are not played."""
+    """Numbers of replays that are not played are left out."""
     state = started(Knockout(), field(4), replays=2)
     assert [pairing.number for pairing in Knockout().due(state)] == [1, 4]
     first, other = Knockout().due(state)

@@ -44,7 +44,7 @@ def test_the_published_tables_come_out(count: int) -> None:
 
 @pytest.mark.parametrize("count", sorted(PUBLISHED))
 def test_in_an_odd_field_whoever_meets_the_last_number_has_the_bye(count: int) -> None:
-    """A table for one player less is the same one, as FIDE has it."""
+    """As FIDE has it, the table is that of one more player."""
     full, odd = berger(count), berger(count - 1)
     for index in range(count - 1):
         for entrant in range(count - 1):
@@ -72,7 +72,7 @@ def test_everybody_meets_everybody_as_often_in_balanced_seats(count: int, cycles
 
 
 def test_the_last_round_of_a_short_one_can_be_set() -> None:
-    """With rounds set, so many are played, also across cycles."""
+    """With `rounds` set, so many are played, even across cycles."""
     form = RoundRobin()
     for rounds, options in ((3, {}), (9, {"cycles": 2})):
         _, pairings = played_out(form, started(form, field(6), rounds=rounds, **options))
@@ -80,7 +80,7 @@ def test_the_last_round_of_a_short_one_can_be_set() -> None:
 
 
 def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
-    """Who has played goes on, though the round is not through; in the end all wait for the slow ones."""
+    """An entrant that has played goes on before the round is over; in the end all wait for the slow ones."""
     form = RoundRobin()
     state = started(form, field(6))
     slow = form.due(state)[0]
@@ -93,7 +93,7 @@ def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
 
 
 def test_who_was_to_meet_somebody_who_withdrew_has_a_walkover() -> None:
-    """Those who stay play what they would have played; in the place of the one who left is a walkover for each."""
+    """The remaining entrants play their own matches, and each has a walkover over the withdrawn one."""
     form = RoundRobin()
     _, whole = played_out(form, started(form, field(6)))
     state = form.withdraw(started(form, field(6)), 2)
@@ -109,7 +109,7 @@ def test_who_was_to_meet_somebody_who_withdrew_has_a_walkover() -> None:
 
 @pytest.mark.parametrize("after", range(15))
 def test_whoever_met_it_before_or_was_to_meet_it_later_has_as_many_results(after: int) -> None:
-    """Whenever an entrant withdraws, each of the others has a result for every opponent, and one result alone."""
+    """Whenever an entrant withdraws, each other entrant has exactly one result against every opponent."""
     form = RoundRobin()
     state, results = started(form, field(6)), Counter[int]()
     for _ in range(after):
@@ -124,7 +124,7 @@ def test_whoever_met_it_before_or_was_to_meet_it_later_has_as_many_results(after
 
 
 def test_a_match_of_two_who_withdrew_is_nobodys() -> None:
-    """Neither of them has a walkover, and the others have one for each."""
+    """Neither of them has a walkover, and each other entrant has one for each."""
     form = RoundRobin()
     state = form.withdraw(form.withdraw(started(form, field(6)), 2), 4)
     _, pairings = played_out(form, state)
@@ -163,7 +163,7 @@ def spread(tables: list[tuple[int, ...]], count: int) -> tuple[tuple[int, int], 
 def test_tables_of_many_seats_are_balanced(
     *, count: int, seats: int, options: dict[str, int], meetings: tuple[int, int], used: tuple[int, int]
 ) -> None:
-    """Meetings are as even as the plan could make them, seats differ by one at most for everybody."""
+    """Meetings are as even as the plan could make them, and everybody's seats differ by one at most."""
     form = RoundRobin()
     _, pairings = played_out(form, started(form, field(count, seats), **options))
     tables = [pairing.seats for pairing in pairings if not pairing.is_bye]
@@ -172,7 +172,7 @@ def test_tables_of_many_seats_are_balanced(
 
 @pytest.mark.parametrize(("count", "seats"), [(13, 4), (7, 3), (23, 5), (50, 12)])
 def test_seats_and_byes_of_everybody_are_even(count: int, seats: int) -> None:
-    """Rounds that do not divide: any two seats differ by one match, and whoever has one match less has a bye."""
+    """If rounds do not divide, any two seats differ by one match, and an entrant with one less has a bye."""
     form = RoundRobin()
     _, pairings = played_out(form, started(form, field(count, seats), rounds=25))
     used = Counter((one, seat) for pairing in pairings if not pairing.is_bye for seat, one in enumerate(pairing.seats))
@@ -185,14 +185,14 @@ def test_seats_and_byes_of_everybody_are_even(count: int, seats: int) -> None:
 
 
 def results_of(pairings: list[Pairing]) -> Counter[int]:
-    """Return by entrant how many results it has, byes included."""
+    """Return each entrant's number of results, with byes."""
     return Counter(entrant for pairing in pairings for entrant in pairing.seats)
 
 
 @settings(max_examples=25, deadline=None)
 @given(count=st.integers(3, 26), seats=st.integers(3, 12), cycles=st.integers(1, 3))
 def test_everybody_plays_equally_often_and_nobody_has_a_bye(count: int, seats: int, cycles: int) -> None:
-    """Each pair meets on average as often as there are cycles at least, with as few matches as that takes."""
+    """Each pair meets at least as often as there are cycles on average, in as few matches as possible."""
     form, seats = RoundRobin(), min(seats, count)
     _, pairings = played_out(form, started(form, field(count, seats), cycles=cycles))
     assert not any(pairing.is_bye for pairing in pairings)
@@ -203,7 +203,7 @@ def test_everybody_plays_equally_often_and_nobody_has_a_bye(count: int, seats: i
 
 
 def test_tables_are_laid_at_the_same_time_where_all_meet_equally_often_anyway() -> None:
-    """Sixteen at tables of four play in five rounds of four tables, no others."""
+    """Sixteen at tables of four play five rounds of four tables."""
     form = RoundRobin()
     _, pairings = played_out(form, started(form, field(16, 4)))
     assert dict.fromkeys(range(1, 6), 4) == Counter(pairing.round for pairing in pairings)
@@ -219,7 +219,7 @@ def test_tables_are_laid_at_the_same_time_where_all_meet_equally_often_anyway() 
 def test_whoever_stays_has_as_many_results_as_others(
     count: int, seats: int, options: dict[str, int], seed: int
 ) -> None:
-    """Whoever withdraws when: what can't be played any more is given up, and a bye stands for what one has less."""
+    """Whoever withdraws: matches that can't be played are cancelled, and a bye replaces each missing match."""
     form, source, results = RoundRobin(), Random(seed), Counter[int]()
     of = field(max(count, seats), seats)
     told = form.extent(form.parse_options(options), of)
@@ -239,7 +239,7 @@ def test_whoever_stays_has_as_many_results_as_others(
 
 
 def test_a_withdrawal_from_tables_makes_new_tables() -> None:
-    """Rounds that have not begun are full again without the one who left, and all others play as often as before."""
+    """Rounds that have not begun are full again without that entrant, and all others play as often as before."""
     form = RoundRobin()
     state = started(form, field(9, 4), cycles=3)
     played = []
@@ -265,7 +265,7 @@ def test_a_withdrawal_from_tables_makes_new_tables() -> None:
 def test_byes_belong_to_the_round_before(  # of a table
     *, count: int, seats: int, rounds: int, leaves: int | None, matches: set[int], byes: set[int]
 ) -> None:
-    """Nobody sits in a round of byes alone: those that are made up follow the last one in which somebody plays."""
+    """No round consists of byes only: byes that are added follow the last round with a match."""
     form = RoundRobin()
     state = started(form, field(count, seats), rounds=rounds)
     _, pairings = played_out(form, state if leaves is None else form.withdraw(state, leaves))
@@ -274,7 +274,7 @@ def test_byes_belong_to_the_round_before(  # of a table
 
 
 def test_when_a_table_cannot_be_filled_any_more_it_is_over() -> None:
-    """Three that are left of five can't play at a table of four."""
+    """Three entrants that are left of five can't play at a table of four."""
     form = RoundRobin()
     state = form.withdraw(form.withdraw(started(form, field(5, 4)), 0), 1)
     _, pairings = played_out(form, state)

@@ -1,4 +1,4 @@
-"""Swiss: no pairing twice while there is another way, byes, score groups, seats."""
+"""Swiss: repeated pairings only if there is no other way, byes, score groups, seats."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ FORM = Swiss()
 
 
 def rounds_of(state: State, source: Random) -> Iterator[tuple[State, list[Pairing]]]:
-    """Yield each round's state before its first result, and its pairings; results come at random."""
+    """Yield each round's state before its first result, and its pairings; results are random."""
     while pairings := list(FORM.due(state)):
         yield state, pairings
         for pairing in pairings:
@@ -31,7 +31,7 @@ def points_of(state: State, entrant: int) -> int:
 
 
 def third_seats(lines: Sequence[Sequence[RoundLine]], pairings: Sequence[Pairing]) -> set[int]:
-    """Return who has the same seat a third time running, or three more of one than of the other."""
+    """Return the entrants that have the same seat a third time running, or three more of one than of the other."""
     found = set()
     for pairing in pairings:
         for seat, entrant in enumerate(pairing.seats if not pairing.is_bye else ()):
@@ -42,7 +42,7 @@ def third_seats(lines: Sequence[Sequence[RoundLine]], pairings: Sequence[Pairing
 
 
 def every_pairing(entrants: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
-    """Yield all ways to pair off entrants, one of an odd number having a bye."""
+    """Yield all ways to pair off entrants; in an odd field, one has a bye."""
     if not entrants:
         yield []
         return
@@ -60,7 +60,7 @@ def every_pairing(entrants: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
 @settings(max_examples=40, deadline=None)
 @given(count=st.integers(2, 8), rounds=st.integers(1, 8), seed=st.integers(0, 2**32))
 def test_nobody_meets_twice_while_there_is_another_way(count: int, rounds: int, seed: int) -> None:
-    """Of all pairings that give the bye to one with the fewest, none has fewer repeated meetings."""
+    """Of all pairings that give the bye to an entrant with the fewest, none has fewer repeated meetings."""
     met, byes = Counter[frozenset[int]](), Counter[int]()
     for _, pairings in rounds_of(started(FORM, field(count), rounds=rounds), Random(seed)):
         fewest = min(byes[entrant] for entrant in range(count))
@@ -86,7 +86,7 @@ def test_in_usual_tournaments_nobody_meets_twice(count: int, rounds: int) -> Non
 
 @pytest.mark.parametrize("count", [10, 15, 24, 33])
 def test_nobody_has_the_same_seat_three_times_running(count: int) -> None:
-    """Nor three more of one than of the other; but in the last round, for who has most points, FIDE allows it."""
+    """Nor does anybody have three more of one than of the other. FIDE allows it to leaders in the last round."""
     state = started(FORM, field(count, ratings=falling(count)), rounds=7)
     source = Random(count)
     for before, pairings in rounds_of(state, source):
@@ -95,7 +95,7 @@ def test_nobody_has_the_same_seat_three_times_running(count: int) -> None:
 
 
 def test_the_first_rounds_are_as_the_handbook_has_them() -> None:
-    """Upper half against lower half in alternating seats; then equal scores, paired so that everybody changes seats."""
+    """The upper half meets the lower half in alternating seats; then equal scores meet, and all change seats."""
     state = started(FORM, field(8, ratings=falling(8)), rounds=3)
     first = ((4, 0), (1, 5), (6, 2), (3, 7))
     assert first == tuple(pairing.seats for pairing in FORM.due(state))
@@ -106,7 +106,7 @@ def test_the_first_rounds_are_as_the_handbook_has_them() -> None:
 
 
 def test_who_begins_is_drawn() -> None:
-    """The best of all has either seat in the first round, by lot; all others follow from that."""
+    """The lot decides the best entrant's seat in the first round; all other seats follow from it."""
     options, entrants = FORM.parse_options({}), field(8, ratings=falling(8))
     states = [with_rounds(FORM, FORM.new(options, entrants, SHUFFLE.later(deal))) for deal in range(1, 9)]
     assert {FORM.due(state)[0].seats for state in states} == {(0, 4), (4, 0)}
@@ -115,7 +115,7 @@ def test_who_begins_is_drawn() -> None:
 @settings(max_examples=20, deadline=None)
 @given(count=st.integers(16, 40), seed=st.integers(0, 2**32))
 def test_equal_scores_meet(count: int, seed: int) -> None:
-    """In a second round nobody is paired more than one score group away."""
+    """In a second round no pairing is more than one score group apart."""
     source = Random(seed)
     for state, pairings in rounds_of(started(FORM, field(count), rounds=2), source):
         points = [points_of(state, entrant) for entrant in range(count)]
@@ -126,7 +126,7 @@ def test_equal_scores_meet(count: int, seed: int) -> None:
 
 
 def test_the_bye_goes_to_the_lowest_who_has_had_none() -> None:
-    """The last seed has the first bye; the next goes to the lowest of the others, counted by score."""
+    """The last seed has the first bye; the next one goes to the lowest of the others, by score."""
     state = started(FORM, field(5, ratings=falling(5)), rounds=3)
     byes = []
     while due := FORM.due(state):
@@ -144,7 +144,7 @@ def test_without_ratings_the_first_round_is_by_lot() -> None:
 
 
 def test_who_waits_for_somebody_who_withdrew_has_a_walkover() -> None:
-    """The other one has a bye in place of the match, named for what it is, and points for it."""
+    """Its opponent has a bye in place of the match, labelled `walkover`, and points for it."""
     state = started(FORM, field(8), rounds=3)
     walkover_of = gone, other = FORM.due(state)[0].seats
     state = FORM.withdraw(state, gone)
@@ -157,19 +157,19 @@ def test_who_waits_for_somebody_who_withdrew_has_a_walkover() -> None:
 
 @pytest.mark.parametrize(("count", "rounds"), [(2, 1), (3, 2), (16, 4), (17, 5), (200, 8)])
 def test_rounds_that_nobody_set_single_out_a_winner(count: int, rounds: int) -> None:
-    """As many rounds as a knockout has."""
+    """By default there are as many rounds as a knockout has."""
     assert rounds == started(FORM, field(count)).rounds
 
 
 def test_too_large_a_field_of_two_seats_is_refused() -> None:
-    """Rather an error at once than a round that takes minutes to pair."""
+    """An error at once is better than a round that takes minutes to pair."""
     with pytest.raises(BadFormat, match="1001 entrants are too many"):
         started(FORM, field(1001))
 
 
 @pytest.mark.parametrize(("count", "seats"), [(16, 4), (23, 3), (60, 4), (48, 12)])
 def test_tables_of_many_seats_meet_anew_and_sit_evenly(count: int, seats: int) -> None:
-    """Few meet again, everybody has each seat about as often, and winners come together."""
+    """Few meet again, all have each seat about equally often, and winners come together."""
     _, pairings = played_out(FORM, started(FORM, field(count, seats, falling(count)), rounds=5))
     tables = [pairing.seats for pairing in pairings if not pairing.is_bye]
     met = Counter(
@@ -183,7 +183,7 @@ def test_tables_of_many_seats_meet_anew_and_sit_evenly(count: int, seats: int) -
 
 
 def test_who_withdraws_after_its_opponent_has_lost_the_same_match() -> None:
-    """Both sides of the table tell of each other, and neither has a point."""
+    """Both entries of the crosstable agree, and neither entrant has a point."""
     state = started(FORM, field(8), rounds=3)
     table = FORM.due(state)[0].seats
     for entrant in table:
@@ -192,7 +192,7 @@ def test_who_withdraws_after_its_opponent_has_lost_the_same_match() -> None:
 
 
 def test_who_sits_out_is_not_paired() -> None:
-    """A withdrawal between two rounds: the next one is of those who stay, an odd number of whom has a bye."""
+    """After a withdrawal between two rounds, the others are paired; in an odd field, one of them has a bye."""
     state = FORM.new(FORM.parse_options({"rounds": 2}), field(6), SHUFFLE)
     state = with_rounds(FORM, FORM.withdraw(state, 3))
     assert sorted(entrant for pairing in FORM.due(state) for entrant in pairing.seats) == [0, 1, 2, 4, 5]
@@ -200,7 +200,10 @@ def test_who_sits_out_is_not_paired() -> None:
 
 
 def test_tables_of_another_round_are_refused() -> None:
-    """Whoever pairs too late, after a withdrawal, or too much, is told so; the same goes for larger tables."""
+    """A pairing that comes too late, after a withdrawal, or with too many entrants is refused.
+
+    Larger groups are, too.
+    """
     state = FORM.new(FORM.parse_options({"rounds": 2}), field(4, ratings=falling(4)), SHUFFLE)
     tables = ((2, 0), (1, 3))
     assert [pairing.seats for pairing in FORM.due(FORM.take_round(state, tables))] == [*tables]
@@ -213,7 +216,7 @@ def test_tables_of_another_round_are_refused() -> None:
 
 
 def test_draws_keep_everybody_in_one_score_group() -> None:
-    """With nothing but draws, all have the same points, and opponents are still new."""
+    """If all matches are draws, all have the same points, and opponents are still new."""
     state, pairings = played_out(FORM, started(FORM, field(10), rounds=5), drawn)
     assert {points_of(state, entrant) for entrant in range(10)} == {5}
     assert len(pairings) == len({frozenset(pairing.seats) for pairing in pairings})
@@ -221,7 +224,7 @@ def test_draws_keep_everybody_in_one_score_group() -> None:
 
 @pytest.mark.parametrize("absent", [(1,), (0,), (1, 2), (4,), (6, 7), (0, 3, 5)])
 def test_starting_numbers_are_given_to_those_who_are_there_in_round_1(absent: tuple[int, ...]) -> None:
-    """Opponents and colours are those of a tournament in which the others were never entered, and so in round 2."""
+    """Opponents and colours are those of a tournament without the absent entrants, and so in round 2."""
     count = 9
     staying = [entrant for entrant in range(count) if entrant not in absent]
     state = FORM.new(FORM.parse_options({"rounds": 3}), field(count, 2, falling(count)), SHUFFLE)
@@ -239,14 +242,14 @@ def test_starting_numbers_are_given_to_those_who_are_there_in_round_1(absent: tu
 
 
 def test_who_is_back_before_round_1_has_its_old_number() -> None:
-    """A withdrawal that is taken back in time changes nothing at all."""
+    """A withdrawal that is taken back in time changes nothing."""
     state = FORM.new(FORM.parse_options({}), field(8, 2, falling(8)), SHUFFLE)
     back = FORM.reinstate(FORM.withdraw(state, 1), 1)
     assert FORM.to_pair(back) == FORM.to_pair(state)
 
 
 def test_who_withdraws_with_late_byes_that_were_not_given_gets_none() -> None:
-    """The rounds that it had missed were missed for nothing, and no table has a walkover for them."""
+    """It gets nothing for the rounds that it had missed, and no group has a walkover for them."""
     state = started(FORM, field(6), rounds=3)
     for pairing in FORM.due(state):
         state = FORM.record(state, first_wins(pairing))
@@ -262,7 +265,7 @@ def test_who_withdraws_with_late_byes_that_were_not_given_gets_none() -> None:
 
 
 def test_a_walkover_is_one_though_the_other_is_back_before_it_is_given() -> None:
-    """The table of the round is known from whoever left it."""
+    """The withdrawal says which group of the round it was."""
     state = started(FORM, field(8), rounds=3)
     table = gone, other = FORM.due(state)[0].seats
     state = FORM.reinstate(FORM.withdraw(state, gone), gone)

@@ -1,4 +1,4 @@
-"""How `python -m tests.benchmarks swiss --against` compares our pairings with those of another program."""
+"""`python -m tests.benchmarks swiss --against` compares our pairings with those of another program."""
 
 import shlex
 from pathlib import Path
@@ -25,7 +25,7 @@ def written(path: Path, before: PlayedRounds) -> Path:
 
 
 def against(folder: Path, answer: str) -> str:
-    """Return the options that compare with a program that answers so if it is told a file, and else fails."""
+    """Return the options for a program that prints this answer if it is given a file, and else fails."""
     program = folder / "program.sh"
     program.write_text(f'grep -q ^XXR "$1" && {answer}\n')
     return f"--against=sh {shlex.quote(str(program))} {{trf}}"
@@ -52,7 +52,7 @@ def test_rounds_are_compared(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """The order of the tables does not matter; to have no pairing is an answer, too."""
+    """The order of the tables does not matter; having no pairing is an answer, too."""
     assert main([str(written(tmp_path / "cup.trf", before)), against(tmp_path, answer)]) == 0
     assert capfd.readouterr().out.splitlines() == [
         "     1 rounds paired by the other program, too",
@@ -62,7 +62,7 @@ def test_rounds_are_compared(
 
 
 def test_rounds_that_differ_are_kept(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Random tournaments are compared round by round, and what the other program says is told."""
+    """Random tournaments are compared round by round, and the other program's message is printed."""
     kept = tmp_path / "kept"
     options = ["--tournaments=1", f"--write={kept}", against(tmp_path, "echo 'no licence' >&2 && exit 3")]
     assert main(options) == 0
@@ -74,7 +74,7 @@ def test_rounds_that_differ_are_kept(tmp_path: Path, capfd: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("command", ["sh program.sh", "no-such-program {trf}", ""])
 def test_what_is_no_pairing_program_is_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It must be there, and be told the file."""
+    """The program must exist, and its command line must have `{trf}`."""
     with pytest.raises(SystemExit):
         main([f"--against={command}"])
     assert "--against names a program that is there, and {trf} where it is told the file" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What every Swiss round of two seats keeps to, whoever paired it, and the plain pairing."""
+"""Rules that every Swiss round of two seats keeps, whichever program paired it, and the plain pairing."""
 
 from collections import Counter
 from random import Random
@@ -31,14 +31,14 @@ FOUND: tuple[tuple[PlayedRounds, tuple[tuple[int, ...], ...], str | None], ...] 
     (ODD, ((1,), (3, 0), (2, 4)), "1 and 0 could have met"),
     (WALKED, ((1, 0), (4, 2), (3,)), None),
 )
-"""A tournament, tables of its next round, and what is said of them."""
+"""A tournament, groups of its next round, and the complaint about them."""
 
 
 @pytest.mark.parametrize(("before", "tables", "says"), FOUND)
 def test_what_is_wrong_with_a_round_is_found(
     before: PlayedRounds, tables: tuple[tuple[int, ...], ...], says: str | None
 ) -> None:
-    """Everybody once, no needless repetition, the right seats, equal points where they can be."""
+    """Everybody plays once, no meeting is repeated without need, seats are right, and equal points meet."""
     found = complaint(tables, before)
     assert (says is None) == (found is None)
     assert (says or "") in (found or "")
@@ -59,7 +59,7 @@ SEATS: tuple[tuple[str, str, str, int], ...] = (
     ("the better one's wish, again", "3w0", "4w1", 0),
     ("walkovers have no seat", "3w+ 4w+", "5b0 6w0", 0),
 )
-"""What decides; the rounds of the first two of a tournament; the first one's seat when they meet."""
+"""The deciding rule; the rounds of the first two entrants; the first one's seat when they meet."""
 
 
 @pytest.mark.parametrize(("one", "other", "seat"), [case[1:] for case in SEATS], ids=[case[0] for case in SEATS])
@@ -73,13 +73,13 @@ def test_seats_are_as_the_handbook_has_them(*, one: str, other: str, seat: int) 
 
 
 def test_the_lot_decides_who_begins() -> None:
-    """Of two who have not played the better one begins, or not, as the lot had it."""
+    """If two have not played yet, the lot says whether the better one begins."""
     assert pair_plainly(replace(course("", "", rounds=1), is_white_first=False)) == [(1, 0)]
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_plain_pairing_keeps_to_the_rules(seed: int) -> None:
-    """Round after round, even where everybody has met everybody; nobody has a second bye before all have had one."""
+    """It does so in each round, even if all have met; nobody has a second bye before all have had one."""
     source = Random(seed)
     count = source.randrange(2, 9)
     players = [""] * count

@@ -28,7 +28,7 @@ PEOPLE = (TrfPlayer("best", 2399.6), TrfPlayer("a-name-of-more-than-thirty-three
 
 
 def test_every_kind_of_round_has_its_letter() -> None:
-    """Matches that one or both have lost, byes, missed rounds and both sides of a walkover; who is away next."""
+    """Matches lost by one or both sides, byes, missed rounds, walkovers from both sides, and coming absences."""
     text = trf_text(CUP, (*PEOPLE, TrfPlayer("fourth", 1500.0)), [("012", "cup")])
     assert text == TEXT
 

@@ -1,4 +1,4 @@
-"""What tests of pairing formats have in common: fields, results by strength, whole tournaments."""
+"""Common parts of the tests of pairing formats: fields, results by strength, whole tournaments."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -56,14 +56,14 @@ def drawn(pairing: Pairing) -> PlayedPairing:
 
 
 def started(form: PairingFormat[Any], of: EntrantField, **options: Any) -> Any:
-    """Return the state before the first match, its round paired."""
+    """Return the state before the first match, with its round paired."""
     return with_rounds(form, form.new(form.parse_options(options), of, SHUFFLE))
 
 
 def played_out(
     form: PairingFormat[Any], state: Any, result: Callable[[Pairing], PlayedPairing] = first_wins
 ) -> tuple[Any, list[Pairing]]:
-    """Play to the end, whatever is due at once together.
+    """Play to the end; all matches that are due at one time are played together.
 
     Returns:
         The last state, and all pairings in the order in which they were played.

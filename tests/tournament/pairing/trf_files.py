@@ -1,4 +1,4 @@
-"""Reads tournaments' files by means of the library that pairs them."""
+"""Reads tournament report files with the library that pairs them."""
 
 from py4swiss.trf import ParsedTrf, TrfLine
 from py4swiss.trf.codes import PlayerCode, XCode
