@@ -1,4 +1,4 @@
-"""The forger's tools: any value changed, hidden or not, the chain mended or not, the seal kept, dropped or made anew.
+"""The forger's tools: change any value, hidden or not; repair the chain or not; keep, drop or renew the seal.
 
 Made from plain JSON, SHA-256 and Ed25519 alone. Refuses to use what the product writes lines with: a forger would not.
 """
@@ -23,11 +23,11 @@ from referee.record.reader import Record, RecordError
 
 ZEROS = "0" * 64
 SALT = "5a" * 16
-"""What a forger salts a field with that was not hidden before."""
+"""Salt of fields that were not hidden before."""
 FORGER = Ed25519PrivateKey.from_private_bytes(b"f" * 32)
 FORGERS_KEY = FORGER.public_key().public_bytes_raw().hex()
 Line = dict[str, Any]
-"""A line with every hidden value in its place; under `open` stand the salts by path."""
+"""A line with every hidden value in its place; `open` has the salts by path."""
 Keys = Sequence[str | int]
 REGISTRY = load()
 
@@ -38,14 +38,14 @@ _HIDDEN = {
     "result": re.compile(rf"seed|{_FOULS}"),
 }
 _WITH_DETAIL = ("protocol-broken", "seat-vacant", "connection-lost")
-"""Kind of a line -> the paths that are hidden in it; the detail of these events comes on top."""
+"""Kind of a line -> the paths that are hidden in it, together with the detail of these events."""
 
 
 # --- lines
 
 
 def lines_of(data: bytes) -> list[Line]:
-    """Return the lines of a record, every hidden value in its place."""
+    """Return the lines of a record, with every hidden value in its place."""
     return [opened(json.loads(line)) for line in data.splitlines()]
 
 
@@ -64,7 +64,7 @@ def line_bytes(line: Line) -> bytes:
 
 
 def hidden(line: Line) -> tuple[Line, dict[str, list[Any]]]:
-    """Return the core of a line, and what its hashes stand for."""
+    """Return the core of a line, and the values behind its hashes."""
     body = {key: value for key, value in line.items() if key not in ("n", "prev")}
     core, entries = json.loads(_hidden(encoded(body)))
     return {key: core.get(key, value) for key, value in line.items() if key != "open"}, entries
@@ -82,7 +82,7 @@ def _hidden(body: bytes) -> bytes:
 
 
 def is_hidden(core: Line, path: str) -> bool:
-    """Tell whether what stands at a path of a line is hidden."""
+    """Return whether the value at a path of a line is hidden."""
     pattern = _HIDDEN.get(str(core.get("kind")))
     is_broken = path == "event.detail" and core["event"].get("event") in _WITH_DETAIL
     return pattern is not None and (is_broken or pattern.fullmatch(path) is not None)
@@ -120,12 +120,12 @@ def digest(data: bytes) -> str:
 
 
 def hash_of(line: Line) -> str:
-    """Return what the next line holds as `prev`: the hash of the core."""
+    """Return the `prev` of the next line: the hash of the core."""
     return digest(encoded(hidden(line)[0]))
 
 
 def said(data: bytes) -> list[Line]:
-    """Return what the lines of a record say, without anything that is drawn by chance or follows from it."""
+    """Return the content of a record's lines without random values and their consequences."""
     drawn = {"prev", "open", "locked_seed", "signature"}
     return [{key: value for key, value in line.items() if key not in drawn} for line in lines_of(data)]
 
@@ -144,12 +144,12 @@ def changed(lines: Sequence[Line], number: int, keys: Keys, value: Any) -> list[
 
 
 def unchained(lines: Sequence[Line]) -> bytes:
-    """Return lines as they are: hidden values hashed again, numbers, chain and seal left."""
+    """Return lines with hidden values hashed again, but with the old numbers, chain and seal."""
     return b"".join(line_bytes(line) + b"\n" for line in lines)
 
 
 def chained(lines: Sequence[Line]) -> bytes:
-    """Number lines anew, and chain each to the one before; the old seal stays, if there was one."""
+    """Number lines again, and chain each to the one before; an old seal stays."""
     return unchained(linked(lines))
 
 
@@ -162,12 +162,12 @@ def linked(lines: Sequence[Line]) -> list[Line]:
 
 
 def unsealed(lines: Sequence[Line]) -> bytes:
-    """Chain lines anew, and drop the seal."""
+    """Chain lines again, and drop the seal."""
     return chained([line for line in lines if line["kind"] != "seal"])
 
 
 def sealed(lines: Sequence[Line]) -> bytes:
-    """Name the forger's key in the header, chain lines anew, and sign the end, if it is a seal, with that key."""
+    """Put the forger's key into the header, chain lines again, and sign a seal at the end with that key."""
     named = [{**line, "key": FORGERS_KEY} if line["kind"] == "header" else line for line in lines]
     mended = linked(named)
     if mended and mended[-1]["kind"] == "seal":
@@ -198,7 +198,7 @@ def line_left_out(source: Random, data: bytes) -> bytes:
 
 
 def line_doubled(source: Random, data: bytes) -> bytes:
-    """Put a line in once more, anywhere."""
+    """Repeat a line anywhere."""
     lines = data.splitlines(keepends=True)
     lines.insert(source.randrange(len(lines) + 1), source.choice(lines))
     return b"".join(lines)
@@ -213,7 +213,7 @@ def lines_swapped(source: Random, data: bytes) -> bytes:
 
 
 WAYS = (byte_changed, line_left_out, line_doubled, lines_swapped)
-"""What may happen to a record; each gives another one."""
+"""The damages; each returns another record."""
 
 
 # --- verdicts
@@ -226,7 +226,7 @@ def audited(path: Path, data: bytes, *, is_strict: bool = True, keys: Sequence[s
 
 
 def is_accepted(path: Path, data: bytes, *, is_strict: bool = True) -> bool:
-    """Tell whether a file of these bytes passes for a record; nothing but a RecordError says that it does not."""
+    """Return whether a file of these bytes passes for a record; a RecordError is the only other outcome."""
     try:
         audited(path, data, is_strict=is_strict)
     except RecordError:

@@ -1,4 +1,4 @@
-"""A leg of a duplicate deal: what its setup and its header say."""
+"""A leg of a duplicate deal: its setup and its header."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def settings_of_leg(seed_opens: str = "after-last-leg") -> dict[str, Any]:
 
 
 def header_of_leg(seats: int, seed_opens: str = "after-last-leg") -> dict[str, Any]:
-    """Return what its header says besides: which line of a tournament opened it."""
+    """Return the context in its header: the line of a tournament that opened it."""
     fixture = Fixture(match=LEG, number=1, round=1, table="", leg=0, attempt=0, entrants=tuple(range(seats)))
     context = MatchContext(tournament="cup", fixture=fixture, head="c0" * 32)
     return {"context": context} if seed_opens != "at-end" else {}

@@ -10,7 +10,7 @@ from .records import SEALER, STORIES, record_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LEFT_OUT = ("unfinished", "not begun", "acknowledged")
-"""Stories without an end, and those that differ from another one in their confirmations alone."""
+"""Stories without an end, and those that differ from another one only in their confirmations."""
 KEPT = ("acknowledged", "late start, acknowledged", "late draw, acknowledged", "dealt, acknowledged")
 
 

@@ -116,7 +116,7 @@ def _hash(value: Any) -> str:
 
 
 def _line(fields: dict[str, Any]) -> dict[str, str]:
-    """Return the vector of a line, whose salts are the same each time."""
+    """Return the vector of a line; its salts are the same each time."""
     core: dict[str, Any] = msgspec.json.decode(encoded(fields))
     opened = {path: [SALT, value] for path, (_, value) in hide(msgspec.json.decode(encoded(fields))).items()}
     for path, (_, value) in opened.items():

@@ -1,4 +1,4 @@
-"""Stories: small matches of every kind, folded event by event, and their records; forging.py makes wrong ones."""
+"""Stories: small matches of every kind, folded event by event, with their records. forging.py makes false ones."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -53,26 +53,26 @@ from .legs import header_of_leg, settings_of_leg
 SEALER = Sealer.new()
 TAKES_MS = 1.25
 STALL = 300.0
-"""In ms; more than the margin within which lateness is judged."""
+"""In milliseconds; longer than the margin, within which lateness is judged."""
 FAULTY = 1
 """The seat that commits the faults."""
 HANDS = ([G, B], [Y, Y], [B, B])
 MOVES: tuple[tuple[Any, ...], ...] = ((place((0, 1, G)),), (EXCHANGE,), (PASS, place((1, 0, B))))
-"""By seat, what it plays; afterwards it passes."""
+"""Moves by seat; after them the seat passes."""
 
 Fault = Callable[[c.SeatCommand, float], e.SeatEvent | None]
-"""From a command and the instant at which it was sent to what the seat does in place of an answer; None: nothing."""
+"""From a command and the instant at which it was sent, to the event that replaces the answer; None: nothing."""
 Faults = Mapping[type[c.SeatCommand], Fault]
 
 
 @dataclass(frozen=True)
 class Story:
-    """A match that was folded, with all that its record holds."""
+    """A match that was folded, with everything that its record holds."""
 
     match: Match
     steps: tuple[tuple[e.Event, tuple[c.Command, ...]], ...]
     is_fixed: bool = True
-    """Whether the seed was settled beforehand, so that it stands in the header; beside what `header` says."""
+    """Whether the seed was fixed beforehand, so that the header has it too."""
     header: Mapping[str, Any] = field(default_factory=dict)
 
     def begin(self, path: Path) -> RecordWriter:
@@ -85,7 +85,7 @@ class Story:
         return writer
 
     def write(self, path: Path) -> Path:
-        """Write all of it; with the result, if the match is over."""
+        """Write all lines; with the result, if the match is over."""
         with closing(self.begin(path)) as writer:
             for event, commands in self.steps:
                 writer.write_transition(event, commands, standstills_of(event))
@@ -97,20 +97,20 @@ class Story:
 
 
 def standstills_of(event: e.Event) -> list[tuple[float, float]]:
-    """Return the standstill that accounts for what an event says of the referee's own time."""
+    """Return the standstill that accounts for the referee's own time in an event."""
     standing_ms = max(getattr(event, "lag_ms", 0.0), getattr(event, "stalled_ms", 0.0))
     return [(event.at_ms - standing_ms, event.at_ms)] if standing_ms else []
 
 
 class FaultySeat(ScriptedSeat):
-    """A seat that answers, but for its faults, if it is the one that commits them."""
+    """A seat that answers, except for its faults if it is the one that commits them."""
 
     def __init__(self, choose: Choose, seat: int, faults: Faults | None = None) -> None:
         super().__init__(choose, takes_ms=TAKES_MS, nonce=f"a{seat}" * 16)
         self.faults = (faults or {}) if seat == FAULTY else {}
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer what asks for an answer, or commit the fault in its place."""
+        """Answer a command that needs it, or commit the fault instead."""
         given = super().answer(command, sent_ms)
         fault = self.faults.get(type(command))
         return given if fault is None else fault(command, sent_ms) or given
@@ -130,7 +130,7 @@ def story(faults: Faults | None = None, hands: Sequence[list[str]] = HANDS, **fi
 
 
 def cut(whole: Story, count: int, *extra: e.Event) -> Story:
-    """Fold the first events of a story again, and then others."""
+    """Fold the first events of a story again, and then other ones."""
     match = Match(whole.match.game, whole.match.setup, whole.match.seed)
     events = [*(event for event, _ in whole.steps[:count]), *extra]
     return Story(match, tuple((event, match.handle(event)) for event in events), whole.is_fixed)
@@ -145,7 +145,7 @@ def dealt(seats: int, *, is_fixed: bool, faults: Faults | None = None, header: A
 
 
 def whole_deal() -> Story:
-    """Play a new deal of four seats at random; one of them sends junk in its third turn, and in the end all pass."""
+    """Play a new deal of four seats at random. One sends junk in its third turn, and in the end all pass."""
     match = Match(QGame(), setup_of(4, nonces=True), SEED)
     pick = random_chooser(match.game, Random(2), match)
     players = [FaultySeat(lambda view: pick(view) if match.turn < 24 else PASS, seat) for seat in range(4)]
@@ -160,7 +160,7 @@ def finished() -> Story:
 
 
 def left_after_the_end() -> Story:
-    """Let the seat that confirmed the end first leave before the others confirm it."""
+    """Let the first seat that has confirmed the end leave before the others confirm it."""
     whole = tell("acknowledged")
     first = whole.steps[-3][0]
     assert isinstance(first, e.AckReceived)
@@ -169,14 +169,14 @@ def left_after_the_end() -> Story:
 
 
 def taken_up(name: str, count: int) -> Story:
-    """Let the referee die after so many events, and be started again: the same answers come afterwards."""
+    """Let the referee crash after so many events, and start it again; the same answers follow."""
     whole = tell(name)
     events = [event for event, _ in whole.steps]
     return cut(whole, count, resumed(events[count - 1].at_ms), *events[count:])
 
 
 def offered_anew() -> Story:
-    """Let the referee die when one nonce was opened: the match is offered once more."""
+    """Let the referee crash when one nonce was opened: the match is offered again."""
     whole = tell("dealt")
     died = whole.steps[3][0].at_ms
     again = [_postponed(event, died) for event, _ in whole.steps[1:]]
@@ -184,7 +184,7 @@ def offered_anew() -> Story:
 
 
 def back_before_its_nonce() -> Story:
-    """Let a seat lose its connection when it is asked for its nonce, and come back."""
+    """Let a seat lose its connection when it is asked for its nonce, and return."""
     whole = tell("dealt")
     asked = whole.steps[2][0].at_ms
     later = [_postponed(event, 60.0) for event, _ in whole.steps[3:]]
@@ -192,7 +192,7 @@ def back_before_its_nonce() -> Story:
 
 
 def late_for_a_stall(name: str) -> Story:
-    """Let a deadline pass while the referee stands still, and then the answer come too late for the same reason."""
+    """Let a deadline pass while the referee stands still, and the answer come too late for the same reason."""
     whole = tell(name)
     index = next(index for index, (event, _) in enumerate(whole.steps) if isinstance(event, e.MoveReceived))
     answer, asked = whole.steps[index][0], whole.steps[index - 1][0].at_ms
@@ -204,7 +204,7 @@ def late_for_a_stall(name: str) -> Story:
 
 
 def too_late_after_stalls() -> Story:
-    """Let the referee stand still in three deadlines of one request: the third one counts."""
+    """Let the referee stand still at three deadlines of one request; the third one counts."""
     begun = cut(tell("clean"), 5)
     (seat, request), asked = next(iter(begun.match.open_requests.items())), begun.steps[-1][0].at_ms
     span = request.limit_ms + 2.0
@@ -214,7 +214,7 @@ def too_late_after_stalls() -> Story:
 
 
 def stalled_resumed_and_late() -> Story:
-    """Let a request be extended as often as it may be, the referee die, and the limit pass in a third standstill."""
+    """Extend a request as often as allowed, crash the referee, and let the limit pass in a third standstill."""
     begun = cut(tell("clean"), 5)
     (seat, request), asked = next(iter(begun.match.open_requests.items())), begun.steps[-1][0].at_ms
     span = request.limit_ms + 2.0
@@ -226,7 +226,7 @@ def stalled_resumed_and_late() -> Story:
 
 
 def come_back(name: str, **lags: float) -> Story:
-    """Let the seat that is asked lose its connection, and come back half a second later."""
+    """Let the asked seat lose its connection, and return half a second later."""
     whole = tell(name)
     index = next(index for index, (event, _) in enumerate(whole.steps) if isinstance(event, e.MoveReceived))
     answer, asked = whole.steps[index][0], whole.steps[index - 1][0].at_ms
@@ -254,7 +254,7 @@ def _number(command: c.SeatCommand) -> int:
 
 
 def _breach(code: str, evidence: str = "", after: int | None = None) -> Fault:
-    """Return a breach; with a seat given, one that comes when the seat is told what that one has played."""
+    """Return a breach; with a seat, one that comes when this seat is sent that seat's play."""
 
     def fault(command: c.SeatCommand, sent: float) -> e.SeatEvent | None:
         if after is not None and getattr(command, "what", {}).get("seat") != after:
@@ -340,13 +340,13 @@ FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
     "ack not asked": (c.TellSeat, _ack(wrong=1)),
     "lost at the end": (c.EndSeat, _loss),
 }
-"""Name -> what provokes the fault, and the fault."""
+"""Name -> the trigger of the fault, and the fault."""
 _WITHOUT_ACKS = [name for name, (kind, _) in FAULTS.items() if kind in (c.AskMove, c.OfferMatch) or name == "flood"]
 
 
 @cache
 def tell(name: str) -> Story:
-    """Return a story; nobody may change it."""
+    """Return a story; callers must not change it."""
     return STORIES[name]()
 
 

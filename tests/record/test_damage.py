@@ -1,4 +1,4 @@
-"""Damage: bytes and lines of real records changed at random, the chain left as it is, are found every time."""
+"""Random damage to the bytes and lines of real records, with the old chain, is always found."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from .records import record_of
 NAMES = ("clean", "late move", "bad frame", "lost at the end, acknowledged", "void", "dealt", "duplicate deal")
 names = st.sampled_from(NAMES)
 places = st.floats(0, 1, exclude_max=True)
-"""A place in something, as a part of its length."""
+"""A place in something, as a share of its length."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def at(place: float, length: int) -> int:
 
 
 def is_found(path: Path, name: str, damaged: bytes) -> bool:
-    """Tell whether a damaged record is refused."""
+    """Return whether a damaged record is refused."""
     assume(damaged != record_of(name))
     return not is_accepted(path, damaged)
 
@@ -37,7 +37,7 @@ def is_found(path: Path, name: str, damaged: bytes) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(names, st.lists(st.tuples(places, st.integers(1, 255)), min_size=1, max_size=3))
 def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, int]]) -> None:
-    """A byte that is another one, or several, anywhere."""
+    """One changed byte, or several, anywhere."""
     damaged = bytearray(record_of(name))
     for place, mask in flips:
         damaged[at(place, len(damaged))] ^= mask
@@ -47,7 +47,7 @@ def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, 
 @settings(max_examples=150, deadline=None)
 @given(names, places, st.integers(0, 300), st.binary(max_size=40))
 def test_bytes_left_out_and_put_in_are_found(path: Path, name: str, place: float, length: int, new: bytes) -> None:
-    """A piece anywhere that is missing, too much or another one."""
+    """A piece that is missing, added or changed, anywhere."""
     data = record_of(name)
     begin = at(place, len(data))
     assert is_found(path, name, data[:begin] + new + data[begin + length :])
@@ -56,7 +56,7 @@ def test_bytes_left_out_and_put_in_are_found(path: Path, name: str, place: float
 @settings(max_examples=80, deadline=None)
 @given(names, places)
 def test_a_cut_is_found(path: Path, name: str, place: float) -> None:
-    """Wherever a record ends, it is not taken for a whole one."""
+    """Wherever a record is cut off, it does not pass for a whole one."""
     data = record_of(name)
     assert is_found(path, name, data[: at(place, len(data))])
 
@@ -64,14 +64,14 @@ def test_a_cut_is_found(path: Path, name: str, place: float) -> None:
 @settings(max_examples=80, deadline=None)
 @given(names, st.binary(min_size=1, max_size=40))
 def test_what_is_appended_is_found(path: Path, name: str, more: bytes) -> None:
-    """Nothing may stand after the seal."""
+    """Nothing may follow the seal."""
     assert not is_accepted(path, record_of(name) + more)
 
 
 @settings(max_examples=80, deadline=None)
 @given(names, places, places, st.sampled_from(["delete", "double", "swap", "move", "replace"]))
 def test_lines_out_of_place_are_found(path: Path, name: str, from_: float, to: float, how: str) -> None:
-    """A line that is missing, doubled, swapped with another, moved, or overwritten by another."""
+    """A line that is missing, doubled, swapped, moved, or overwritten by another."""
     lines = record_of(name).splitlines(keepends=True)
     one, two = at(from_, len(lines)), at(to, len(lines))
     line = lines[one]
@@ -90,7 +90,7 @@ def test_lines_out_of_place_are_found(path: Path, name: str, from_: float, to: f
 @settings(max_examples=80, deadline=None)
 @given(names, names, places)
 def test_lines_of_another_record_are_found(path: Path, name: str, other: str, place: float) -> None:
-    """A line that stands at the same place of another match is none of this one."""
+    """A line from the same place of another match does not belong to this one."""
     lines, foreign = (record_of(each).splitlines(keepends=True) for each in (name, other))
     number = at(place, min(len(lines), len(foreign)) - 1)
     assume(lines[number] != foreign[number])
@@ -101,7 +101,7 @@ def test_lines_of_another_record_are_found(path: Path, name: str, other: str, pl
 @settings(max_examples=150, deadline=None)
 @given(names, places, st.integers(1, 255))
 def test_a_flipped_bit_in_the_seal_is_found(path: Path, name: str, place: float, mask: int) -> None:
-    """No hash stands for the last line, but it has one form and one signature only."""
+    """There is no hash of the last line, but it has only one form and one signature."""
     damaged = bytearray(record_of(name))
     begin = damaged.rindex(b"\n", 0, -1) + 1
     damaged[begin + at(place, len(damaged) - begin)] ^= mask
@@ -111,7 +111,7 @@ def test_a_flipped_bit_in_the_seal_is_found(path: Path, name: str, place: float,
 @settings(max_examples=80, deadline=None)
 @given(names, places)
 def test_a_cut_of_a_record_without_a_seal_gives_a_part_of_it(path: Path, name: str, place: float) -> None:
-    """Not strict, an audit accepts a record that was broken off only as what it is, an unfinished one."""
+    """An audit that is not strict accepts such a record only as an unfinished one."""
     data = record_of(name)
     part = data[: at(place, len(data))]
     try:

@@ -1,4 +1,4 @@
-"""What is told of the bytes of a foul: nothing is read out of the middle of bytes that are no message."""
+"""The bytes of a foul in words: bytes that are no message are not read from their middle."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ MESSAGE = msgspec.msgpack.encode({"ack": 1})
     ],
 )
 def test_what_bytes_say(data: bytes, code: str, decoded: Any, problem: str) -> None:
-    """A message, with its length or without, JSON or text is shown as such; of anything else, that it is none."""
+    """A message, with its length or without, JSON and text are shown as such; other bytes as none of these."""
     found = decode_evidence(data.hex(), code)
     assert found.decoded == decoded
     assert (found.problem or "")[: len(problem) or None] == problem

@@ -1,4 +1,4 @@
-"""Golden records, which an earlier referee wrote, still audit: the format is what it was."""
+"""Golden records, written by an earlier referee, still pass: the format has not changed."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ FIND = load().game
 
 
 def test_each_cause_of_a_foul_is_among_them() -> None:
-    """A new cause comes with a golden record of its own."""
+    """A new cause needs a golden record."""
     results = [record.result for record in map(read_record, RECORDS)]
     assert {foul.cause for line in results if line for foul in line.result.fouls} == {*Cause}
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=[path.stem for path in RECORDS])
 def test_a_golden_record_still_holds(path: Path) -> None:
-    """It audits, and folded again it gives the result that it tells."""
+    """It passes its audit, and folding it again gives the recorded result."""
     record = audit(path, FIND, keys=[KEY])
     match = open_match(record, FIND)
     assert match is not None

@@ -1,4 +1,4 @@
-"""Hidden fields: what is hidden from whom, and that nothing else can take its place."""
+"""Hidden fields: which seat may know which, and that no other value can take their place."""
 
 import hashlib
 import json
@@ -78,13 +78,13 @@ HIDDEN: tuple[tuple[str, dict[str, Any], dict[str, int | None]], ...] = (
 
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_what_is_hidden_from_whom(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
-    """Each field has its path and the one seat that may know it; what is null is not hidden."""
+    """Each field has its path and the only seat that may know it; null is not hidden."""
     assert {place.path: place.seat for place in hidden_fields(line)} == expected
 
 
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_a_line_comes_back_as_it_was(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
-    """Hidden and opened again it is the same line, and its hash does not change when entries are left out."""
+    """Hidden and opened again it is the same line, and leaving out entries does not change its hash."""
     core = deepcopy(line)
     opened = hide(core)
     assert opened.keys() == expected.keys()
@@ -101,7 +101,7 @@ def test_a_line_comes_back_as_it_was(_name: str, line: dict[str, Any], expected:
 
 
 def test_equal_values_have_different_hashes() -> None:
-    """Nobody can tell from two cores whether the same thing is hidden in both."""
+    """Two cores do not show whether they hide the same value."""
     line = step({**MOVE, "move": {"action": "pass"}})
     first, second = deepcopy(line), deepcopy(line)
     assert hide(first) != hide(second)
@@ -112,7 +112,7 @@ VALUE = {"action": "pass"}
 
 
 def hidden_move() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a core with a hidden move, and what it stands for."""
+    """Return a core with a hidden move, and the move."""
     core = step({**MOVE, "move": deepcopy(VALUE)})
     return core, hide(core)
 
@@ -134,7 +134,7 @@ def hidden_move() -> tuple[dict[str, Any], dict[str, Any]]:
     ids=["value", "salt", "view", "capitals", "long", "four", "one", "number", "map", "null"],
 )
 def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
-    """Another value, another salt, another form: all are refused."""
+    """Another value, another salt or another form is refused."""
     core, opened = hidden_move()
     with pytest.raises(BadRedaction, match=problem):
         reveal(core, {"event.move": entry(*opened["event.move"])})
@@ -157,7 +157,7 @@ def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
     ],
 )
 def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
-    """A path that leads to no hidden field is refused, and named in short."""
+    """A path without a hidden field is refused, and shown cut off."""
     core, opened = hidden_move()
     with pytest.raises(BadRedaction) as caught:
         reveal(core, {path: opened["event.move"]})
@@ -165,7 +165,7 @@ def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
 
 
 def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
-    """The salt ends where it ends: 12345 is not 2345 with a longer salt."""
+    """A salt has a fixed length: 12345 is not 2345 with a longer salt."""
     core = step({**MOVE, "move": 12345})
     salt, _ = hide(core)["event.move"]
     with pytest.raises(BadRedaction, match="neither"):
@@ -173,14 +173,14 @@ def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
 
 
 def test_a_field_that_must_be_hidden_cannot_stand_openly() -> None:
-    """A line whose core shows the move is no line, even though it is well-formed."""
+    """A line that shows the move in its core is refused, although it is well-formed."""
     data = json.dumps(step({**MOVE, "move": VALUE}), separators=(",", ":")).encode()
     with pytest.raises(BadLine, match="stand there openly"):
         parse_line(read_line(data))
 
 
 def test_only_a_redacted_record_shows_views() -> None:
-    """A view behind its digest is allowed to be read, but not in a whole record."""
+    """A whole record may not have the views behind the digests."""
     view = {"hand": ["a"]}
     digest = hashlib.sha256(msgspec.msgpack.encode(view)).hexdigest()
     asked = {"command": "ask-move", "seat": 0, "turn": 1, "view": digest, "limit_ms": 1.0}
@@ -194,7 +194,7 @@ def test_only_a_redacted_record_shows_views() -> None:
 
 
 def test_open_comes_last_and_only_once() -> None:
-    """The one form of a line has `open` behind everything else; an empty one is left out."""
+    """`open` is the last key of a line, and is left out if it is empty."""
     core, opened = hidden_move()
     data, _ = encode_line(core, opened)
     fields = json.loads(data)

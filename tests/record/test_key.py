@@ -1,4 +1,4 @@
-"""The referee's key: what it signs, what it locks away, and the file it is kept in."""
+"""The referee's key: its signatures, its encryption, and its file."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ SIGNATURE = SEALER.sign(RECORD_PURPOSE, DIGEST)
 
 
 def test_a_signature_holds_for_its_key_purpose_and_digest() -> None:
-    """All three are what was signed."""
+    """All three must be those that were signed."""
     assert is_signed(SEALER.public, RECORD_PURPOSE, DIGEST, SIGNATURE)
 
 
@@ -48,12 +48,11 @@ def test_a_signature_holds_for_its_key_purpose_and_digest() -> None:
     ids=["key", "purpose", "digest", "zeros", "short", "no hex", "empty", "no key", "short key"],
 )
 def test_a_signature_holds_for_nothing_else(public: str, purpose: str, digest: str, signature: str) -> None:
-    """Another key, purpose, digest or signature is told apart, whatever form it has."""
+    """Another key, purpose, digest or signature is refused, whatever its form."""
     assert not is_signed(public, purpose, digest, signature)
 
 
 def test_every_bit_of_a_signature_counts() -> None:
-    """A signature with one bit changed is none."""
     data = bytes.fromhex(SIGNATURE)
     for bit in range(8 * len(data)):
         changed = bytearray(data)
@@ -83,7 +82,7 @@ def test_what_is_locked_is_opened_by_its_key_in_its_context_only() -> None:
 
 
 def test_a_key_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> None:
-    """The file has mode 600, is the same key when read again, and is never overwritten."""
+    """The file has mode 600, gives the same key when read again, and is never overwritten."""
     path = tmp_path / "folder" / "key.pem"
     made, is_new = load_or_make(path)
     assert is_new
@@ -103,7 +102,7 @@ def rsa_pem() -> bytes:
 
 
 def test_what_is_no_key_is_told(tmp_path: Path) -> None:
-    """A missing file, one that others can read, junk, and another kind of key each have an error of their own."""
+    """A missing file, a file that others can read, junk, and another kind of key each have their own error."""
     path = tmp_path / "key.pem"
     with pytest.raises(BadKey, match=r"key.pem: No such file.*referee key make"):
         load_key(path)
@@ -120,7 +119,7 @@ def test_what_is_no_key_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", [b"\n%s", b"%s\n", b"Bag Attributes\n%s", b"%s%s"])
 def test_a_key_has_one_form(tmp_path: Path, change: bytes) -> None:
-    """What stands around a key, or after it, is refused, of the private and of the public one."""
+    """Extra bytes around a private or public key, or after it, are refused."""
     path, public = tmp_path / "key.pem", tmp_path / "key.pub"
     pem = public_pem(make_key(path).public).encode()
     count = change.count(b"%s")
@@ -133,7 +132,7 @@ def test_a_key_has_one_form(tmp_path: Path, change: bytes) -> None:
 
 
 def test_a_key_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """A file in the folder's place is named, with what to do."""
+    """A file in place of the folder is named, with advice."""
     (tmp_path / "folder").write_text("")
     with pytest.raises(BadKey, match=rf"can't write .*{VARIABLE}"):
         load_or_make(tmp_path / "folder" / "key.pem")
@@ -148,12 +147,12 @@ def test_a_key_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_where_the_key_is_kept(environment: dict[str, str], path: str) -> None:
-    """The variable counts before the user's folders."""
+    """The variable comes before the user's folders."""
     assert default_path(environment) == Path(path)
 
 
 def test_a_public_key_is_given_in_hex_or_as_a_file(tmp_path: Path) -> None:
-    """64 hex digits, a file of them, and a PEM all name the same key; anything else is told."""
+    """64 hex digits, a file with them, and a PEM file all name the same key; all else is refused."""
     pem, digits, other = tmp_path / "k.pub", tmp_path / "k.hex", tmp_path / "rsa.pub"
     pem.write_text(public_pem(SEALER.public))
     digits.write_text(SEALER.public + "\n")

@@ -1,4 +1,4 @@
-"""The signed list of a folder's records: nothing can be taken away, slipped in or exchanged unseen."""
+"""The signed list of a folder's records: no record can be removed, added or exchanged unnoticed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_manifest_lists_every_record_and_its_head(folder: Path) -> None:
-    """Files are listed by name, below the folder; what is listed is what is there."""
+    """Files are listed by name, below the folder, and the list has all of them."""
     manifest = check_manifest(folder, [SEALER.public])
     assert [entry.file for entry in manifest.records] == [f"round1/{name}.jsonl" for name in STORIES]
     assert {entry.match for entry in manifest.records} == {"m"}
@@ -125,7 +125,7 @@ def _turn_round(folder: Path) -> None:
     ],
 )
 def test_a_change_is_found(folder: Path, change: Callable[[Path], None], where: str, found: str) -> None:
-    """The file that does not fit is named."""
+    """The wrong file is named."""
     change(folder)
     with pytest.raises(RecordError, match=found) as caught:
         check_manifest(folder)
@@ -133,14 +133,14 @@ def test_a_change_is_found(folder: Path, change: Callable[[Path], None], where: 
 
 
 def test_another_key_is_not_the_organisers(folder: Path) -> None:
-    """A manifest that is whole, but of a key that the auditor does not know, does not hold."""
+    """A manifest with a key that the auditor does not know does not hold."""
     with pytest.raises(RecordError, match="expected key"):
         check_manifest(folder, [Sealer.new().public])
 
 
 @pytest.mark.parametrize("name", ["unfinished", "dealt, unfinished"])
 def test_only_sealed_records_are_listed(tmp_path: Path, name: str) -> None:
-    """A match that was not finished, or another key's, keeps the manifest from being written."""
+    """An unfinished match, or one of another key, prevents the manifest."""
     tell(name).write(tmp_path / "m.jsonl")
     with pytest.raises(RecordError, match="expected a seal; found a record that is unfinished"):
         write_manifest(tmp_path, SEALER)
@@ -151,7 +151,7 @@ def test_only_sealed_records_are_listed(tmp_path: Path, name: str) -> None:
 
 
 def test_the_record_of_a_tournament_is_listed_under_its_name(tmp_path: Path) -> None:
-    """As those of its matches are; one whose referee died or plays on is not signed for."""
+    """It is listed like those of its matches. If its referee crashed or still plays, there is no manifest."""
     with Organiser(tmp_path / "cup", cup(), Random(1)) as organiser:
         organiser.play(1, at_once=1)
         with pytest.raises(RecordError, match=r"cup\.jsonl, line .*: expected a seal"):

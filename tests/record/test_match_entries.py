@@ -1,4 +1,4 @@
-"""What came of a recorded match is read from its record."""
+"""The result of a match, read from its record."""
 
 import dataclasses
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_the_record_says_what_the_referee_noted(tmp_path: Path) -> None:
 
 
 def test_a_match_of_no_tournament_has_no_entry(tmp_path: Path) -> None:
-    """Its record says nothing of what it was opened for."""
+    """Its record names no tournament."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("clean"))
     with pytest.raises(RecordError, match="a match of a tournament; found none"):
@@ -43,7 +43,7 @@ def test_a_match_that_is_not_over_has_no_entry(tmp_path: Path) -> None:
 
 
 def test_a_match_of_others_than_its_entrants_has_no_entry(tmp_path: Path) -> None:
-    """A report would tell of entrants that there are not."""
+    """Otherwise a report would show entrants that do not exist."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         context = organiser.recorder.open(organiser.due()[0])
         noted = organiser.record_match(context)

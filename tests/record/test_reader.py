@@ -1,4 +1,4 @@
-"""Reading: what was written comes back, what is torn is reported, what is no record is named."""
+"""Reading a record: it gives back what was written, reports a torn line, and names the line that is wrong."""
 
 import json
 import os
@@ -36,7 +36,7 @@ from .records import STORIES, record_of, tell
 
 @pytest.mark.parametrize("name", STORIES)
 def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
-    """Header, every event with its commands, the result, the seed and the nonces come back equal."""
+    """Header, events with commands, result, seed and nonces are equal to the written ones."""
     story = tell(name)
     path = story.write(tmp_path / "m.jsonl")
     record = read_record(path)
@@ -57,7 +57,7 @@ def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["clean", "unfinished"])
 def test_the_end_of_a_record(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its last line, and what it takes to go on with it, are found without the rest, however long that line is."""
+    """The last line and the end of the chain are found without the other lines, even if that line is long."""
     monkeypatch.setattr(reader, "END_BYTES", 8)
     path = tell(name).write(tmp_path / "m.jsonl")
     record = read_record(path)
@@ -70,7 +70,7 @@ def test_the_end_of_a_record(tmp_path: Path, name: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(("name", "knows_seed"), [("clean", True), ("unfinished", True), ("dealt, unfinished", False)])
 def test_the_seed_of_a_record(tmp_path: Path, name: str, knows_seed: bool) -> None:  # noqa: FBT001
-    """A record tells its seed once it is finished, or from the start if the seed was fixed."""
+    """A record shows its seed once it is finished, or from the start if the seed was fixed."""
     record = read_record(tell(name).write(tmp_path / "m.jsonl"))
     assert record.seed == (tell(name).match.seed if knows_seed else None)
 
@@ -79,13 +79,13 @@ def test_the_seed_of_a_record(tmp_path: Path, name: str, knows_seed: bool) -> No
 
 
 def ends_of(data: bytes) -> list[int]:
-    """Return where the lines of a record end, line feeds included."""
+    """Return the ends of a record's lines, with their line feeds."""
     return [index + 1 for index, byte in enumerate(data) if byte == 0x0A]
 
 
 @pytest.mark.parametrize("name", ["clean", "late move", "void", "dealt", "unfinished", "not begun"])
 def test_a_torn_last_line_is_reported(tmp_path: Path, name: str) -> None:
-    """Cut at any byte of its last line, a record has all lines but that one, and says that it is torn."""
+    """Cut at any byte of its last line, a record has all lines but that one, and is torn."""
     data, path = record_of(name), tmp_path / "m"
     begin = [0, *ends_of(data)][-2]
     path.write_bytes(data)
@@ -104,7 +104,7 @@ def test_a_torn_last_line_is_reported(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["clean", "acknowledged", "void", "dealt", "unfinished"])
 def test_a_record_that_ends_early_is_unfinished(tmp_path: Path, name: str) -> None:
-    """Cut after any line but the last, a record has the lines up to there and no seal; nothing is torn."""
+    """Cut after any line but the last, a record has the lines up to there and no seal; it is not torn."""
     data, path = record_of(name), tmp_path / "m"
     path.write_bytes(data)
     whole = read_record(path)
@@ -117,7 +117,7 @@ def test_a_record_that_ends_early_is_unfinished(tmp_path: Path, name: str) -> No
 
 
 def test_a_torn_line_is_not_looked_at(tmp_path: Path) -> None:
-    """Without its line feed the last line counts for nothing, be it complete, binary or that of another record."""
+    """Without its line feed the last line does not count, even if it is complete, binary or of another record."""
     data, path = record_of("unfinished"), tmp_path / "m"
     for rest in (b"{", b" ", b"\x00" * 512, b"\xff\xfe", record_of("clean").splitlines()[5]):
         path.write_bytes(data + rest)
@@ -143,7 +143,7 @@ def header(key: str, value: Any) -> bytes:
 
 
 def setup(key: str, value: Any) -> bytes:
-    """Return a record sealed anew with another value in its setup; the key may be a path with dots."""
+    """Return the record sealed again with another value in its setup; the key may be a path with dots."""
     return sealed(changed(CLEAN, 0, ["setup", *key.split(".")], value))
 
 
@@ -159,7 +159,7 @@ def without(key: str) -> bytes:
 
 
 def with_body(number: int, body: bytes) -> bytes:
-    """Return the record with the bytes of one line replaced, the chain after it mended."""
+    """Return the record with the bytes of one line replaced, and the chain after it repaired."""
     bodies, prev = [*BODIES[:number], body], digest(body)
     for line in CLEAN[number + 1 :]:
         mended = {**line, "prev": prev}
@@ -285,7 +285,7 @@ BAD_FILES: tuple[tuple[str, bytes, int, str], ...] = (
     ("data", "line", "expected"), [row[1:] for row in BAD_FILES], ids=[row[0] for row in BAD_FILES]
 )
 def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, line: int, expected: str) -> None:
-    """A file that is no record is refused as such, by the number of the line and what should stand there."""
+    """The error has the number of the wrong line, and its expected content."""
     error = refused(tmp_path / "m", data)
     assert (error.line, error.expected[: len(expected)]) == (line, expected)
     assert error.found
@@ -294,7 +294,7 @@ def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, lin
 @pytest.mark.parametrize("form", [0, 2, "1", 1.0, True, None, [1]])
 @pytest.mark.parametrize("read", [read_record, read_header, partial(check_redacted_record, find_game=find_game)])
 def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], form: Any) -> None:
-    """Nothing else is said of a record of another format, whatever stands in it: its key, here, is none of a header."""
+    """Its other content is not judged, such as the key here, which is none of a header."""
     path = tmp_path / "m"
     path.write_bytes(chained([{**HEADER, "format": form, "locked_seed": None, "later": 1}, *CLEAN[1:]]))
     with pytest.raises(RecordError, match="this referee reads format 1 alone") as caught:
@@ -303,7 +303,7 @@ def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], fo
 
 
 def test_other_line_ends_are_none(tmp_path: Path) -> None:
-    """A record that went through a program which writes other line ends is refused at once."""
+    """A record with other line ends, as some programs write them, is refused at once."""
     assert refused(tmp_path / "m", record_of("clean").replace(b"\n", b"\r\n")).line in (0, 1)
 
 
@@ -317,7 +317,7 @@ NO_FILES: tuple[tuple[Callable[[Path], None], str], ...] = (
 
 @pytest.mark.parametrize(("make", "expected"), NO_FILES, ids=["folder", "pipe", "nothing", "link to itself"])
 def test_what_can_not_be_read(tmp_path: Path, make: Callable[[Path], None], expected: str) -> None:
-    """A folder, a pipe, a file that is not there and a link to itself are no records."""
+    """A folder, a pipe, a missing file and a link to itself are no records."""
     path = tmp_path / "m"
     make(path)
     with pytest.raises(RecordError, match=f": expected {expected}") as caught:
@@ -326,7 +326,7 @@ def test_what_can_not_be_read(tmp_path: Path, make: Callable[[Path], None], expe
 
 
 def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
-    """What is longer than any record is refused before it is read."""
+    """A file that is longer than any record is refused before it is read."""
     path = tmp_path / "m"
     path.touch()
     os.truncate(path, MAX_RECORD_BYTES + 1)
@@ -337,7 +337,7 @@ def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("reads", [read_record, read_header, lambda path: read_start(path.parent)])
 def test_a_line_without_an_end_is_not_read_to_its_end(tmp_path: Path, reads: Callable[[Path], object]) -> None:
-    """What is longer than any line is none, before it takes all memory; such a file takes no room on the disk."""
+    """A line that is longer than any other is refused before it fills the memory; such a file is sparse."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"n":0,"prev":"","kind":"tournament"')
     os.truncate(path, MAX_RECORD_BYTES)

@@ -1,4 +1,4 @@
-"""Redacted records that somebody sealed who has the key: what they show says one thing, in one form only."""
+"""Redacted records that were sealed with the key: their content must be consistent, and in one form."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ def shown(name: str = "late move") -> Lines:
 
 
 def refused(path: Path, lines: Lines) -> RecordError:
-    """Seal lines with the key, and return what is wrong with them."""
+    """Seal lines with the key, and return the error."""
     path.write_bytes(rewritten(lines))
     with pytest.raises(RecordError) as caught:
         check_redacted_record(path, GAME)
@@ -52,14 +52,14 @@ def entries(lines: Lines, least: int) -> list[dict[str, Any]]:
 
 
 def turned(holder: dict[str, Any]) -> None:
-    """Turn the order of an object's keys around."""
+    """Reverse the order of an object's keys."""
     items = list(holder.items())
     holder.clear()
     holder.update(reversed(items))
 
 
 def without_view(lines: Lines) -> None:
-    """Leave a view out, and let its digest stand."""
+    """Leave out a view, but not its digest."""
     next(entry for opened in entries(lines, 1) for entry in opened.values() if len(entry) > 2).pop()
 
 
@@ -111,7 +111,7 @@ FORMS: dict[str, Forge] = {
 
 @pytest.mark.parametrize("forge", FORMS.values(), ids=FORMS)
 def test_a_redacted_record_has_one_form(tmp_path: Path, forge: Forge) -> None:
-    """Whoever has the key can write none that says the same in another way, or hides more."""
+    """With the key, nobody can write one with the same content in another form, or one that hides more."""
     lines = shown()
     forge(lines)
     assert refused(tmp_path / "m", lines).line is not None
@@ -223,7 +223,7 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
 
 @pytest.mark.parametrize(("name", "forge", "expected"), CONTENTS.values(), ids=CONTENTS)
 def test_what_is_shown_contradicts_nothing(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
-    """Visible fields are held against each other, though most of a record is hidden."""
+    """Visible fields are compared with each other, although most of a record is hidden."""
     lines = shown(name)
     forge(lines)
     error = refused(tmp_path / "m", lines)
@@ -249,7 +249,7 @@ OTHER = "00" * 32
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", DEALT)
 def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat: int) -> None:
-    """With it, the first view follows; another seed is not the one that was committed to."""
+    """With the seed, the first view must follow; another seed contradicts the commitment."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, seat))
     redaction = check_redacted_record(path, GAME)
@@ -267,7 +267,7 @@ def another_hand(lines: Lines) -> None:
 
 
 def my_play(lines: Lines) -> dict[str, Any]:
-    """Return what is shown of the first play of the seat itself after which it drew."""
+    """Return the shown fields of the seat's own first play after which it drew."""
     return next(entry for entry in entries(lines, 2) if "commands.0.draws" in entry)
 
 
@@ -277,7 +277,7 @@ def other_draws(lines: Lines) -> None:
 
 
 def other_move(lines: Lines) -> None:
-    """Let the seat have made another move that it could have made, too."""
+    """Replace the seat's move by another legal one."""
     my_play(lines)["event.move"][1] = {"action": "pass"}
 
 
@@ -301,7 +301,7 @@ def other_rule(lines: Lines) -> None:
 
 
 def other_turn(lines: Lines) -> None:
-    """Let the second turn be the third seat's, which is said to have taken the time for it."""
+    """Let the third seat have the second turn, and the time for it."""
     (asked,) = (command for command in lines[10]["commands"] if command["command"] == "ask-move")
     asked["seat"] = lines[11]["event"]["seat"] = 2
     used_ms = lines[-2]["result"]["used_ms"]
@@ -326,7 +326,7 @@ def other_turn(lines: Lines) -> None:
     ],
 )
 def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
-    """Without the seed it can't be: the record holds."""
+    """Without the seed, the record holds."""
     lines = shown(name)
     forge(lines)
     path = tmp_path / "m"
@@ -337,7 +337,7 @@ def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, 
 
 
 def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
-    """As when a match begins; nothing is dealt."""
+    """As at the beginning of a match; nothing is dealt."""
     lines = shown("dealt")
     lines[0]["setup"]["options"] = {"q_bonus": -1}
     path = tmp_path / "m"
@@ -348,7 +348,7 @@ def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FINISHED)
 def test_what_was_redacted_holds(tmp_path: Path, name: str) -> None:
-    """Of every kind of match, whoever's record it is."""
+    """Records of every kind of match, redacted for any seat."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, SEAT))
     assert (check_redacted_record(path, GAME).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))

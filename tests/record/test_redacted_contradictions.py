@@ -1,4 +1,4 @@
-"""What an open line of a redacted record says against another one, though somebody sealed both who has the key."""
+"""Open lines of a redacted record that contradict each other, although somebody with the key sealed it."""
 
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ CONTRADICTIONS: dict[str, tuple[str, Forge, str]] = {
 
 @pytest.mark.parametrize(("name", "forge", "expected"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
 def test_open_lines_agree(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
-    """No seed is needed for it."""
+    """This needs no seed."""
     lines = shown(name)
     forge(lines)
     error = refused(tmp_path / "m", lines)

@@ -1,4 +1,4 @@
-"""Redacted records that somebody wrote himself: chain and seal hold, and a line that is none is named all the same."""
+"""Redacted records made by a forger: chain and seal hold, and an invalid line is named all the same."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def lines_of(folder: Path, name: str, seat: int) -> list[dict[str, Any]]:
 
 
 def write(path: Path, lines: list[dict[str, Any]]) -> Path:
-    """Chain lines anew, and seal them with the forger's key."""
+    """Chain lines again, and seal them with the forger's key."""
     prev, data = ZEROS, b""
     lines[0]["key"] = FORGERS_KEY
     for number, line in enumerate(lines):
@@ -76,7 +76,7 @@ FORGED: dict[str, tuple[Forge, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("forge", "kind"), FORGED.values(), ids=FORGED)
 def test_a_line_that_is_none_is_named(tmp_path: Path, forge: Forge, kind: str) -> None:
-    """Whatever somebody signed with a key of his own, it is the record that does not hold, and its line is told."""
+    """The seal is of a key of the forger's own, and the invalid line is named."""
     lines = lines_of(tmp_path, "illegal move", 0)
     check_redacted_record(write(tmp_path / "m", lines), REGISTRY.game)
     forge(lines)
@@ -87,7 +87,7 @@ def test_a_line_that_is_none_is_named(tmp_path: Path, forge: Forge, kind: str) -
 
 @pytest.mark.forges
 def test_another_limit_for_nothing_is_explained(tmp_path: Path) -> None:
-    """A forger may extend a limit that nobody had; whoever explains that does not stumble over it."""
+    """A forger may extend a limit that no request had; explaining that record still works."""
     lines = lines_of(tmp_path, "illegal move", 1)
     lines[1]["commands"][1] = {"command": "extend-limit", "seat": 1, "limit_ms": 5000.0}
     path = write(tmp_path / "m", lines)
@@ -100,7 +100,7 @@ def test_another_limit_for_nothing_is_explained(tmp_path: Path) -> None:
 def test_a_fault_of_the_checkers_accuses_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
-    """What goes wrong while hidden fields are looked for is raised as it is."""
+    """An exception while hidden fields are compared is raised as it is."""
     path = write(tmp_path / "m", lines_of(tmp_path, "illegal move", 0))
 
     def fail(_line: object) -> None:
@@ -112,7 +112,7 @@ def test_a_fault_of_the_checkers_accuses_no_record(
 
 
 def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path: Path) -> None:
-    """The header of a new deal hides nothing, and of an acknowledged match the first view may be the seat's own."""
+    """The header of a new deal hides nothing, and the first view of an acknowledged match may be the seat's own."""
     path = tmp_path / "redacted.jsonl"
     path.write_bytes(b"".join(encode(line) for line in lines_of(tmp_path, "dealt, acknowledged", 0)))
     with pytest.raises(IsRedacted):

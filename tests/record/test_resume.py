@@ -25,7 +25,7 @@ STORIES = ("clean", "acknowledged", "illegal move", "dealt, acknowledged", "void
 
 
 def finished(story: Story, path: Path) -> None:
-    """Feed a reopened match the events of its story that it has not had, and write them."""
+    """Feed the remaining events of its story to a reopened match, and write them."""
     resumed = reopen(path, FIND, SEALER)
     if resumed.match.result is not None:
         return
@@ -46,7 +46,7 @@ def _end(resumed: Resumption) -> None:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_match_goes_on_wherever_its_record_was_cut(tmp_path: Path, name: str) -> None:
-    """Cut behind any line, whole or torn, the record is finished and says what the undisturbed one says."""
+    """Cut after any line, whole or torn, the record is finished with the same content as the undisturbed one."""
     story, lines = tell(name), record_of(name).splitlines(keepends=True)
     for count in range(1, len(lines)):
         for torn in (b"", lines[count][: len(lines[count]) // 2], lines[count][:-1]):
@@ -60,7 +60,7 @@ def test_a_match_goes_on_wherever_its_record_was_cut(tmp_path: Path, name: str) 
 
 
 def test_the_match_is_as_it_was(tmp_path: Path) -> None:
-    """Phase, turn and open requests are those of the moment; the programs are those of the header."""
+    """Phase, turn and open requests are those at the crash; the programs are those of the header."""
     path = tmp_path / "m.jsonl"
     tell("unfinished").write(path)
     resumed = reopen(path, FIND, SEALER)
@@ -74,7 +74,7 @@ def test_the_match_is_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_what_cannot_be_taken_up(tmp_path: Path) -> None:
-    """A finished record, another key's, a changed one and none at all are refused, and stay as they are."""
+    """A finished record, another key's, a changed one and a missing one are refused, and not changed."""
     path = tmp_path / "m.jsonl"
     whole, begun = record_of("clean"), b"".join(record_of("dealt").splitlines(keepends=True)[:6])
     for data, sealer, problem in (
@@ -92,7 +92,7 @@ def test_what_cannot_be_taken_up(tmp_path: Path) -> None:
 
 @pytest.fixture
 def played(tmp_path: Path) -> tuple[MatchContext, MatchEntry]:
-    """Return what a match was opened for whose record is sealed and whose result was not taken in, and that result."""
+    """Return the context and the result of a match whose record is sealed, but not yet in the tournament's record."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         context = organiser.recorder.open(organiser.due()[0])
         return context, organiser.record_match(context)
@@ -104,7 +104,7 @@ def path_in(folder: Path, context: MatchContext) -> Path:
 
 
 def recovered(folder: Path, context: MatchContext, sealer: Sealer = SEALER) -> Recovery:
-    """Look at one match."""
+    """Recover a single match."""
     return recover(folder, {context.fixture.match: context}, find_game, sealer)
 
 
@@ -122,7 +122,7 @@ def test_of_what_was_never_begun_nothing_is_known(tmp_path: Path, played: tuple[
 
 @pytest.mark.forges
 def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
-    """Cut off behind any line or within it: without its first line it is put aside, without its seal played on."""
+    """Cut after any line or within it: without its first line it is put aside, without its seal played on."""
     context, _entry = played
     path = path_in(tmp_path, context)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -142,7 +142,10 @@ def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tup
 def test_a_record_that_a_dying_worker_still_writes_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: tuple[MatchContext, MatchEntry]
 ) -> None:
-    """What the worker has written until then counts; one that does not let go of it is told of, after a while."""
+    """Everything counts that the worker writes until then.
+
+    If it keeps the file open, an error says so after a while.
+    """
     path, pauses = path_in(tmp_path, played[0]), list[float]()
     *lines, _result, _seal = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
@@ -217,7 +220,7 @@ def test_what_does_not_hold_is_not_gone_on_with(
     change: Callable[[Path, MatchContext], None],
     complaint: str,
 ) -> None:
-    """Another match's record, another opening's or another key's, a changed one, and what is no file."""
+    """Another match's record, another opening's or another key's, a changed one, and a path that is no file."""
     context, _entry = played
     change(path_in(tmp_path, context), context)
     with pytest.raises(RecordError, match=complaint):
@@ -228,7 +231,7 @@ def test_what_does_not_hold_is_not_gone_on_with(
 def test_records_that_the_tournament_does_not_tell_of_are_named(
     tmp_path: Path, played: tuple[MatchContext, MatchEntry]
 ) -> None:
-    """They may be left of another run: it is not gone on with beside them."""
+    """They may belong to another run, so the tournament is not resumed."""
     contexts = read_tournament(record_path(tmp_path, "cup")).contexts
     assert list(contexts) == [played[1].match]
     check_no_others(tmp_path, "cup", contexts)

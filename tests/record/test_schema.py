@@ -1,4 +1,4 @@
-"""Lines: every event and command as it stands in a record, digests of views, and bodies that are no line."""
+"""Lines: every event and command as it is in a record, digests of views, and invalid lines."""
 
 import hashlib
 import json
@@ -131,12 +131,12 @@ COMMANDS: tuple[tuple[c.Command, dict[str, Any]], ...] = (
 
 
 def step_line(event: Any, commands: Any = ()) -> Line:
-    """Return a step, plain."""
+    """Return the plain line of a transition."""
     return {"n": 1, "prev": ZEROS, "kind": "step", "event": event, "commands": list(commands)}
 
 
 def step_of(event: Any, commands: Any = ()) -> bytes:
-    """Return the bytes of a step, every hidden value salted with the forger's salt."""
+    """Return the bytes of a transition's line, with every hidden value salted with the forger's salt."""
     return line_bytes(step_line(event, commands))
 
 
@@ -146,7 +146,7 @@ def line_of(data: bytes) -> Any:
 
 
 def test_the_first_line_follows_zeros() -> None:
-    """What stands for the hash of no line is 64 zeros; the format is the first one."""
+    """Its `prev` is 64 zeros, and the format is the first one."""
     assert FIRST_PREV == ZEROS == "0" * 64
     assert FORMAT == 1
     assert line_hash(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -154,7 +154,7 @@ def test_the_first_line_follows_zeros() -> None:
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_is_read_as_it_was_written(event: e.AnyEvent) -> None:
-    """Every event comes out of its line equal, down to the last bit of its instants."""
+    """Every event that is read is equal to the written one, down to the last bit of its instants."""
     core = step_line(msgspec.to_builtins(event))
     entries = hide(core)
     data, found = encode_line(core, entries)
@@ -171,7 +171,7 @@ def test_every_event_is_tried() -> None:
 
 @pytest.mark.parametrize(("command", "plain"), COMMANDS, ids=lambda row: type(row).__name__)
 def test_a_command_in_a_line(command: c.Command, plain: dict[str, Any]) -> None:
-    """Every command stands there by its name with all its fields; a view as the SHA-256 of its msgpack bytes."""
+    """Every command has its name and all its fields; a view is the SHA-256 of its msgpack bytes."""
     shown = hashlib.sha256(msgspec.msgpack.encode(VIEW)).hexdigest()
     expected = [{key: shown if value == "DIGEST" else value for key, value in plain.items()}]
     assert json.loads(plain_json((command,))) == expected
@@ -180,14 +180,14 @@ def test_a_command_in_a_line(command: c.Command, plain: dict[str, Any]) -> None:
 
 
 def test_every_command_is_tried() -> None:
-    """The table above has a row for each kind of command, and the stories bring every one of them about."""
+    """The table above has a row for each kind of command, and each occurs in the stories."""
     tried = {type(command) for command, _ in COMMANDS}
     given = {type(command) for name in STORIES for _, commands in tell(name).steps for command in commands}
     assert tried == given == {*c.SeatCommand.__subclasses__(), c.CloseMatch}
 
 
 def test_header_result_and_seal_are_lines() -> None:
-    """First and last lines come out equal, whatever names and a result hold."""
+    """First and last lines are read as they were written, whatever names and a result contain."""
     setup = setup_of(2, names=("\u00fc \u2028", "\x7f"), options={"q_bonus": 0}, position={"any": [1, None, 1.5]})
     header = Header(
         n=0,
@@ -241,7 +241,7 @@ HIDDEN_CASES: tuple[tuple[str, Line, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize(("line", "hidden"), [row[1:] for row in HIDDEN_CASES], ids=[row[0] for row in HIDDEN_CASES])
 def test_what_concerns_one_seat_is_not_in_the_core(line: Line, hidden: dict[str, Any]) -> None:
-    """The core holds the salted hash, `open` the salt and the value; every salt is another one."""
+    """The core has the salted hash, `open` the salt and the value; all salts differ."""
     core = deepcopy(line)
     entries = hide(core)
     assert {path: value for path, (_, value) in entries.items()} == hidden
@@ -303,7 +303,7 @@ BADLY_HIDDEN: tuple[tuple[str, bytes], ...] = (
 
 @pytest.mark.parametrize("data", [row[1] for row in BADLY_HIDDEN], ids=[row[0] for row in BADLY_HIDDEN])
 def test_a_hidden_field_that_is_not_what_it_should_be(data: bytes) -> None:
-    """What stands in `open` is what the core has the hashes of: all of it, nothing else, in the order of writing."""
+    """`open` must have exactly the values behind the hashes of the core, in their order."""
     assert isinstance(line_of(MOVED), Transition)
     assert isinstance(line_of(BROKEN), Transition)
     with pytest.raises(BadLine, match=r"."):
@@ -322,7 +322,7 @@ MOVES: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("move", MOVES, ids=repr)
 def test_a_move_that_looks_hidden_is_a_move(move: Any) -> None:
-    """A player that sends what a record's own hashes look like spoils no record."""
+    """A player that sends something like a record's own hashes spoils no record."""
     event = {**msgspec.to_builtins(EVENTS[2]), "move": move}
     assert msgspec.to_builtins(line_of(step_of(event)).event) == event
 
@@ -386,7 +386,7 @@ BAD: tuple[tuple[str, bytes], ...] = (
 
 @pytest.mark.parametrize("body", [row[1] for row in BAD], ids=[row[0] for row in BAD])
 def test_a_body_that_is_no_line(body: bytes) -> None:
-    """Whatever else the bytes are, they are refused with a reason."""
+    """All other bytes are refused with a reason."""
     assert isinstance(line_of(OPENED), Transition)
     with pytest.raises(BadLine, match=r"."):
         line_of(body)

@@ -1,4 +1,4 @@
-"""What records tell of fairness in time: lag, close calls, expulsions for time and verdicts voided."""
+"""The fairness of time in records: lag, close calls, expulsions for time, and voided verdicts."""
 
 from pathlib import Path
 
@@ -59,14 +59,14 @@ def test_a_spread_is_of_times_that_there_were(
 
 @pytest.mark.parametrize(("used_ms", "is_close"), [(899.9, False), (900.0, True), (1000.0, True), (1000.1, False)])
 def test_a_close_call_is_in_time(used_ms: float, is_close: bool) -> None:  # noqa: FBT001  # a column of the table
-    """The last tenth of the limit is close; what is over it is late; a limit that passed is no answer."""
+    """The last tenth of the limit is close; more than the limit is late; a limit that passed is no answer."""
     assert is_close == timing(used_ms).is_close
     assert not timing(used_ms, is_answer=False).is_close
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=[path.stem for path in RECORDS])
 def test_every_expulsion_for_time_is_told(path: Path) -> None:
-    """Of every golden record: fouls of time that a request stands behind, and no other fouls."""
+    """In every golden record, exactly the fouls for time that belong to a request are listed."""
     record = read_record(path)
     found = fairness(timings(record))
     assert record.result is not None
@@ -77,14 +77,14 @@ def test_every_expulsion_for_time_is_told(path: Path) -> None:
 
 
 def test_what_an_answer_used_is_its_players_alone() -> None:
-    """The referee's lag is told apart from the time that was charged, and so is the limit."""
+    """The referee's lag is separate from the charged time and from the limit."""
     (late,) = of("deadline").late
     assert (late.cause, late.name, late.is_answer, late.limit_ms) == ("timeout", "b", False, 1000.0)
     assert (late.used_ms, late.lag_ms) == (1001.25, 0.25)
 
 
 def test_a_verdict_that_was_not_given_is_told() -> None:
-    """A limit that began anew and a late answer that counted are no expulsions."""
+    """A limit that began again and a late answer that counted are no expulsions."""
     found = of("late-for-a-stall")
     assert found.late == []
     assert [(item.is_answer, item.stalled_ms) for item in found.voided] == [(False, 300.0), (True, 300.0)]
@@ -92,13 +92,13 @@ def test_a_verdict_that_was_not_given_is_told() -> None:
 
 
 def test_after_two_standstills_the_third_verdict_counts() -> None:
-    """A limit begins anew twice at most."""
+    """A limit begins again at most twice."""
     found = of("too-late-after-stalls")
     assert (len(found.late), len(found.voided)) == (1, 2)
 
 
 def test_records_are_taken_together() -> None:
-    """Players are one by their name over all matches, and a silent match has no figures."""
+    """A name is one player over all matches, and a silent match has no figures."""
     both = [item for name in ("clean", "seats-by-lot") for item in timings(read_record(GOLDEN / f"{name}.jsonl"))]
     found = fairness(both, 2)
     assert found.matches == 2
@@ -112,7 +112,7 @@ def test_records_are_taken_together() -> None:
 
 
 def test_a_slow_host_is_seen() -> None:
-    """Each process has the times of the matches that it has played; a limit that passed is no answer."""
+    """Each process has the times of the matches that it played; a limit that passed is no answer."""
     slow = [timing(used_ms, process="b", lag_ms=used_ms / 10) for used_ms in (40.0, 60.0, 80.0)]
     quick = [timing(10.0, process="a"), timing(2000.0, process="a", is_answer=False)]
     found = fairness([*slow, *quick]).processes
@@ -123,7 +123,7 @@ def test_a_slow_host_is_seen() -> None:
 
 
 def test_processes_are_told_by_themselves() -> None:
-    """Over all records, each with the matches that it has played."""
+    """Each process has its matches of all records."""
     time = ProcessTime(process="b", matches=1, answers=2, median_ms=1.0, most_ms=3.0, lag_ms=0.5, standstills=1)
     records = [
         replace(fairness([]), processes=[time]),

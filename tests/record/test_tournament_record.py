@@ -1,4 +1,4 @@
-"""The record of a tournament: what is written is read again, and what is not as it was written is refused."""
+"""The record of a tournament: reading gives back what was written, and refuses anything else."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +52,7 @@ def events_of(path: Path) -> list[e.AnyTournamentEvent]:
 
 
 def test_what_is_written_is_read(played: Path) -> None:
-    """Every event with the hash of its line, the spec, and what each match was opened for."""
+    """Every event with the hash of its line, the spec, and the context of each match."""
     record = read_tournament(played)
     assert (record.header.spec, record.header.key) == (cup(), SEALER.public)
     assert (record.is_sealed, record.is_finished) == (True, True)
@@ -75,7 +75,7 @@ def test_what_is_written_is_read(played: Path) -> None:
 
 
 def test_it_folds_to_what_it_says(played: Path) -> None:
-    """Each step gives the commands of its line."""
+    """Each transition gives the commands of its line."""
     record = read_tournament(played)
     header = record.header
     tournament = new_tournament(header.spec, FORMATS[header.spec.format], header.salt)
@@ -86,7 +86,7 @@ def test_it_folds_to_what_it_says(played: Path) -> None:
 
 
 def test_a_record_is_gone_on_with_after_a_seal(tmp_path: Path) -> None:
-    """Every seal covers all that stands before it, and the last line alone says whether it was left in order."""
+    """Every seal covers all lines before it, and only the last line says whether the referee stopped in order."""
     states = []
     for number in range(3):
         with Organiser(tmp_path, cup(), Random(number)) as organiser:
@@ -102,7 +102,7 @@ def test_a_record_is_gone_on_with_after_a_seal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rest", [b"", b'{"n":', b'{"n":4,"prev":"', b"\xff\x00"])
 def test_a_torn_end_is_cut_off(tmp_path: Path, rest: bytes) -> None:
-    """What stands behind the last line feed was never written whole; the record goes on before it."""
+    """Bytes after the last line feed are no whole line; the record continues before them."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.play(1, at_once=1)
     path = record_path(tmp_path, "cup")
@@ -117,7 +117,7 @@ def test_a_torn_end_is_cut_off(tmp_path: Path, rest: bytes) -> None:
 
 
 def test_nobody_else_writes_it_meanwhile(tmp_path: Path) -> None:
-    """Neither while its referee does, nor if it went on after it had been read; and none is overwritten."""
+    """Neither while its referee does, nor if it has grown since it was read; and none is overwritten."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         record = read_tournament(organiser.writer.path)
         with pytest.raises(BlockingIOError, match="another referee writes this record"):
@@ -129,7 +129,7 @@ def test_nobody_else_writes_it_meanwhile(tmp_path: Path) -> None:
 
 
 def test_what_it_was_begun_with_is_known_without_a_fold(tmp_path: Path) -> None:
-    """Those who joined are entrants, with their programs; whose program changed has the new one."""
+    """Late entrants are among them with their programs, and changed programs have the new digest."""
     late = Participant(name="late", player="house:dag")
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.EntrantJoined(at=AT, participant=late, digest="a" * 64))
@@ -145,7 +145,7 @@ def test_what_it_was_begun_with_is_known_without_a_fold(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) -> None:
-    """By its first line; a folder without one, and what is no file at all, hold none."""
+    """By its first line; a folder without one, and a path that is no file, have none."""
     assert find_record(played.parent) == played
     assert [path for path in played.parent.glob("*.jsonl") if is_tournament(path)] == [played]
     (tmp_path / "m.jsonl").write_bytes(record_of("clean"))
@@ -157,7 +157,7 @@ def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) ->
 
 @pytest.mark.forges
 def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path, damaged: Path) -> None:
-    """What a tournament began with is read before its record is folded, which names the line."""
+    """The settings of a tournament are read before its record is folded; the fold names the line."""
     lines = course_of(played)
     lines[1] = {**lines[1], "event": {"event": "program-changed", "at": AT, "entrant": 99, "digest": "a" * 64}}
     damaged.write_bytes(chain(lines, SEALER))
@@ -170,7 +170,7 @@ def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path,
 @pytest.mark.forges
 @pytest.mark.parametrize(("old", "new"), [("1", "true"), ("1", "1.0")])
 def test_commands_are_compared_in_their_form(played: Path, damaged: Path, old: str, new: str) -> None:
-    """To Python, true is 1 and 1.0 is 1; in a record they are not."""
+    """Python treats true and 1 and 1.0 as equal; a record does not."""
     lines = course_of(played)
     step = next(line for line in lines if line.get("commands") and "round" in line["commands"][0])
     step["commands"][0]["round"] = {"true": True, "1.0": 1.0}[new]
@@ -243,7 +243,7 @@ FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("name", FORGERIES)
 def test_what_is_no_record_is_refused(played: Path, damaged: Path, name: str) -> None:
-    """Chained and sealed by the key at hand: form alone is what is wrong."""
+    """These are chained and sealed with the right key; only their form is wrong."""
     forge, complaint = FORGERIES[name]
     damaged.write_bytes(chain(forge(course_of(played)), SEALER))
     with pytest.raises(RecordError, match=complaint):
@@ -252,7 +252,7 @@ def test_what_is_no_record_is_refused(played: Path, damaged: Path, name: str) ->
 
 @pytest.mark.forges
 def test_no_seal_among_them_may_be_forged(played: Path, damaged: Path) -> None:
-    """Not only the last one is verified."""
+    """All seals are verified, not only the last one."""
     lines = course_of(played)
     first = next(number for number, line in enumerate(lines) if line["kind"] == "seal")
     assert first < len(lines) - 1
@@ -263,7 +263,7 @@ def test_no_seal_among_them_may_be_forged(played: Path, damaged: Path) -> None:
 
 
 def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
-    """A folder and a file that is not there are no records."""
+    """A folder and a missing file are no records."""
     (tmp_path / "folder").mkdir()
     for name, complaint in (("folder", "expected a file"), ("nowhere", "expected a readable file")):
         with pytest.raises(RecordError, match=complaint):
@@ -277,7 +277,7 @@ places = st.floats(0, 1, exclude_max=True)
 @settings(max_examples=200, deadline=None)
 @given(place=places, length=st.integers(0, 300), new=st.binary(max_size=40))
 def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, length: int, new: bytes) -> None:
-    """Bytes that are others, missing or too many, anywhere: an error, or nothing but the end is missing."""
+    """Changed, missing or additional bytes lead to an error, or only the end is missing."""
     data = played.read_bytes()
     begin = int(place * len(data))
     _check_damage(played, damaged, data[:begin] + new + data[begin + length :])
@@ -287,7 +287,7 @@ def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, le
 @settings(max_examples=200, deadline=None)
 @given(place=places, mask=st.integers(1, 255))
 def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, mask: int) -> None:
-    """In any place, the last line feed among them."""
+    """In any place, even the last line feed."""
     data = bytearray(played.read_bytes())
     data[int(place * len(data))] ^= mask
     _check_damage(played, damaged, bytes(data))
@@ -297,7 +297,7 @@ def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, ma
 @settings(max_examples=100, deadline=None)
 @given(one=places, other=places, way=st.sampled_from(["left out", "doubled", "swapped", "cut"]))
 def test_damaged_lines_are_refused(played: Path, damaged: Path, one: float, other: float, way: str) -> None:
-    """Lines that are missing, stand there twice or in other places; behind a cut the rest is the same."""
+    """Lines that are missing, doubled or misplaced; after a cut, only the end is missing."""
     lines = played.read_bytes().splitlines(keepends=True)
     here, there = int(one * len(lines)), int(other * len(lines))
     match way:
@@ -313,7 +313,7 @@ def test_damaged_lines_are_refused(played: Path, damaged: Path, one: float, othe
 
 
 def _check_damage(played: Path, damaged: Path, data: bytes) -> None:
-    """Check that a damaged record is refused, or says what the whole one says, up to where it ends."""
+    """Check that a damaged record is refused, or agrees with the whole one up to its end."""
     assume(data != played.read_bytes())
     damaged.write_bytes(data)
     try:

@@ -1,4 +1,4 @@
-"""Steps in one pass: the bytes of the plain line whose fields were hidden one by one."""
+"""Lines of transitions in one pass: their bytes are those of the plain line with its fields hidden one by one."""
 
 import hashlib
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def line_by_hand(event: e.Event, commands: Sequence[c.Command], standstills: Seq
 def test_one_pass_gives_the_bytes_of_the_plain_line(
     event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]
 ) -> None:
-    """Every kind of event and of command, what is null or left out not hidden, and what looks hidden hidden again."""
+    """Every kind of event and of command; null and missing values are not hidden, and values that look hidden are."""
     line = line_in_one_pass(event, commands, standstills)
     assert line == line_by_hand(event, commands, standstills)
     assert not read_line(line).is_redacted
@@ -63,14 +63,14 @@ def test_one_pass_gives_the_bytes_of_the_plain_line(
 
 @pytest.mark.parametrize("name", STORIES)
 def test_so_do_all_steps_of_whole_matches(name: str) -> None:
-    """Whatever happens in a match, its line in one pass is the plain line's."""
+    """In whole matches, each line in one pass is the plain line's."""
     for event, commands in tell(name).steps:
         told = (event, commands, standstills_of(event))
         assert line_in_one_pass(*told) == line_by_hand(*told)
 
 
 def test_no_two_salts_are_the_same() -> None:
-    """Salts are drawn many at once, and each is used once; two writers share none."""
+    """Many salts are drawn at once, and each is used once; two writers share none."""
     drawn = [salt for salts in (new_salts(), new_salts()) for salt in islice(salts, 100)]
     assert len({*drawn}) == 200
     assert {len(salt) for salt in drawn} == {32}

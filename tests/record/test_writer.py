@@ -1,4 +1,4 @@
-"""Writing: exact bytes, a chain that others can check, nothing buffered, nothing overwritten, nothing swallowed."""
+"""Writing a record: exact bytes, a chain that others can check, nothing buffered, overwritten or swallowed."""
 
 import contextlib
 import io
@@ -53,7 +53,7 @@ LINE_KEYS = {
 
 
 def test_the_bytes_of_a_tiny_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A header, a step and a seal are exactly these bytes, whatever runs underneath, but for what chance draws."""
+    """A header, a transition and a seal are exactly these bytes on any machine, except for random values."""
     monkeypatch.setattr("secrets.token_hex", lambda count: "5a" * count)
     monkeypatch.setattr("os.urandom", bytes)
     writer = RecordWriter(tmp_path / "tiny.log", KEY)
@@ -69,7 +69,7 @@ def test_the_bytes_of_a_tiny_record(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("is_fixed", [True, False])
 def test_the_seed_is_locked_in_the_header(tmp_path: Path, is_fixed: bool) -> None:  # noqa: FBT001 - a column
-    """The referee's key alone opens it; it stands there openly only if it was fixed beforehand."""
+    """Only the referee's key opens it; it is also there openly if it was fixed beforehand."""
     writer = RecordWriter(tmp_path / "m.jsonl", KEY)
     writer.write_header(TINY, SEED, is_fixed=is_fixed, referee="", opened="", programs=["x", "y"])
     writer.close()
@@ -83,7 +83,7 @@ def test_the_seed_is_locked_in_the_header(tmp_path: Path, is_fixed: bool) -> Non
 
 @pytest.mark.parametrize("name", STORIES)
 def test_every_line_is_chained_to_the_one_before(name: str) -> None:
-    """Numbers count from 0, and each line holds the SHA-256 of the bytes before it: no code of the referee's needed."""
+    """Numbers count from 0, and each line has the SHA-256 of the bytes before it; hashlib alone checks this."""
     prev = ZEROS
     bodies = record_of(name).split(b"\n")
     assert bodies.pop() == b""
@@ -101,7 +101,7 @@ def test_every_line_is_chained_to_the_one_before(name: str) -> None:
 
 
 def test_no_salt_is_drawn_twice() -> None:
-    """No two hidden fields of all records have the same salt, and each has 16 bytes."""
+    """No two hidden fields of all records have the same salt, and each salt has 16 bytes."""
     salts = [salt for name in STORIES for line in lines_of(record_of(name)) for salt in line["open"].values()]
     assert len(set(salts)) == len(salts) > 1000
     assert {len(bytes.fromhex(salt)) for salt in salts} == {16}
@@ -121,7 +121,7 @@ def test_every_line_stands_in_the_file_before_the_caller_goes_on(tmp_path: Path)
 
 
 def test_the_whole_record_is_synced_with_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever writes the result has the disk keep the file, its last line included, and then its name in the folder."""
+    """After the result, the disk has the whole file, and then its name in the folder."""
     synced: list[tuple[int, int]] = []
     monkeypatch.setattr(os, "fsync", lambda number: synced.append((os.fstat(number).st_ino, os.fstat(number).st_size)))
     path = tell("clean").write(tmp_path / "m.jsonl")
@@ -130,7 +130,7 @@ def test_the_whole_record_is_synced_with_its_result(tmp_path: Path, monkeypatch:
 
 
 def test_a_failing_sync_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the disk's at the very end reaches the caller; what was written stays."""
+    """An error of the disk at the end reaches the caller; the file stays."""
 
     def fail(_number: int) -> None:
         raise OSError(5, "Input/output error")
@@ -142,7 +142,7 @@ def test_a_failing_sync_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_folders_are_made(tmp_path: Path) -> None:
-    """The folder of a record need not be there."""
+    """The folder of a record need not exist."""
     tell("clean").write(tmp_path / "some" / "where" / "m.jsonl")
     assert said((tmp_path / "some" / "where" / "m.jsonl").read_bytes()) == said(record_of("clean"))
 
@@ -165,7 +165,7 @@ OCCUPY: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("occupy", OCCUPY.values(), ids=OCCUPY)
 def test_nothing_is_overwritten(tmp_path: Path, occupy: Callable[[Path], Any]) -> None:
-    """Where something has the record's name, no record is begun, and everything stays as it was."""
+    """If a file has the record's name, no record is begun, and the file is not changed."""
     path = tmp_path / "m.jsonl"
     occupy(path)
     before = {found: found.is_file() and found.read_bytes() for found in tmp_path.iterdir()}
@@ -175,7 +175,7 @@ def test_nothing_is_overwritten(tmp_path: Path, occupy: Callable[[Path], Any]) -
 
 
 def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
-    """A folder that can't be made is an error of the disk's."""
+    """A folder that can't be made is an error of the disk."""
     (tmp_path / "logs").touch()
     with pytest.raises(OSError, match="logs"):
         RecordWriter(tmp_path / "logs" / "m.jsonl", SEALER)
@@ -204,7 +204,7 @@ def complete(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_disk_that_fills_up_leaves_a_record_that_holds(tmp_path: Path, size: int) -> None:
-    """The step that found no room was told to the caller; all those before it stand there and hold."""
+    """The caller gets an error for the transition that found no room; all earlier ones are there and hold."""
     path = tmp_path / "m.jsonl"
     with files_up_to(size), pytest.raises(OSError, match="too large"):
         tell("clean").write(path)
@@ -217,7 +217,7 @@ def test_a_disk_that_fills_up_leaves_a_record_that_holds(tmp_path: Path, size: i
 
 
 def test_a_closed_record_takes_no_line(tmp_path: Path) -> None:
-    """What comes after the last line, or after closing, is a mistake of the program's, and changes nothing."""
+    """A line after the last one, or after closing, is a mistake of the program, and changes nothing."""
     finished = tell("clean").write(tmp_path / "m.jsonl")
     writer = tell("unfinished").begin(tmp_path / "n.jsonl")
     writer.close()
@@ -254,7 +254,7 @@ CONFIGURATIONS: dict[str, Mapping[str, Any]] = {
 
 @pytest.fixture
 def configured() -> Iterator[Callable[..., None]]:
-    """Configure structlog for everybody, and take it back."""
+    """Configure structlog globally, and restore it."""
     yield structlog.configure
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
@@ -268,7 +268,7 @@ def test_nobody_silences_a_record(
     configuration: Mapping[str, Any],
     is_early: bool,  # noqa: FBT001  # a column of a table
 ) -> None:
-    """However structlog is configured elsewhere, before or while a record is written, the record is the same."""
+    """The record is the same, however structlog is configured before or during its writing."""
     story, path = tell("clean"), tmp_path / "m.jsonl"
     if is_early:
         configured(**configuration)
@@ -289,7 +289,7 @@ def test_nobody_silences_a_record(
 
 
 def with_move(move: Any) -> Story:
-    """Tell of a match whose first move is this."""
+    """Return a match whose first move is this."""
     match = new_match(["green-star"], ["yellow-star"])
     seats = [FaultySeat(lambda _view: move, 0), FaultySeat(lambda _view: move, 1)]
     return Story(match, tuple(drive(match, seats)))
@@ -308,7 +308,7 @@ def test_whatever_a_player_sends_stands_in_the_record(tmp_path: Path, move: Any)
 
 
 def test_records_of_one_folder_do_not_mix(tmp_path: Path) -> None:
-    """Two records that are written in turns are the same as when each is written alone."""
+    """Two records that are written by turns are the same as when each is written alone."""
     names = ("clean", "acknowledged")
     writers = [tell(name).begin(tmp_path / f"{name}.jsonl") for name in names]
     for number in range(5):
@@ -321,7 +321,7 @@ def test_records_of_one_folder_do_not_mix(tmp_path: Path) -> None:
 
 
 def test_two_referees_never_write_one_record(tmp_path: Path) -> None:
-    """A record that is being written is locked; one that went on after it was read is not taken up."""
+    """A record that is being written is locked; one that has grown since it was read is refused."""
     path = tmp_path / "m.jsonl"
     first = tell("unfinished").begin(path)
     end = read_chain(path).end

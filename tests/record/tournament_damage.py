@@ -1,4 +1,4 @@
-"""What strangers and a dishonest organiser do to the folder of a tournament, at random.
+"""Random damage to the folder of a tournament by strangers and by a dishonest organiser.
 
 Refuses to judge whether they are found out.
 """
@@ -30,14 +30,14 @@ class Runs(Struct, frozen=True):
 
 
 Damage = Callable[[Path, Runs, Random], None]
-"""Damages a copy of the first run."""
+"""The damages, applied to a copy of the first run."""
 
 
 # --- a stranger's
 
 
 def _any_file(folder: Path, random: Random) -> Path:
-    """Return any file, a record more often than not."""
+    """Return any file, mostly a record."""
     ending = random.choice([".jsonl", ".jsonl", ".jsonl", ""])
     return random.choice([path for path in _files(folder) if path.name.endswith(ending)])
 
@@ -55,7 +55,7 @@ def in_bytes(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def cut(folder: Path, _runs: Runs, random: Random) -> None:
-    """Cut a file off, perhaps behind a line."""
+    """Cut a file off, perhaps after a line."""
     path = _any_file(folder, random)
     data = path.read_bytes()
     end = random.randrange(len(data) + 1)
@@ -69,7 +69,7 @@ def removed(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def renamed(folder: Path, _runs: Runs, random: Random) -> None:
-    """Give a file another name, perhaps that of another file, or one that is no text."""
+    """Rename a file, perhaps to the name of another file, or to one that is no text."""
     path, other = _any_file(folder, random), _any_file(folder, random)
     odd = Path(os.fsdecode(os.fsencode(folder) + b"/\xff\n.jsonl"))
     (folder / "below").mkdir()
@@ -86,7 +86,7 @@ def swapped(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def added(folder: Path, runs: Runs, random: Random) -> None:
-    """Add a file: a copy of any, or one of the other run."""
+    """Add a file: a copy of any file, or one of the other run."""
     path = _any_file(random.choice([folder, runs.other]), random)
     name = random.choice([path.name, "x.jsonl", "cup-00099.jsonl", "a.jsonl", f"below/{path.name}", f"{path.name}.bak"])
     (folder / "below").mkdir()
@@ -119,7 +119,7 @@ def mixed(folder: Path, runs: Runs, random: Random) -> None:
 
 
 def _sign(folder: Path, lines: list[Any]) -> None:
-    """Fold, chain and sign a course; one that can't be folded keeps the commands that it had."""
+    """Fold, chain and sign events; if they can't be folded, they keep their commands."""
     try:
         lines = forging.folded(lines)
     except Exception:  # noqa: BLE001  # it is no course then, and the audit has to say so
@@ -132,7 +132,7 @@ def _course(folder: Path) -> list[Any]:
 
 
 def other_result(folder: Path, _runs: Runs, random: Random) -> None:
-    """Let another one win a match, or have fouled."""
+    """Let another entrant win a match, or add a foul."""
     lines = _course(folder)
     entry = random.choice(forging.event_lines(lines, "match-closed"))["event"]["entry"]
     if random.random() < 0.5:
@@ -144,7 +144,7 @@ def other_result(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def _settle(spec: Any, random: Random) -> None:
-    """Change something that was settled beforehand."""
+    """Change a setting from before the beginning."""
     change = random.choice(["bye", "limit", "order", "name", "rounds", "scoring", "suspension", "player"])
     match change:
         case "bye":
@@ -173,7 +173,7 @@ def other_spec(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def other_pairing(folder: Path, _runs: Runs, random: Random) -> None:
-    """Swap two entrants in a round's tables, perhaps in another program's name."""
+    """Swap two entrants in a round's groups, perhaps in another program's name."""
     lines = _course(folder)
     event = random.choice(forging.event_lines(lines, "round-paired"))["event"]
     one, two = random.sample(range(len(event["tables"])), 2)
@@ -198,7 +198,7 @@ def _match_of(line: Mapping[str, Any]) -> str | None:
 
 
 def other_standings(folder: Path, _runs: Runs, random: Random) -> None:
-    """Change what the record says of who came where, or of any other consequence."""
+    """Change the recorded standings, or any other consequence."""
     lines = _course(folder)
     steps = [line for line in lines if line.get("commands")]
     command = random.choice(steps)["commands"][-1]
@@ -215,7 +215,7 @@ def other_order(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def any_value(folder: Path, _runs: Runs, random: Random) -> None:
-    """Change any value in the record to one that may be of another type."""
+    """Change any value in the record, perhaps to one of another type."""
     lines = _course(folder)
     number = random.randrange(len(lines))
     keys, _value = random.choice([leaf for leaf in leaves(lines[number]) if leaf[0][0] not in ("n", "prev")])
@@ -228,7 +228,7 @@ def any_value(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def replayed(folder: Path, _runs: Runs, random: Random) -> None:
-    """Play a match again until it suits, and put its record in the place of the first one."""
+    """Play a match again until its result suits, and replace the first record."""
     lines = _course(folder)
     match = random.choice(forging.event_lines(lines, "match-closed"))["event"]["entry"]["fixture"]["match"]
     with tempfile.TemporaryDirectory() as aside, Organiser(Path(aside), cup(), random) as organiser:
@@ -246,7 +246,7 @@ def replayed(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def ruling(folder: Path, _runs: Runs, random: Random) -> None:
-    """Rule what was not ruled, last of all."""
+    """Add a ruling at the end."""
     lines = _course(folder)
     event = deepcopy(random.choice(forging.event_lines(lines, "ruled")))
     event["event"]["ruling"] |= {"id": "ff", "kind": "disqualify", "entrant": f"e{random.randrange(6)}", "match": None}
@@ -255,7 +255,7 @@ def ruling(folder: Path, _runs: Runs, random: Random) -> None:
 
 
 def taken_back(folder: Path, _runs: Runs, _random: Random) -> None:
-    """Go back to the stop, and remove what was played since; this needs no key."""
+    """Go back to the stop, and remove all later records; this needs no key."""
     data = (folder / "cup.jsonl").read_bytes().splitlines(keepends=True)
     end = next(number for number, line in enumerate(data) if b'"kind":"seal"' in line) + 1
     (folder / "cup.jsonl").write_bytes(b"".join(data[:end]))
@@ -266,7 +266,7 @@ def taken_back(folder: Path, _runs: Runs, _random: Random) -> None:
 
 
 def all_anew(folder: Path, _runs: Runs, random: Random) -> None:
-    """Change the spec or a time of day, and write every record of the folder anew."""
+    """Change the spec or a time of day, and write every record of the folder again."""
     lines = _course(folder)
     if random.random() < 0.5:
         lines[0]["spec"]["scoring"]["bye"] = 0.5
@@ -292,4 +292,4 @@ ORGANISERS: tuple[Damage, ...] = (
     replayed,
 )
 HONEST: tuple[Damage, ...] = (ruling, taken_back, all_anew)
-"""What could have happened honestly."""
+"""Damage that could have happened honestly."""

@@ -1,4 +1,4 @@
-"""What a dishonest organiser can do, who has the key: write a tournament's record anew, chained, folded and sealed.
+"""Forgeries by an organiser with the key: a tournament's record is written again, chained, folded and sealed.
 
 Refuses to judge whether he is found out.
 """
@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
 
 
 def chain(lines: Sequence[Line], sealer: Sealer) -> bytes:
-    """Number and chain lines anew, and sign every seal among them."""
+    """Number and chain lines again, and sign every seal among them."""
     prev, data = ZEROS, b""
     for number, line in enumerate(lines):
         mended = {**line, "n": number, "prev": prev}
@@ -64,7 +64,7 @@ def folded(lines: Sequence[Line]) -> list[Line]:
 
 
 def bind_matches(folder: Path, lines: Sequence[Line], sealer: Sealer) -> list[Line]:
-    """Rewrite the record of every match so that it names the lines of another course, and return that with their heads.
+    """Rewrite the record of every match to name the lines of other events; return these with the new heads.
 
     What the matches themselves say stays. The players' own heads are those of before.
     """

@@ -1,4 +1,4 @@
-"""Small tournaments, played in folds and put on record as a referee would: without network, programs and clock.
+"""Small tournaments, played in folds and recorded as a referee would: without network, programs and clock.
 
 Refuses to know what may be wrong with a folder of records.
 """
@@ -88,7 +88,7 @@ class Organiser:
         self.recorder.take(e.Ruled(at=AT, ruling=ruling))
 
     def due(self) -> list[Fixture]:
-        """Return the matches that may be opened now; a round that is to be paired is paired before."""
+        """Return the matches that may be opened now, after pairing a round if one is due."""
         while (asked := self.tournament.to_pair) is not None:
             self.recorder.take(paired(asked))
         return [fixture for fixture in self.tournament.fixtures() if fixture.match not in self.tournament.playing]
@@ -105,7 +105,7 @@ class Organiser:
         return played
 
     def record_match(self, context: MatchContext, **changes: Any) -> MatchEntry:
-        """Play a match that was opened, put it on record, and return what came of it."""
+        """Play an opened match, record it, and return its result."""
         match, writer = self.begin_match(context, **changes)
         setup, choose = match.setup, self.chooser(match)
         for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
@@ -123,7 +123,7 @@ class Organiser:
         return random_chooser(match.game, self.random, match)
 
     def begin_match(self, context: MatchContext, **changes: Any) -> tuple[Match, RecordWriter]:
-        """Write the first line of a match's record, and return what it is gone on with."""
+        """Write the first line of a match's record; return the match and its writer."""
         spec, fixture = self.tournament.spec, context.fixture
         seed, entrants = self.random.randbytes(32), [spec.entrants[entrant] for entrant in fixture.entrants]
         told: dict[str, Any] = {"durability": None, "programs": [entrant.player for entrant in entrants]}
@@ -146,13 +146,13 @@ class Organiser:
         return match, writer
 
     def finish(self) -> None:
-        """Play all that is left, and end the tournament."""
+        """Play all remaining matches, and end the tournament."""
         self.play()
         self.recorder.take(e.Finished(at=AT))
 
 
 def play_cup(folder: Path, seed: int, size: int = 7) -> None:
-    """Play a Swiss with a stop in the first round, somebody who withdraws after it, and a match that is awarded."""
+    """Play a Swiss with a stop in the first round, then a withdrawal, and an awarded match."""
     with Organiser(folder, cup(size), Random(seed)) as first:
         first.play(2)
         first.recorder.take(e.Stopped(at=AT, why="it was asked to"))

@@ -1,4 +1,4 @@
-"""Auditing: records of every kind hold, what an unfinished one has is folded, and other rules give another verdict."""
+"""Audits: records of every kind hold, unfinished records are folded, and other rules give another verdict."""
 
 import json
 from pathlib import Path
@@ -40,13 +40,13 @@ OTHER = chance.seed_from_number(8)
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_record_of_any_match_holds(tmp_path: Path, name: str) -> None:
-    """Fouls of every cause, void matches, acknowledged or not, finished or not: what was written follows again."""
+    """Fouls of every cause, void matches, with acknowledgements or without, finished or not."""
     path = tell(name).write(tmp_path / "m.jsonl")
     assert audit(path, REGISTRY.game, is_strict=tell(name).match.result is not None) == read_record(path)
 
 
 def test_the_records_have_every_cause() -> None:
-    """Each fault that there is stands in one of the records, and so does each way to void a match."""
+    """Each cause of a foul is in one of the records, and so is each way to void a match."""
     results = [result for name in STORIES if (result := tell(name).match.result) is not None]
     assert {foul.cause for result in results for foul in result.fouls} == set(Cause)
     assert {result.void for result in results} == {None, "the disk is full"}
@@ -55,7 +55,7 @@ def test_the_records_have_every_cause() -> None:
 
 
 def test_a_record_is_folded_step_by_step(tmp_path: Path) -> None:
-    """Whoever shows a record gets after each event the match as it then was."""
+    """After each event, the caller gets the match in its state at that time."""
     story = tell("acknowledged")
     record = read_record(story.write(tmp_path / "m.jsonl"))
     match = open_match(record, REGISTRY.game)
@@ -97,13 +97,13 @@ def test_a_setup_that_is_none_of_the_game(
 
 
 def test_a_deal_for_too_many(tmp_path: Path) -> None:
-    """Without a position, the game says how many may play."""
+    """Without a position, the game decides how many seats are possible."""
     error = refused(tmp_path / "m", sealed(changed(DEALT, 0, ("setup", "names"), list("abcdefgh"))))
     assert (error.line, error.found) == (0, "q is played by 2 to 4, not by 8")
 
 
 def test_another_seed_than_the_committed_one(tmp_path: Path) -> None:
-    """A seed that was secret until the end, or stands in an unfinished record, must be the one committed to."""
+    """A seed that was secret until the end, or is in an unfinished record, must fit the commitment."""
     for lines in (
         changed(DEALT, len(DEALT) - 2, ("seed",), OTHER.hex()),
         changed(CLEAN[:6], 0, ("seed",), OTHER.hex()),
@@ -114,7 +114,7 @@ def test_another_seed_than_the_committed_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [SEED.hex()[:-2], SEED.hex()[:-1], SEED.hex() + "00", "", "x" * 64, "\u0661" * 64])
 def test_what_is_no_seed(tmp_path: Path, seed: str) -> None:
-    """A seed of no form is refused where it stands or where it is used, fixed or secret, finished or not."""
+    """A malformed seed is refused in the header or in the result, fixed or secret, finished or not."""
     last = len(DEALT) - 2
     assert refused(tmp_path / "m", sealed(changed(CLEAN, 0, ("seed",), seed))).line == 0
     assert refused(tmp_path / "m", sealed(changed(CLEAN[:6], 0, ("seed",), seed)), is_strict=False).line == 0
@@ -122,7 +122,7 @@ def test_what_is_no_seed(tmp_path: Path, seed: str) -> None:
 
 
 def test_a_game_that_is_not_installed(tmp_path: Path) -> None:
-    """Whoever looks games up says so: a record of an unknown game is neither good nor bad."""
+    """The lookup's own error is raised, because such a record is neither right nor wrong."""
     (tmp_path / "m").write_bytes(sealed(changed(CLEAN, 0, ("setup", "game"), "no-such")))
     with pytest.raises(PluginError, match="there is no game 'no-such'; there are: "):
         audit(tmp_path / "m", REGISTRY.game)
@@ -133,7 +133,7 @@ def test_a_game_that_is_not_installed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["clean", "late move", "acknowledged", "all gone", "void", "fixed deal"])
 def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
-    """With a fixed seed, what there is of a record holds wherever it ends, and a forged command in it is found."""
+    """With a fixed seed, an unfinished record holds wherever it ends, and a forged command in it is found."""
     lines = lines_of(record_of(name))
     for count in range(1, len(lines) - 1):
         record = audited(tmp_path / "m", sealed(lines[:count]), is_strict=False)
@@ -147,7 +147,7 @@ def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["clean", "void", "dealt, acknowledged", "unfinished"])
 def test_only_a_sealed_record_is_a_whole_one(tmp_path: Path, name: str) -> None:
-    """Wherever it ends before its seal, a strict audit misses result and seal, and says how far the record goes."""
+    """A strict audit reports that result and seal are missing, and how far the record goes."""
     lines = lines_of(record_of(name))
     for count in range(1, len(lines) + (lines[-1]["kind"] != "seal")):
         error = refused(tmp_path / "m", unchained(lines[:count]))
@@ -159,7 +159,7 @@ def test_only_a_sealed_record_is_a_whole_one(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("name", "stride"), [("finished", 7), ("dealt, unfinished", 11), ("late move", 17)])
 def test_cut_at_any_byte_a_record_is_a_valid_part_or_none(tmp_path: Path, name: str, stride: int) -> None:
-    """Whatever its referee had written when it died: the complete lines hold, or a RecordError says that none is."""
+    """Wherever the referee crashed, the complete lines hold, or a RecordError says that there is none."""
     data, path = record_of(name), tmp_path / "m"
     whole = audited(path, data, is_strict=False)
     hashes = [line.hash for line in whole.chain.lines]
@@ -176,7 +176,7 @@ def test_cut_at_any_byte_a_record_is_a_valid_part_or_none(tmp_path: Path, name: 
 
 
 def test_an_unfinished_record_with_a_secret_seed_is_read_only(tmp_path: Path) -> None:
-    """Without its seed nothing of a match can be folded: its chain and its time book are all that is checked."""
+    """Without its seed a match can't be folded: only its chain and its times are checked."""
     lines = lines_of(record_of("dealt, unfinished"))
     forged = changed(lines, 5, ("commands", 0, "what"), {"any": "thing"})
     record = audited(tmp_path / "m", sealed(forged), is_strict=False)
@@ -188,7 +188,7 @@ def test_an_unfinished_record_with_a_secret_seed_is_read_only(tmp_path: Path) ->
 
 
 def test_a_torn_result_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
-    """A match that was over when its referee died holds, as far as it stands there."""
+    """A match that was over when its referee crashed holds as far as its record goes."""
     data = b"".join(record_of("clean").splitlines(keepends=True)[:-1])
     for size in (1, 2, 100):
         record = audited(tmp_path / "m", data[:-size], is_strict=False)
@@ -205,14 +205,14 @@ def test_a_torn_seal_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
 
 
 def test_a_match_that_is_over_needs_its_result(tmp_path: Path) -> None:
-    """Where the last lines were taken away whole, a strict audit misses them; else the rest is an unfinished record."""
+    """A strict audit reports missing last lines; otherwise the rest is an unfinished record."""
     error = refused(tmp_path / "m", unsealed(CLEAN[:-2]))
     assert (error.line, error.expected) == (len(CLEAN) - 2, "a result and its seal")
     assert audited(tmp_path / "m", unsealed(CLEAN[:-2]), is_strict=False).state == "unfinished"
 
 
 def test_a_match_that_goes_on_has_none(tmp_path: Path) -> None:
-    """A result that comes too early is refused, at whatever event."""
+    """A result that comes too early is refused at any event."""
     for count in range(1, len(CLEAN) - 3):
         error = refused(tmp_path / "m", sealed([*CLEAN[:count], *CLEAN[-2:]]))
         assert (error.line, error.found) == (count, "a result")
@@ -220,7 +220,7 @@ def test_a_match_that_goes_on_has_none(tmp_path: Path) -> None:
 
 
 def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
-    """An event after the last one is refused, whatever it is."""
+    """Any event after the last one is refused."""
     for extra in CLEAN[1:-2]:
         error = refused(tmp_path / "m", sealed([*CLEAN[:-2], {**extra, "commands": []}, *CLEAN[-2:]]))
         assert (error.line, error.expected) == (len(CLEAN) - 2, "the result, for the match is over")
@@ -230,7 +230,7 @@ def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
 
 
 def test_a_record_is_of_one_of_the_keys(tmp_path: Path) -> None:
-    """Keys are those of referees that the auditor knows; without any, the record's own counts."""
+    """The auditor gives the keys of known referees; without any, the key in the record counts."""
     path, data = tmp_path / "m", record_of("clean")
     for keys in ([], [SEALER.public], [FORGERS_KEY, SEALER.public]):
         assert audited(path, data, keys=keys).header.key == SEALER.public
@@ -247,7 +247,7 @@ class Sterner(QGame):
     """Q without exchanges."""
 
     def play(self, state: State, move: Move) -> State:
-        """Refuse what Q allows."""
+        """Refuse a move that Q allows."""
         if type(move).__name__ == "Exchange":
             raise IllegalMove("q.exchange.pile", "not today")
         return super().play(state, move)
@@ -280,7 +280,7 @@ def test_other_rules_give_another_verdict(tmp_path: Path, game: QGame, line: int
 
 
 def test_a_mistake_of_the_auditors_own_accuses_no_record(tmp_path: Path) -> None:
-    """What the rules fail with, where the record tells of no such fault, is told as what it is."""
+    """If the rules fail where the record has no such failure, their own error is raised."""
     path = tell("clean").write(tmp_path / "m.jsonl")
     with pytest.raises(ZeroDivisionError, match="a mistake"):
         audit(path, lambda _name: Broken())
@@ -288,7 +288,7 @@ def test_a_mistake_of_the_auditors_own_accuses_no_record(tmp_path: Path) -> None
 
 @pytest.mark.forges
 def test_a_match_voided_by_a_mistake_in_the_rules(tmp_path: Path) -> None:
-    """A fault of the game's own is found again by the same rules; rules without it refuse the record."""
+    """A fault of the game is found again by the same rules; rules without it refuse the record."""
     match = Match(Broken(), setup_of(2), SEED)
     events = (opened(), ready(0), ready(1), moved(0, 1, PASS, 3.0))
     story = Story(match, tuple((event, match.handle(event)) for event in events))
@@ -300,7 +300,7 @@ def test_a_match_voided_by_a_mistake_in_the_rules(tmp_path: Path) -> None:
 
 
 def test_an_audit_shows_what_it_expected(tmp_path: Path) -> None:
-    """The first command that differs stands in the error, and what was found in its place."""
+    """The error has the first different command, and the content of the record."""
     forged = changed(CLEAN, 5, ("commands", 1, "what", "points"), 4)
     error = refused(tmp_path / "m", sealed(forged))
     assert error.line == 5
@@ -314,7 +314,7 @@ def test_an_audit_shows_what_it_expected(tmp_path: Path) -> None:
     [(0, "command 1: ", "no such command"), (3, "command 4: ", "no such command"), (5, "4 commands", "5 commands")],
 )
 def test_an_audit_counts_commands(tmp_path: Path, count: int, expected: str, found: str) -> None:
-    """A command too few is named, one too many counted."""
+    """A missing command is named, an additional one counted."""
     commands = [*CLEAN[5]["commands"], CLEAN[5]["commands"][0]][:count]
     error = refused(tmp_path / "m", sealed(changed(CLEAN, 5, ("commands",), commands)))
     assert (error.line, error.found) == (5, found)
@@ -344,7 +344,7 @@ COMMANDS: tuple[tuple[str, str, int, Keys, Any], ...] = (
     ("name", "number", "keys", "value"), [row[1:] for row in COMMANDS], ids=[row[0] for row in COMMANDS]
 )
 def test_commands_of_any_form_are_refused(tmp_path: Path, name: str, number: int, keys: Keys, value: Any) -> None:
-    """Whatever a forger writes as a command, its line is named, and nothing but a RecordError is raised.
+    """The line of a malformed command is named, and the only error is a RecordError.
 
     Without its seed, the record of an unfinished match tells less; it is refused, or accepted as unfinished.
     """
@@ -356,13 +356,13 @@ def test_commands_of_any_form_are_refused(tmp_path: Path, name: str, number: int
 
 
 def test_a_long_difference_is_cut(tmp_path: Path) -> None:
-    """However much a forger writes, what is shown stays short."""
+    """The error stays short, however long the forged line is."""
     error = refused(tmp_path / "m", sealed(changed(CLEAN, 5, ("commands", 0, "what"), {"x": "y" * 10_000})))
     assert len(error.found) < 400
 
 
 def test_folding_again_changes_no_story() -> None:
-    """The stories of these tests are as fresh as when they were told."""
+    """An audit does not change the story that it folds."""
     whole = tell("clean")
     assert cut(whole, len(whole.steps)).steps == whole.steps
     assert fold(Match(QGame(), whole.match.setup, SEED), *(event for event, _ in whole.steps)) == whole.steps[-1][1]
@@ -372,7 +372,7 @@ def test_folding_again_changes_no_story() -> None:
 def test_a_fault_of_the_rules_accuses_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
-    """What goes wrong in a game's own code while a match is set up is raised as it is."""
+    """An exception in the game's own code at the setup is raised as it is."""
     path = tell("clean").write(tmp_path / "m.jsonl")
 
     def fail(*_args: object) -> None:

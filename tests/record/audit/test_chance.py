@@ -1,4 +1,4 @@
-"""The checks that don't fold: ranking and shuffle, each against a record that lies."""
+"""The checks without the fold: ranking and shuffle, each applied to a false record."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +54,7 @@ def with_result(record: Record, **changes: Any) -> Record:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
-    """Whatever happened in a match, its record holds without the fold, too."""
+    """Every record also holds without the fold."""
     record = read(tmp_path, name)
     check_book(record)
     check_ranking(record)
@@ -88,7 +88,7 @@ def test_a_ranking_that_contradicts_itself_is_found(
 
 
 def test_a_winner_that_fails_at_the_end_leaves_none(tmp_path: Path) -> None:
-    """Who fouls when told that it has won has not; nobody else has then. Only the fold knows whether it was so."""
+    """A seat that fouls when it is sent its win has not won, and no other seat has. Only the fold can check this."""
     check_ranking(with_result(read(tmp_path, "lost at the end, acknowledged"), winners=()))
 
 
@@ -97,7 +97,7 @@ def test_a_winner_that_fails_at_the_end_leaves_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 36, 1080])
 def test_both_shuffles_agree(size: int) -> None:
-    """Two pieces of code that share nothing give the same order, of the first deal and of a later one."""
+    """Two independent implementations give the same order, for the first deal and for a later one."""
     source = Random(size)
     for nonces in ([None, None], ["00" * 16, None], [source.randbytes(16).hex() for _ in range(4)]):
         seed = source.randbytes(32)
@@ -150,7 +150,7 @@ def _other_view(record: Record) -> Record:
 )
 @pytest.mark.parametrize("name", ["dealt", "dealt, acknowledged"])
 def test_another_deal_is_found(tmp_path: Path, name: str, change: Callable[[Record], Record], expected: str) -> None:
-    """Seed, nonces and the first views must fit the commitment and one another."""
+    """Seed, nonces and first views must fit the commitment and each other."""
     with pytest.raises(RecordError, match=expected):
         check_shuffle(change(read(tmp_path, name)), QGame())
 
@@ -160,7 +160,7 @@ def test_another_deal_is_found(tmp_path: Path, name: str, change: Callable[[Reco
 def test_a_fault_of_the_auditor_accuses_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], error: type[Exception]
 ) -> None:
-    """Where the checks themselves go wrong over a record that holds, that is what is raised."""
+    """An exception in the checks themselves is raised as it is."""
 
     def fail(*_args: object) -> None:
         raise error("a mistake")
@@ -173,7 +173,7 @@ def test_a_fault_of_the_auditor_accuses_no_record(
 
 
 def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
-    """A command that lacks what it must have is an error of its line when that is read: nothing else looks again."""
+    """A command without a required field is an error when its line is read; later code does not check again."""
     record = read(tmp_path, "clean")
     for command in (
         {},
@@ -196,7 +196,7 @@ NEARLY_ALL = st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1)
 
 @given(st.lists(NEARLY_ALL, min_size=200, max_size=200), st.integers(0, 40))
 def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) -> None:
-    """Words beyond the last whole multiple, which no key that anybody could find gives, lead to one order in both."""
+    """Words beyond the last whole multiple, which no known key gives, lead to the same order in both."""
     stream = referee_chance.Stream(bytes(32))
     stream.words = words[::-1]
     with pytest.MonkeyPatch.context() as patched:

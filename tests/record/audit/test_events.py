@@ -1,4 +1,4 @@
-"""What a dishonest organiser says of a tournament's events, which the fold does not ask."""
+"""False events of a tournament that the fold does not check."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,12 +30,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _pair_otherwise(asked: Sequence[RoundToPair]) -> list[tuple[tuple[tuple[int, ...], ...], str]]:
-    """Pair no round as the program of the record did: what it paired is taken on trust."""
+    """Pair no round again, because its program is not installed here."""
     return [((), "another program")] * len(asked)
 
 
 def refused(folder: Path, lines: list[dict[str, Any]]) -> str:
-    """Seal other lines, and return what the audit says of them."""
+    """Seal changed lines, and return the audit's error."""
     path = record_path(folder, "cup")
     path.write_bytes(chain(lines, SEALER))
     with pytest.raises(RecordError) as caught:
@@ -50,7 +50,7 @@ BLANKS = (" ", "\t", "\u00a0", "\u200b", "\u3000 ", "\u3164", "\u2800", "---")
 @pytest.mark.parametrize("key", ["by", "reason"])
 @pytest.mark.parametrize("text", BLANKS)
 def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) -> None:
-    """What shows nothing names nobody."""
+    """A text that shows nothing names nobody."""
     lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "ruled")[0]["event"]["ruling"][key] = text
     assert "a ruling says why, and who decided" in refused(folder, lines)
@@ -58,7 +58,7 @@ def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) ->
 
 @pytest.mark.forges
 def test_a_ruling_is_carried_out_once(folder: Path) -> None:
-    """Two rulings that have one id are one that was carried out twice."""
+    """Two rulings with one id would be one that was carried out twice."""
     lines = course_of(record_path(folder, "cup"))
     first, second = event_lines(lines, "ruled")[:2]
     second["event"]["ruling"]["id"] = first["event"]["ruling"]["id"]
@@ -69,7 +69,7 @@ def test_a_ruling_is_carried_out_once(folder: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("by", ["", " ", "\u200b"])
 def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
-    """Else nobody could say why it is not paired again."""
+    """Otherwise nobody could say why it is not paired again."""
     lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "round-paired")[0]["event"]["by"] = by
     record_path(folder, "cup").write_bytes(chain(lines, SEALER))
@@ -79,7 +79,7 @@ def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
 
 @pytest.mark.forges
 def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
-    """Behind a stop a referee goes on before anything else is played, and a tournament begins once."""
+    """After a stop, the first event is that a referee resumes, and a tournament begins only once."""
     lines = course_of(record_path(folder, "cup"))
     resumed = event_lines(lines, "resumed")[0]
     assert "nothing while no referee runs" in refused(folder, [line for line in lines if line is not resumed])
@@ -91,7 +91,7 @@ def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
-    """To say of the same program that it changed would forget its failures and its rating."""
+    """A change to the same program would erase its failures and its rating."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
@@ -101,7 +101,7 @@ def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_only_the_last_leg_tells_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    """Both legs of a pairing may not, whether they are played one after the other or side by side."""
+    """Both legs of a pairing must not, whether they are played one after the other or at once."""
     spec = spec_of(2, "roundrobin", game="quincy", duplicate=True)
     deal = Random(5).randbytes(32)
     with Organiser(tmp_path, spec, Random(1)) as organiser:

@@ -1,4 +1,4 @@
-"""Lies about fouls, told in records that are whole otherwise and sealed with the referee's own key: each is named."""
+"""False fouls in records that are otherwise whole, and sealed with the referee's own key: each is named."""
 
 import dataclasses
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from ...match.folding import NONCE, PASS, START, B, R, acked, body_of, frame_of,
 from ..records import SEALER, Story, cut, tell
 
 ASKED = 1
-"""The seat that is asked for the move of turn 2 when the lie is told; nobody else is asked anything."""
+"""The seat that is asked for the move of turn 2 at that time; no other seat is asked anything."""
 TURN = 2
 AT_MS = 5.0
 ILLEGAL = place((0, 1, R))
@@ -44,7 +44,7 @@ def illegal(frame: str) -> e.MoveReceived:
 
 
 def told(*events: e.Event, count: int = 5, name: str = "clean") -> Story:
-    """Return a match in which this happened, and then all leave who are still there."""
+    """Return a match with this foul, after which all remaining seats leave."""
     begun = cut(tell(name), count, *events)
     out = {foul.seat for foul in begun.match.fouls}
     last_ms = begun.steps[-1][0].at_ms
@@ -121,7 +121,7 @@ LIES: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "expected"), LIES.values(), ids=LIES)
 def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
-    """Though all else follows from it and the seal is the referee's own, the line of the lie is named."""
+    """The rest follows from it and the seal is genuine, and still the line of the lie is named."""
     with pytest.raises(RecordError, match=f"line 6: expected .*{expected}"):
         audited(tmp_path, told(lie))
 
@@ -131,7 +131,7 @@ def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str
 def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: e.SeatEvent, expected: str
 ) -> None:
-    """Its bytes stand in the record that is redacted for it; to others, at least a code that there is not is named."""
+    """The record that is redacted for this seat has its bytes. In others, an unknown code is still named."""
     path = told(lie).write(tmp_path / "m.jsonl")
     monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
     for seat in range(3):
@@ -147,7 +147,7 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
 def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its player was sent as the reason is what the event has."""
+    """The reason that a seat was sent must agree with the event."""
     true = told(broken("not-msgpack", "c1"))
     event, (expelled, *others) = true.steps[5]
     assert isinstance(expelled, c.ExpelSeat)
@@ -178,7 +178,7 @@ OFFERED: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "expected"), OFFERED.values(), ids=OFFERED)
 def test_a_lie_about_who_did_not_come_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
-    """So are those about seats that had said nothing when the match began."""
+    """So are lies about seats that had sent nothing when the match began."""
     with pytest.raises(RecordError, match=f"line 2: expected .*{expected}"):
         audited(tmp_path, told(lie, count=1))
 
@@ -186,7 +186,7 @@ def test_a_lie_about_who_did_not_come_is_named(tmp_path: Path, lie: e.Event, exp
 @pytest.mark.forges
 @pytest.mark.parametrize("frame", ["", body_of("ack", ack=1), body_of("move", turn=9, move=PASS)])
 def test_a_confirmation_of_another_number_has_its_bytes(tmp_path: Path, frame: str) -> None:
-    """A wrong number is as good as the bytes that say it."""
+    """The bytes show the wrong number."""
     with pytest.raises(RecordError, match=f"expected {ANSWER}"):
         audited(tmp_path, told(acked(0, 9, AT_MS, frame=frame), count=4, name="acknowledged"))
 
@@ -207,7 +207,7 @@ BY_THEMSELVES: dict[str, tuple[e.Event, dict[str, object]]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "header"), BY_THEMSELVES.values(), ids=BY_THEMSELVES)
 def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header: dict[str, object]) -> None:
-    """And only who came by itself comes back."""
+    """And only a player that came by itself can return."""
     with pytest.raises(RecordError, match="line 6: expected what the header's programs allow"):
         audited(tmp_path, dataclasses.replace(told(lie), header=header))
 
@@ -229,7 +229,7 @@ ENDINGS = [
 def test_the_ending_of_a_crash_agrees_with_its_status(
     tmp_path: Path, status: str, ending: e.Ending, expected: str
 ) -> None:
-    """One is the referee's judgement of the other."""
+    """The ending is the referee's reading of the status."""
     with pytest.raises(RecordError, match=f"line 6: expected {expected}"):
         audited(tmp_path, told(e.ProgramExited(seat=ASKED, at_ms=AT_MS, status=status, ending=ending)))
 
@@ -260,7 +260,7 @@ TRUE: dict[str, Callable[[], Story]] = {
 
 @pytest.mark.parametrize("story", TRUE.values(), ids=TRUE)
 def test_a_true_foul_holds(tmp_path: Path, story: Callable[[], Story]) -> None:
-    """Bytes that show what was judged are taken."""
+    """Bytes that show the recorded fault are accepted."""
     assert audited(tmp_path, story()).result is not None
 
 
@@ -269,5 +269,5 @@ def test_a_true_foul_holds(tmp_path: Path, story: Callable[[], Story]) -> None:
     [("", True), ("00", True), ("ffffff", True), ("00000001", True), ("00000001c1", False), ("00010000", True)],
 )
 def test_what_is_not_finished(data: str, is_unfinished: bool) -> None:  # noqa: FBT001  # a column of a table
-    """A prefix that is not complete announces nothing yet; one that is must be allowed, and its body be missing."""
+    """An incomplete prefix announces nothing yet; a complete one must be allowed, and its body be incomplete."""
     assert OWN_WIRE.is_unfinished(bytes.fromhex(data)) is is_unfinished

@@ -1,4 +1,4 @@
-"""A header that contradicts itself is refused, though a forger has chained and sealed all of it."""
+"""A header that contradicts itself is refused, even if the forger has chained and sealed everything."""
 
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ LIES: dict[str, tuple[str, int, Keys, Any, str]] = {
 def test_a_header_contradicts_nothing(
     tmp_path: Path, name: str, number: int, keys: Keys, value: Any, expected: str
 ) -> None:
-    """The line that contradicts is named; without its seal and its result, too."""
+    """The contradicting line is named, also without seal and result."""
     lines = changed(lines_of(record_of(name)), number, keys, value)
     error = refused(tmp_path / "m", sealed(lines))
     assert (error.line, error.expected[: len(expected)]) == (number, expected)

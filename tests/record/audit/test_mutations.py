@@ -1,4 +1,4 @@
-"""Forgeries: whatever is changed in a record is found, the chain mended after it or not, its seal kept or not.
+"""Forgeries: every change of a record is found, with the chain repaired or not, with the old seal or without.
 
 With the chain mended, a value of an event that nothing follows from can't be told from another; `has_no_consequence`
 says which those are, and test_no_consequence.py lists everything of that kind.
@@ -46,7 +46,7 @@ EVENTS = {
     "late nonce": range(7, 8),
     "another nonce": range(6, 7),
 }
-"""Records, and which of their lines are changed: those that no other of these records has."""
+"""Records, and the lines of each that are changed: those that no other of these records has."""
 KINDS = {
     *("match-opened", "ready-received", "nonce-received", "move-received", "ack-received"),
     *("deadline-passed", "protocol-broken", "connection-lost", "referee-failed"),
@@ -76,7 +76,7 @@ def other_values(key: str, value: Any) -> list[Any]:
 
 
 def event_changes(lines: list[Line], numbers: range) -> Iterator[tuple[int, str, Any]]:
-    """Yield every line, key and value that makes another event of the one that stands there."""
+    """Yield every line, key and value that turn the event into another one."""
     for number in numbers:
         for key, value in lines[number]["event"].items():
             for new in other_values(key, value):
@@ -85,7 +85,7 @@ def event_changes(lines: list[Line], numbers: range) -> Iterator[tuple[int, str,
 
 
 def has_no_consequence(lines: list[Line], number: int, key: str, new: Any) -> bool:
-    """Tell whether nothing follows from a value of an event: first bytes, the first and the last instant."""
+    """Return whether nothing follows from a value of an event: first bytes, the first and the last instant."""
     event = lines[number]["event"]
     if key == "first_byte_ms":
         return bool(event["sent_ms"] <= new <= event["at_ms"])
@@ -101,7 +101,7 @@ def has_no_consequence(lines: list[Line], number: int, key: str, new: Any) -> bo
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_any_change_of_an_event_is_found(tmp_path: Path, name: str) -> None:
-    """The chain mended, every other value of an event is refused, but for those that nothing follows from."""
+    """With the chain repaired, every other value of an event is refused, except for values without consequence."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     wrong = [
         (number, key, new)
@@ -113,7 +113,7 @@ def test_any_change_of_an_event_is_found(tmp_path: Path, name: str) -> None:
 
 
 def test_the_events_are_all_changed() -> None:
-    """The records that are changed here have every key of every event, and every event but those of a bare foul."""
+    """The changed records have every key of every event, and every event except that of a bare foul."""
     events = [lines_of(record_of(name))[number]["event"] for name, numbers in EVENTS.items() for number in numbers]
     assert {event["event"] for event in events} == KINDS
     assert {key for event in events for key in event} == INSTANTS | KEYS
@@ -121,7 +121,7 @@ def test_the_events_are_all_changed() -> None:
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_any_change_breaks_the_chain(tmp_path: Path, name: str) -> None:
-    """The chain left as it is, the changed line is named; no change of an event goes without."""
+    """With the old chain, the changed line is named."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, key, new in event_changes(lines, EVENTS[name]):
         error = refused(path, unchained(changed(lines, number, ("event", key), new)))
@@ -150,7 +150,7 @@ def variants(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["late move", "late ready, acknowledged", "void", "dealt", "resumed"])
 def test_any_change_of_a_command_is_found(tmp_path: Path, name: str) -> None:
-    """What followed from an event must stand there to the letter: the line of the change is named."""
+    """The commands of a line must be exactly those that follow; the changed line is named."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, line in enumerate(lines):
         for count, (keys, value) in enumerate(leaves(line.get("commands", []), ("commands",))):
@@ -172,7 +172,7 @@ TYPES: tuple[tuple[Keys, Any, Any], ...] = (
 
 @pytest.mark.parametrize(("keys", "value", "new"), TYPES)
 def test_a_command_of_other_types_is_found(tmp_path: Path, keys: Keys, value: Any, new: Any) -> None:
-    """What Python takes for equal is not the same in a record: neither truth and 1, nor 1 and 1.0."""
+    """Python treats true and 1 as equal, and 1 and 1.0; a record does not."""
     lines = lines_of(record_of("clean"))
     assert (keys, value) in list(leaves(lines[5]))
     assert refused(tmp_path / "m", sealed(changed(lines, 5, keys, new))).line == 5
@@ -191,7 +191,7 @@ def test_commands_left_out_doubled_and_swapped_are_found(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("name", ["late move", "late ready, acknowledged", "void", "dealt"])
 def test_any_change_of_the_result_is_found(tmp_path: Path, name: str) -> None:
-    """Winners, ranking, scores, fouls, times, the seed and the nonces must be those that follow."""
+    """Winners, ranking, scores, fouls, times, seed and nonces must be those that follow."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     last = len(lines) - 2
     for keys, value in leaves({key: lines[last][key] for key in ("result", "seed", "nonces")}):
@@ -216,7 +216,7 @@ FORGED: tuple[tuple[str, Any], ...] = (
 
 @pytest.mark.parametrize(("key", "value"), FORGED)
 def test_a_verdict_that_is_forged_everywhere_is_found(tmp_path: Path, key: str, value: Any) -> None:
-    """Though the command that closes the match says the same as the result, it does not follow."""
+    """The command that closes the match agrees with the forged result, but it does not follow."""
     lines = lines_of(record_of("late move"))
     last = len(lines) - 2
     assert lines[last]["result"][key] != value
@@ -239,13 +239,13 @@ SETUPS: tuple[tuple[str, Any, int], ...] = (
 
 @pytest.mark.parametrize(("key", "value", "line"), SETUPS)
 def test_a_setup_that_is_forged_is_found(tmp_path: Path, key: str, value: Any, line: int) -> None:
-    """Another setup gives another match: the first line that does not follow from it is named."""
+    """Another setup gives another match: the first line that does not follow is named."""
     lines = lines_of(record_of("dealt"))
     assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", *key.split(".")), value))).line == line
 
 
 def test_an_option_that_is_forged_is_found(tmp_path: Path) -> None:
-    """Another bonus gives other points, where it was earned."""
+    """Another bonus gives other points if the bonus was earned."""
     lines = lines_of(record_of("finished"))
     assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", "options"), {"finish_bonus": 5}))).line == 4
 
@@ -254,7 +254,7 @@ def test_an_option_that_is_forged_is_found(tmp_path: Path) -> None:
 
 
 def rearranged(items: list[Line], *, max_distance: int = 99) -> Iterator[tuple[str, int, int, list[Line]]]:
-    """Yield a list with one item left out, one doubled elsewhere, or two swapped."""
+    """Yield a list with one item missing, one doubled elsewhere, or two swapped."""
     indices = range(len(items))
     for index in indices:
         yield "left out", index, index, [*items[:index], *items[index + 1 :]]
@@ -268,7 +268,7 @@ def rearranged(items: list[Line], *, max_distance: int = 99) -> Iterator[tuple[s
 
 
 def are_ready_together(one: Line, two: Line) -> bool:
-    """Tell whether two lines are of seats that accepted at the same instant, and nothing followed from either."""
+    """Return whether two lines are of seats that accepted at the same instant, without a consequence of either."""
     if any(line["kind"] != "step" or line["commands"] for line in (one, two)):
         return False
     events = [line["event"] for line in (one, two)]
@@ -277,7 +277,7 @@ def are_ready_together(one: Line, two: Line) -> bool:
 
 @pytest.mark.parametrize("name", ["late move", "late ready, acknowledged", "dealt"])
 def test_lines_left_out_doubled_and_swapped_are_found(tmp_path: Path, name: str) -> None:
-    """The chain mended, a line that is missing or misplaced is found, but for two seats that were ready together."""
+    """With the chain repaired, a missing or misplaced line is found, unless two seats were ready at once."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     wrong = []
     for what, one, two, forged in rearranged(lines):
@@ -289,7 +289,7 @@ def test_lines_left_out_doubled_and_swapped_are_found(tmp_path: Path, name: str)
 
 @pytest.mark.parametrize("name", ["late move", "void", "dealt"])
 def test_lines_that_move_break_the_chain(tmp_path: Path, name: str) -> None:
-    """The chain left as it is, the first line that is not where it was is refused."""
+    """With the old chain, the first misplaced line is refused."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for what, one, two, forged in rearranged(lines):
         first = {"left out": one, "doubled": two + (one == two), "swapped": one}[what]
@@ -301,14 +301,14 @@ def test_lines_that_move_break_the_chain(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_without_a_change_the_forgers_tools_change_nothing(name: str) -> None:
-    """A record that is taken apart and put together again, hashes and all, is the same to the byte."""
+    """A record that is taken apart and put together again has the same bytes."""
     lines = lines_of(record_of(name))
     assert unchained(lines) == chained(lines) == record_of(name)
 
 
 @pytest.mark.parametrize("name", ["late move", "void", "dealt"])
 def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
-    """The chain mended, the referee's signature is not one of these lines; dropped, it is missed."""
+    """With the chain repaired, the referee's signature does not fit; without it, the seal is missing."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, line in enumerate(lines[:-1]):
         keys, value = list(leaves({key: line[key] for key in line if key not in ("n", "prev", "kind", "open")}))[-1]
@@ -322,14 +322,14 @@ def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
 
 CHUNKS = 40
 CHANGES = 250
-"""In a chunk, each made with the seal and without it."""
+"""Number of changes in a chunk, each made with the seal and without it."""
 FOULED = ("deadline", "illegal move", "flood", "crashed", "late ready", "disconnected, acknowledged", "all gone")
 OTHERS = ("finished", "void", "never opened", "dealt", "resumed")
 WHOLE = "whole deal"
 
 
 def accepted_part(path: Path, data: bytes, *, is_strict: bool) -> bytes | None:
-    """Return the complete lines of what an audit accepts; None if it names a line of the file, or the file."""
+    """Return the complete lines that an audit accepts; None if it names a line of the file, or the file."""
     path.write_bytes(data)
     try:
         record = audit(path, REGISTRY.game, is_strict=is_strict)
@@ -344,7 +344,7 @@ def accepted_part(path: Path, data: bytes, *, is_strict: bool) -> bytes | None:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_change_at_random_is_found(tmp_path: Path, chunk: int) -> None:
-    """Of 10,000 bytes and lines changed none passes; without its seal, what passes is the beginning of the record."""
+    """None of 10,000 changed bytes and lines passes. Without its seal, a prefix of the record passes."""
     source, path, passed = Random(chunk), tmp_path / "m", []
     names = source.choices([*FOULED, *OTHERS, WHOLE], [1.0] * len(FOULED + OTHERS) + [0.3], k=CHANGES)
     for count, name in enumerate(names):
@@ -364,7 +364,7 @@ def test_every_change_at_random_is_found(tmp_path: Path, chunk: int) -> None:
 
 
 def test_the_changes_at_random_are_ten_thousand() -> None:
-    """The records have fouls among them, and one of a whole deal of four seats."""
+    """The records have fouls, and one has a whole deal of four seats."""
     assert CHUNKS * CHANGES == 10_000
     results = {name: lines_of(record_of(name))[-2]["result"] for name in (*FOULED, *OTHERS, WHOLE)}
     assert all(results[name]["fouls"] for name in (*FOULED, WHOLE))

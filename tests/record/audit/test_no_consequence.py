@@ -1,4 +1,4 @@
-"""What an audit can't find: changes from which no verdict and no score follows, the chain mended after them.
+"""What an audit can't find: changes of values from which nothing follows, with the chain repaired.
 
 The tables are all of that kind: whoever writes a record has this much freedom, and the record's seal is for it: who
 knows the referee's key finds each of them. The chain alone finds them, too, as long as it is not mended. That a whole
@@ -41,10 +41,10 @@ CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("half a microsecond of lag", "clean", (event(5, "lag_ms", 0.0004),)),
     ("sent later, or listened later", "deadline", (event(6, "sent_ms", 2.75), event(6, "lag_ms", 0.0))),
     ("used time, while there is no result", "unfinished", (event(8, "at_ms", 7.0), event(9, "sent_ms", 7.0))),
-    # what nobody looks at
+    # values that no check uses
     ("a commitment that is never opened", "fixed deal", (event(2, "commitment", "none"),)),
     ("why a seat left after its end", "left after the end", (event(21, "detail", "bored"), event(21, "at_ms", 22.5))),
-    # the header: names, the clock on the wall, rules that were not applied
+    # the header: names, time of day, rules that were not applied
     ("the version of the referee", "clean", ((0, ("referee",), "99"),)),
     ("the day", "clean", ((0, ("opened",), "yesterday"),)),
     ("the name of the match", "clean", (setup("match", "final"),)),
@@ -71,7 +71,7 @@ changes_of_no_consequence = pytest.mark.parametrize(
 
 @changes_of_no_consequence
 def test_what_has_no_consequence_is_accepted(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """The verdict is the same, so the audit accepts it under a key of the forger's own."""
+    """The verdict is the same, so the audit accepts the change under the forger's own key."""
     lines = forged(name, changes)
     assert lines != lines_of(record_of(name))
     is_finished = tell(name).match.result is not None
@@ -82,7 +82,7 @@ def test_what_has_no_consequence_is_accepted(tmp_path: Path, what: str, name: st
 
 @changes_of_no_consequence
 def test_the_key_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """An auditor that knows the referee's key refuses the forger's, at line 0."""
+    """An auditor who knows the referee's key refuses the forger's, at line 0."""
     lines, keys = forged(name, changes), [SEALER.public]
     assert audited(tmp_path / "m", record_of(name), is_strict=False, keys=keys).header.key == SEALER.public
     error = refused(tmp_path / "m", sealed(lines), is_strict=False, keys=keys)
@@ -91,7 +91,7 @@ def test_the_key_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[C
 
 @changes_of_no_consequence
 def test_the_old_seal_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """The chain mended, the referee's signature is not one of these lines; without it the record is unfinished."""
+    """With the chain repaired, the referee's signature does not fit; without it, the record is unfinished."""
     lines = forged(name, changes)
     count = len([line for line in lines if line["kind"] != "seal"])
     if count < len(lines):
@@ -103,7 +103,7 @@ def test_the_old_seal_finds_it(tmp_path: Path, what: str, name: str, changes: tu
 
 @changes_of_no_consequence
 def test_the_chain_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """The chain left as it is, the first changed line is named."""
+    """With the old chain, the first changed line is named."""
     error = refused(tmp_path / "m", unchained(forged(name, changes)), is_strict=False)
     assert error.line == min(number for number, _, _ in changes)
 
@@ -137,12 +137,12 @@ BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
 
 @pytest.mark.parametrize(("what", "name", "changes"), BEYOND, ids=[row[0] for row in BEYOND])
 def test_beyond_that_a_change_is_found(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """The freedom ends where something follows."""
+    """A change of a value that has a consequence is found."""
     refused(tmp_path / "m", sealed(forged(name, changes)), is_strict=False)
 
 
 def test_a_match_may_have_been_at_another_time(tmp_path: Path) -> None:
-    """Instants count from the opening, and the offers follow at once: all may be moved together by that much."""
+    """Instants count from the opening, and the offers follow at once, so all can be moved together by that much."""
     lines = lines_of(record_of("clean"))
     for line in lines[2:-2]:
         line["event"] |= {key: value + 50.0 for key, value in line["event"].items() if key in INSTANTS - {"lag_ms"}}
@@ -150,7 +150,7 @@ def test_a_match_may_have_been_at_another_time(tmp_path: Path) -> None:
 
 
 def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:
-    """Two seats that accept at one instant may stand in any order, as long as nothing follows from either."""
+    """Two seats that accept at one instant may be in any order, as long as nothing follows from either."""
     lines = lines_of(record_of("clean"))
     one, two, three = lines[2:5]
     audited(tmp_path / "m", sealed([*lines[:2], two, one, *lines[4:]]))
@@ -160,7 +160,7 @@ def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:
 
 
 def test_whether_a_seat_left_after_its_end(tmp_path: Path) -> None:
-    """A seat that confirmed the end is done: that it left need not stand there, and may stand there twice."""
+    """A seat that has confirmed the end is done: that it left may be missing, or be there twice."""
     lines = lines_of(record_of("left after the end"))
     audited(tmp_path / "m", sealed([*lines[:21], *lines[22:]]))
     audited(tmp_path / "m", sealed([*lines[:22], *lines[21:]]))
@@ -169,7 +169,7 @@ def test_whether_a_seat_left_after_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("length", "is_shown"), [(399, True), (400, False)])
 def test_the_end_of_a_long_detail(tmp_path: Path, length: int, is_shown: bool) -> None:  # noqa: FBT001
-    """Of the words behind a foul 400 characters count, and what comes after them does not."""
+    """Only the first 400 characters of the detail of a foul count."""
     gone = e.ConnectionLost(seat=0, at_ms=9.0, detail="x" * 500)
     path = cut(tell("clean"), 4, gone).write(tmp_path / "m.jsonl")
     detail = "x" * length + "y" * 9
@@ -181,7 +181,7 @@ def test_the_end_of_a_long_detail(tmp_path: Path, length: int, is_shown: bool) -
 
 
 def test_salts_are_drawn_by_whoever_writes(tmp_path: Path) -> None:
-    """Other salts give other hashes of the same values: what they hide is the same."""
+    """Other salts give other hashes of the same hidden values."""
     lines = lines_of(record_of("dealt"))
     other = [{**line, "open": dict.fromkeys(line["open"], "5a" * 16)} for line in lines]
     result = audited(tmp_path / "m", sealed(other)).result
@@ -191,7 +191,7 @@ def test_salts_are_drawn_by_whoever_writes(tmp_path: Path) -> None:
 
 
 def test_a_record_without_its_result_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
-    """Who takes the last lines away, the seed with them, takes away what the rest could be judged by; the chain holds.
+    """Without the last lines and the seed, the rest can't be judged; only the chain holds.
 
     A strict audit misses the seal.
     """
@@ -203,7 +203,7 @@ def test_a_record_without_its_result_is_that_of_an_unfinished_match(tmp_path: Pa
 
 
 def test_an_unfinished_record_names_whatever_key(tmp_path: Path) -> None:
-    """Until it is sealed, nothing shows that a record is of the key in its header."""
+    """Until a record is sealed, nothing shows that it is of the key in its header."""
     lines = changed(lines_of(record_of("unfinished")), 0, ("opened",), "yesterday")
     record = audited(tmp_path / "m", chained(lines), is_strict=False, keys=[SEALER.public])
     assert (record.state, record.header.key) == ("unfinished", SEALER.public)

@@ -1,4 +1,4 @@
-"""What an audit checks of processes: the runs of a tournament, and the starts of its programs."""
+"""Audits of processes: the runs of a tournament, and the starts of its programs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ Played = tuple[TournamentRecord, Ran]
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Return the record of a tournament that was stopped after two matches, and when each ran, as they closed."""
+    """Return the record of a tournament that was stopped after two matches, and the time of each."""
     folder = tmp_path_factory.mktemp("played")
     play_cup(folder, 1)
     record = read_tournament(folder / "cup.jsonl")
@@ -35,7 +35,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 
 def with_runs(record: TournamentRecord, *names: str) -> TournamentRecord:
-    """Let a tournament be stopped and gone on with before the first match closes, by a run of each of these names."""
+    """Stop and resume a tournament before the first match closes, with a run of each of these names."""
     steps = list(record.transitions)
     place = next(index for index, step in enumerate(steps) if isinstance(step.event, e.MatchClosed))
     runs = [e.TournamentResumed(at=steps[0].event.at, referee="0.0", processes=(name,)) for name in names]
@@ -59,7 +59,7 @@ def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, 
 
 
 def open_still(record: TournamentRecord, name: str) -> TournamentRecord:
-    """Leave out that a match was closed."""
+    """Leave out the event that closes a match."""
     steps = (s for s in record.transitions if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
     return replace(record, transitions=tuple(steps))
 
@@ -82,14 +82,14 @@ BROKEN_OFF: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("processes", BROKEN_OFF.values(), ids=BROKEN_OFF)
 def test_a_match_that_was_broken_off_may_go_on_in_each_run(played: Played, processes: tuple[str, ...]) -> None:
-    """A referee may have died before it began, or after it was over."""
+    """A referee may have crashed before the match began, or after it was over."""
     record, ran = played
     name = next(iter(ran))
     check_runs(with_runs(record, "second", "third"), {name: in_process(ran[name], *processes)})
 
 
 def test_a_run_may_have_several_processes(played: Played) -> None:
-    """Each has a clock of its own."""
+    """Each process has a clock of its own."""
     record, ran = played
     one, other = list(ran)[:2]
     of_other = tuple(replace(presence, process="b", clock_ms=0.0) for presence in ran[other])
@@ -109,7 +109,7 @@ LIES: dict[str, tuple[int, dict[str, object], str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("place", "change", "expected"), LIES.values(), ids=LIES)
 def test_a_lie_about_processes_is_named(played: Played, place: int, change: dict[str, object], expected: str) -> None:
-    """No match can leave the comparison of its referee's standstills."""
+    """No match can escape the comparison of its referee's standstills."""
     record, ran = played
     name = list(ran)[place]
     with pytest.raises(RecordError, match=expected):
@@ -132,7 +132,7 @@ INVENTED: dict[str, tuple[str, ...]] = {
 def test_a_resumption_that_the_tournament_does_not_tell_of_is_named(
     played: Played, processes: tuple[str, ...], *, is_open: bool
 ) -> None:
-    """A referee that died takes its tournament along, whose record tells when it was gone on with."""
+    """The tournament's record has each resumption of its referee."""
     record, ran = played
     name = next(iter(ran))
     told = with_runs(record, "second")
@@ -151,7 +151,6 @@ def with_hosts(record: TournamentRecord, *processes: str) -> TournamentRecord:
 @pytest.mark.forges
 @pytest.mark.parametrize("processes", [("another",), ("process 0",), ("own", "own")])
 def test_hosts_have_processes_of_their_run(played: Played, processes: tuple[str, ...]) -> None:
-    """Each one of its own."""
     record, ran = played
     run = next(step.event for step in reversed(record.transitions) if isinstance(step.event, e.TournamentResumed))
     (own,) = run.processes
@@ -172,7 +171,7 @@ NAMES: dict[str, Callable[[TournamentRecord], TournamentRecord]] = {
 def test_processes_have_names_of_their_own(
     played: Played, change: Callable[[TournamentRecord], TournamentRecord]
 ) -> None:
-    """No two runs have one process."""
+    """No two runs share a process."""
     record, _ = played
     with pytest.raises(RecordError, match=r"cup.jsonl, line \d+: expected processes with names of their own"):
         check_runs(change(record), {})
@@ -180,11 +179,11 @@ def test_processes_have_names_of_their_own(
 
 SPEC = spec_of(3, programs="kept", keep_for=3)
 PAIRS = {"a": (1, (0, 1)), "b": (2, (1, 2)), "c": (3, (2, 0)), "d": (3, (0, 2))}
-"""Match -> the number of its pairing, and its entrants; the last two are legs of one pairing."""
+"""Match -> number of its pairing, and its entrants; the last two are legs of one pairing."""
 
 
 def honest() -> Ran:
-    """Return matches that were played one after the other; the last leg by another start of both of its programs."""
+    """Return matches that were played one after the other; new starts of both programs play the last leg."""
     starts = {"a": (1, 2), "b": (2, 3), "c": (3, 1), "d": (4, 5)}
     return {
         name: (Presence(name, "p", 100.0 * place, 0.0, 90.0, (), given),)
@@ -225,12 +224,12 @@ def told(name: str, **change: Any) -> Callable[[Ran], Ran]:
 )
 @pytest.mark.parametrize("more", [{"duplicate": True}, {"seed": 1}, {}])
 def test_honest_starts_hold(change: Callable[[Ran], Ran], more: dict[str, Any]) -> None:
-    """A number is that of one process; a seat without a program has none; a match that is resumed has others."""
+    """A number belongs to one process. A seat without a program has none, and a resumed match has new ones."""
     check(change(honest()), replace(SPEC, **more))
 
 
 def test_a_deal_of_its_own_is_no_repetition() -> None:
-    """Without duplicate deals, a pairing that is played again has another one."""
+    """Without duplicate deals, a pairing that is played again has another deal."""
     check(told("d", starts=(1, 3))(honest()))
 
 
@@ -253,7 +252,7 @@ LIES_ABOUT_STARTS: dict[str, tuple[Callable[[Ran], Ran], dict[str, Any], str]] =
 @pytest.mark.forges
 @pytest.mark.parametrize(("change", "more", "expected"), LIES_ABOUT_STARTS.values(), ids=LIES_ABOUT_STARTS)
 def test_a_lie_about_starts_is_named(change: Callable[[Ran], Ran], more: dict[str, Any], expected: str) -> None:
-    """No running program has played what it should have known."""
+    """No running program has played a deal twice."""
     if "entrants" in more:
         more = {"entrants": tuple(Participant(name=entrant.name, player="remote") for entrant in SPEC.entrants)}
     with pytest.raises(RecordError, match=expected):

@@ -1,4 +1,4 @@
-"""What is proven by being written anew: every record that holds, as it is read piece by piece, and nothing else."""
+"""A record is proven by writing it again: this holds for every valid record, and for nothing else."""
 
 import json
 from functools import partial
@@ -27,7 +27,7 @@ def proven(path: Path, data: bytes) -> Record | None:
 
 
 def test_what_is_finished_and_holds_is_proven(tmp_path: Path) -> None:
-    """Fouls of every cause, in every phase: what is proven is the record as everybody else reads it."""
+    """Fouls of every cause, in every phase: the proven record is the same that the careful reader reads."""
     for name in STORIES:
         found = proven(tmp_path / "m", record_of(name))
         assert (found is not None) == (tell(name).match.result is not None), name
@@ -48,7 +48,7 @@ def written_with(path: Path, move: Any) -> bytes:
 
 @pytest.mark.forges
 def test_what_gives_the_same_bytes_and_is_no_record(tmp_path: Path) -> None:
-    """Salts of another length, integers that no message can hold: what the careful reader refuses is not proven."""
+    """Salts of another length and integers that no message can hold are refused, as by the careful reader."""
     path = tmp_path / "m.jsonl"
     whole = written_with(tmp_path / "a", 12)
     salt = json.loads(whole.splitlines()[4])["open"]["event.move"][0].encode()

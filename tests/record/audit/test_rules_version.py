@@ -31,7 +31,7 @@ class Changed(Later):
 
 
 class Failing(Later):
-    """A version that fails."""
+    """A version that raises an exception."""
 
     def view(self, state: Any, seat: int) -> Any:
         """Fail."""
@@ -39,7 +39,7 @@ class Failing(Later):
 
 
 def find(game: type[QGame]) -> Callable[[str], QGame]:
-    """Return what finds the game, whatever its name."""
+    """Return a function that finds this game for every name."""
     return lambda _name: game()
 
 
@@ -61,7 +61,7 @@ def test_equal_rules_of_another_version_confirm_a_record(whole: Story, tmp_path:
     ("game", "trouble"), [(Changed, "line 5 does not follow by them"), (Failing, "OSError: no such table")]
 )
 def test_other_rules_are_named(whole: Story, tmp_path: Path, game: type[QGame], trouble: str) -> None:
-    """Nobody takes a newer version of the rules for a lie of the referee, in whole records and in redacted ones."""
+    """A newer version of the rules does not make the referee a liar, in whole and in redacted records."""
     path = whole.write(tmp_path / "m1.jsonl")
     with pytest.raises(RecordError) as raised:
         audit(path, find(game))
@@ -70,14 +70,14 @@ def test_other_rules_are_named(whole: Story, tmp_path: Path, game: type[QGame], 
 
 
 def test_the_same_version_blames_the_line(whole: Story, tmp_path: Path) -> None:
-    """Where the versions are equal, the record is what is wrong."""
+    """If the versions are equal, the record is wrong."""
     path = Story(whole.match, whole.steps, header={"rules_version": "Q 2"}).write(tmp_path / "m1.jsonl")
     with pytest.raises(RecordError, match=r"line 5: expected command 1"):
         audit(path, find(Changed))
 
 
 def test_a_redacted_record_keeps_the_version(whole: Story, tmp_path: Path) -> None:
-    """It is checked by the rules that are at hand."""
+    """It is checked by the installed rules."""
     path = whole.write(tmp_path / "m1.jsonl")
     lines = redact(path, find(Later), 0)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
@@ -85,7 +85,7 @@ def test_a_redacted_record_keeps_the_version(whole: Story, tmp_path: Path) -> No
 
 
 def test_a_match_goes_on_by_its_own_rules_only(whole: Story, tmp_path: Path) -> None:
-    """A record that began by one version and went on by another would follow by neither."""
+    """A record that began with one version and went on with another would follow from neither."""
     begun = cut(whole, 8)
     path = Story(begun.match, begun.steps, header={"rules_version": "Q 1"}).write(tmp_path / "m1.jsonl")
     with pytest.raises(

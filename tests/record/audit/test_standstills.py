@@ -1,4 +1,4 @@
-"""The referee's own standstills: what is taken off for them stands in the record, and in all records of the process."""
+"""The referee's standstills: credited time needs one on record, and all records of a process have the same."""
 
 import dataclasses
 from pathlib import Path
@@ -26,7 +26,7 @@ TURN = 2
 
 
 def told(*events: e.Event) -> Story:
-    """Return a match in which this happened in turn 2, and then all leave who are still there."""
+    """Return a match with this event in turn 2, after which all remaining seats leave."""
     begun = cut(tell("clean"), 5, *events)
     out = {foul.seat for foul in begun.match.fouls}
     last_ms = begun.steps[-1][0].at_ms
@@ -83,7 +83,7 @@ LIES: dict[str, tuple[e.Event, dict[int, list[Standstill]], str]] = {
 def test_a_lie_about_time_is_named(
     tmp_path: Path, lie: e.Event, standstills: dict[int, list[Standstill]], expected: str
 ) -> None:
-    """Though all else follows from it and the seal is the referee's own, what is taken off needs its standstill."""
+    """The rest follows from it and the seal is genuine, but credited time needs a standstill."""
     line = next(iter(standstills), 5) + 1
     with pytest.raises(RecordError, match=f"line {line}: expected .*{expected}"):
         audited(tmp_path, told(lie), standstills)
@@ -112,7 +112,7 @@ TRUE: dict[str, tuple[e.Event, dict[int, list[Standstill]]]] = {
 def test_what_standstills_account_for_holds(
     tmp_path: Path, event: e.Event, standstills: dict[int, list[Standstill]]
 ) -> None:
-    """To a beat on either side, what is told of accounts for what was taken off."""
+    """Within a beat on either side, the recorded standstills cover the credited time."""
     assert audited(tmp_path, told(event), standstills).result is not None
 
 
@@ -129,7 +129,7 @@ def test_what_standstills_account_for_holds(
 def test_a_request_that_waits_for_the_disk_is_sent_soon_too(
     tmp_path: Path, later_ms: float, standing_ms: float, *, is_named: bool
 ) -> None:
-    """With the durability `turn`, the referee stands still for a disk that takes longer, as the record tells."""
+    """With durability `turn`, a disk that takes longer counts as a standstill, and is recorded."""
     sent_ms = ASKED_MS + later_ms
     event = moved(ASKED, TURN, PASS, sent_ms + 1.0, sent=sent_ms)
     story = dataclasses.replace(told(event), header={"durability": "turn"})
@@ -142,7 +142,7 @@ def test_a_request_that_waits_for_the_disk_is_sent_soon_too(
 
 
 def test_when_which_process_ran_a_match(tmp_path: Path) -> None:
-    """A referee that was started again has another clock; each tells of its own standstills."""
+    """A referee that was started again has another clock, with standstills of its own."""
     whole = tell("resumed")
     steps = list(whole.steps)
     steps[0] = (e.MatchOpened(at_ms=0.0, process="aa", clock_ms=100.0), steps[0][1])
@@ -171,7 +171,7 @@ times = st.tuples(st.floats(0, END_MS), st.floats(0, END_MS)).map(sorted)
 
 
 def process_of(gaps: list[float]) -> list[Standstill]:
-    """Return standstills of a process, each after a gap as long as itself."""
+    """Return standstills of a process, with gaps of the same length."""
     found, at_ms = [], 0.0
     for length_ms in gaps:
         found.append((at_ms + length_ms, at_ms + 2 * length_ms))
@@ -180,7 +180,7 @@ def process_of(gaps: list[float]) -> list[Standstill]:
 
 
 def presence(name: str, standstills: list[Standstill], begin_ms: float, end_ms: float) -> Presence:
-    """Return what a match tells that ran from one instant of a process to another; its own instants are rounded."""
+    """Return the standstills that a match reports which ran between two instants of a process, rounded as usual."""
     seen = [(max(begun, begin_ms), min(over, end_ms)) for begun, over in standstills]
     own = tuple(
         (round(begun - begin_ms, 3), round(over - begin_ms, 3))
@@ -192,14 +192,14 @@ def presence(name: str, standstills: list[Standstill], begin_ms: float, end_ms: 
 
 @given(standing, st.lists(times, min_size=2, max_size=5))
 def test_matches_of_one_process_agree(gaps: list[float], spans: list[list[float]]) -> None:
-    """Whenever they began and ended, in the middle of a standstill or not, true records don't contradict each other."""
+    """True records don't contradict each other, even if a match begins or ends in mid-standstill."""
     ran = [presence(str(n), process_of(gaps), begin, end) for n, (begin, end) in enumerate(spans)]
     assert list(contradictions(ran)) == []
 
 
 @given(standing.filter(bool), st.data())
 def test_a_standstill_that_one_match_leaves_out_is_named(gaps: list[float], data: st.DataObject) -> None:
-    """So is one that began or ended at another instant, or that one match alone tells of."""
+    """So is one that begins or ends at another instant, and one that only one match reports."""
     whole = presence("whole", process_of(gaps), 0.0, 2 * END_MS)
     index = data.draw(st.integers(0, len(whole.standstills) - 1))
     begun, over = whole.standstills[index]
@@ -221,7 +221,7 @@ def test_a_contradiction_tells_who_and_when() -> None:
 
 
 def test_what_is_excused_is_counted_once() -> None:
-    """Standstills that follow one another leave no time between them that would count twice."""
+    """Adjacent standstills leave no time between them that would count twice."""
     excuses = Excuses([Presence("m", "", 0.0, 0.0, 99.0, ((10.0, 20.0), (20.0, 40.0), (90.0, 99.0)))])
     assert [round(excuses.all_ms(*span), 1) for span in ((0.0, 99.0), (15.0, 25.0), (50.0, 80.0))] == [61.5, 10.0, 0.0]
     assert [round(excuses.longest_ms(*span), 1) for span in ((0.0, 99.0), (15.0, 25.0), (50.0, 80.0))] == [
@@ -241,6 +241,6 @@ def test_what_is_excused_is_counted_once() -> None:
     ],
 )
 def test_a_standstill_that_has_just_begun_is_told_of_later(end_ms: float, least_ms: float) -> None:
-    """Whoever comes back between its beginning and its being noticed can't be told of it."""
+    """A player that returns between its beginning and its discovery can't be sent it."""
     found = Presence(match="m", process="p", clock_ms=0.0, begin_ms=0.0, end_ms=300.0, standstills=((100.0, 200.0),))
     assert Excuses([found]).least_ms(50.0, end_ms) == pytest.approx(least_ms, abs=0.01)

@@ -1,4 +1,4 @@
-"""Deadlines, time used and fouls, checked without the fold, against a record that lies."""
+"""Deadlines, used time and fouls, checked without the fold, in false records."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,7 +53,7 @@ def with_commands(record: Record, line: int, change: Callable[[list[Any]], objec
 def test_a_verdict_against_the_instants_is_found(
     tmp_path: Path, name: str, kind: type[e.Event], nth: int, changes: dict[str, Any], expected: str
 ) -> None:
-    """The line is named whose verdict its own instants do not give."""
+    """The line is named if its verdict does not follow from its own instants."""
     record, _ = with_event(read(tmp_path, name), kind, nth, **changes)
     with pytest.raises(RecordError, match=expected):
         check_book(record)
@@ -76,12 +76,12 @@ def test_a_verdict_against_the_instants_is_found(
 def test_who_returns_is_told_of_every_standstill(
     tmp_path: Path, standstill: Standstill, lags: dict[str, Any], *, is_named: bool
 ) -> None:
-    """Of those since its request was sent: that may have been 100 ms after it was made, and after a standstill then."""
+    """These are all standstills since its request was sent, which may be 100 ms and a standstill after it was made."""
     whole = come_back("clean", **lags)
     asked_ms = next(event.at_ms for event, _ in whole.steps if isinstance(event, e.SeatReturned)) - 400.0
     path = whole.write(tmp_path / "m.jsonl")
     record = read_record(path)
-    path.unlink()  # it tells of other standstills
+    path.unlink()  # it reports other standstills
     told = tuple(
         msgspec.structs.replace(step, standstills=(tuple(asked_ms + ms for ms in standstill),))
         if isinstance(step.event, e.SeatReturned)
@@ -108,7 +108,7 @@ def test_who_returns_is_told_of_every_standstill(
 def test_who_has_an_excuse_is_not_late(
     tmp_path: Path, standing_ms: float, changes: dict[str, Any], *, is_named: bool
 ) -> None:
-    """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the lobby."""
+    """A recorded standstill above the margin excuses each player that did not storm the lobby."""
     record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
     index = line - 1
     step = record.transitions[index]
@@ -137,18 +137,18 @@ EXTENSION = {"command": "extend-limit", "seat": 1, "limit_ms": LIMIT}
 def test_a_new_limit_needs_a_standstill(
     tmp_path: Path, name: str, kind: type[e.Event], change: Callable[[list[Any]], object], found: str
 ) -> None:
-    """Nobody is given time for nothing, nor is it kept from whoever is to have it."""
+    """No player gets a new limit without a standstill, and each one gets it that is due to."""
     record, line = with_event(read(tmp_path, name), kind)
     with pytest.raises(RecordError, match=f"line {line}: expected a new limit if, and only if, .*; found {found}"):
         check_book(with_commands(record, line, change))
 
 
 AGAIN = 7
-"""Line of the resumption: what was asked in line 5 is asked again when 1500 ms have passed."""
+"""Line of the resumption: the request of line 5 is asked again after 1500 ms."""
 
 
 def died_in_a_turn(folder: Path, time: dict[str, Any]) -> Record:
-    """Return the record of a match whose referee died while the second seat was thinking; that is asked once more."""
+    """Return the record of a match whose referee crashed while the second seat was thinking; it is asked again."""
     whole = cut(story(per_move_ms=6000.0, **time), 5)
     asked_ms = whole.steps[-1][0].at_ms
     left_ms, again_ms = asked_ms + 1500.0, asked_ms + 2000.123
@@ -175,7 +175,7 @@ LEFT: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
 def test_what_is_left_of_a_limit_when_the_referee_is_back(
     tmp_path: Path, time: dict[str, Any], change: dict[str, Any], expected: str | None
 ) -> None:
-    """No more than there was, and later turns have what is left of the bank then."""
+    """It is no more than before the crash, and later turns have the rest of the bank."""
     record = died_in_a_turn(tmp_path, time)
     assert isinstance(record.transitions[AGAIN - 1].event, e.MatchResumed)
 
@@ -201,7 +201,7 @@ def test_time_that_nobody_used_is_found(tmp_path: Path) -> None:
 
 
 def test_a_foul_that_did_not_happen_is_found(tmp_path: Path) -> None:
-    """The result lists the fouls of the lines, in their order: none more, none less, none of another cause."""
+    """The result lists exactly the fouls of the lines, with their causes, in their order."""
     record = read(tmp_path, "all gone")
     assert record.result is not None
     fouls = record.result.result.fouls

@@ -1,4 +1,4 @@
-"""Whoever has the key can sign a tournament's record anew: what does not follow in it is named all the same."""
+"""With the key, a tournament's record can be signed again, but whatever does not follow in it is named."""
 
 import shutil
 from collections.abc import Callable
@@ -57,19 +57,19 @@ def audited(folder: Path, *keys: str, **more: Any) -> AuditedTournament:
 
 
 def forged(folder: Path, forge: Forge) -> None:
-    """Change the course of a tournament, and chain and sign it anew."""
+    """Change the events of a tournament, and chain and sign them again."""
     path = record_path(folder, "cup")
     path.write_bytes(chain(forge(course_of(path)), SEALER))
 
 
 def refused(folder: Path, complaint: str) -> None:
-    """Check that a tournament is not taken, and what is said of it."""
+    """Check that a tournament is refused, and with which error."""
     with pytest.raises(RecordError, match=complaint):
         audited(folder, SEALER.public)
 
 
 def test_what_was_played_holds(folder: Path) -> None:
-    """By the key that was published, and by that which it names itself."""
+    """With the published key, and with the key that it names itself."""
     found = audited(folder, SEALER.public)
     assert audited(folder).contexts == found.contexts
     assert (found.taken_on_trust, found.spec) == ((), cup())
@@ -78,7 +78,7 @@ def test_what_was_played_holds(folder: Path) -> None:
 
 
 def test_a_course_that_is_chained_anew_is_the_same(folder: Path) -> None:
-    """The forger's tools forge nothing by themselves."""
+    """The forger's tools change nothing by themselves."""
     before = record_path(folder, "cup").read_bytes()
     forged(folder, folded)
     assert record_path(folder, "cup").read_bytes() == before
@@ -132,7 +132,7 @@ def _no_ruling(lines: list[Line]) -> list[Line]:
 
 
 def _folded(lines: list[Line]) -> list[Line]:
-    """Return the course with what follows from its events, as far as they can happen."""
+    """Return the events with their consequences, as far as they are possible."""
     for count in range(len(lines), 0, -1):
         try:
             return [*folded(lines[:count]), *lines[count:]]
@@ -170,7 +170,7 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("name", FORGERIES)
 def test_what_an_organiser_changes_is_named(folder: Path, name: str) -> None:
-    """The record is whole, chained and signed; what it says contradicts itself, the rules or a match's record."""
+    """The record is whole, chained and signed, but contradicts itself, the rules or a match's record."""
     forge, complaint = FORGERIES[name]
     forged(folder, forge)
     refused(folder, complaint)
@@ -178,7 +178,7 @@ def test_what_an_organiser_changes_is_named(folder: Path, name: str) -> None:
 
 @pytest.mark.forges
 def test_a_replayed_match_is_named(folder: Path, tmp_path: Path) -> None:
-    """It was opened by the same line, and came out otherwise than the tournament's record has it."""
+    """The same line opened it, but its result is not the one in the tournament's record."""
     (*_, line) = event_lines(course_of(record_path(folder, "cup")), "match-closed")
     path = folder / f"{_match(line)}.jsonl"
     context = audit(path, find_game).header.context
@@ -192,7 +192,7 @@ def test_a_replayed_match_is_named(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
-    """Its own record holds, and its result is the one that was taken in."""
+    """Its own record holds, and its result is the one in the tournament's record."""
     changes: list[dict[str, Any]] = [
         {"names": ("e0", "e1")},
         {"time": replace(cup().time, per_move_ms=7.0)},
@@ -214,7 +214,7 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_two_matches_have_two_deals(tmp_path: Path) -> None:
-    """Who deals once more what he knows already is found out."""
+    """A deal that is used twice is named."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
         for context in (one, two):
@@ -244,14 +244,14 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
     ids=["missing", "added", "renamed", "copied"],
 )
 def test_files_are_those_that_were_opened(folder: Path, change: Callable[[Path], object], complaint: str) -> None:
-    """No more, no less, and under their names."""
+    """No more and no fewer, and under their names."""
     change(folder)
     refused(folder, complaint)
 
 
 @pytest.mark.forges
 def test_a_record_has_the_name_of_its_tournament(folder: Path) -> None:
-    """Another one would be read for it."""
+    """A file with another name could be taken for another record."""
     (folder / "cup.jsonl").rename(folder / "cap.jsonl")
     found = audit_tournament(folder / "cap.jsonl", REGISTRY.format, find_game, partial(map, pair_round))
     found.check_files([], is_whole=False)
@@ -260,14 +260,14 @@ def test_a_record_has_the_name_of_its_tournament(folder: Path) -> None:
 
 
 def test_only_the_key_that_was_published_counts(folder: Path) -> None:
-    """Of the tournament, and that of each match is the same."""
+    """It must be the key of the tournament and of each match."""
     with pytest.raises(RecordError, match="line 0: expected key"):
         audited(folder, Sealer.new().public)
 
 
 @pytest.mark.forges
 def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path) -> None:
-    """What stands in it is verified all the same."""
+    """Its content is verified all the same."""
     path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
     for data, found in ((lines[:-1], "crashed or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
@@ -277,7 +277,7 @@ def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path
 
 
 def test_rounds_of_another_program_are_taken_on_trust(folder: Path) -> None:
-    """They keep the rules; whether it would pair them like that, nobody here can tell, and that is said."""
+    """They keep the rules. Nobody here can tell whether that program would pair them so, and the audit says that."""
 
     def _pair(asked: RoundToPair) -> tuple[tuple[tuple[int, ...], ...], str]:
         return pair_round(asked)[0], "another 1.0"
@@ -287,7 +287,7 @@ def test_rounds_of_another_program_are_taken_on_trust(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds are paired together, and yet it is the first line that does not hold which is named."""
+    """Rounds are paired together at the end, but the error names the first wrong line."""
 
     def _turned(asked: RoundToPair) -> tuple[tuple[tuple[int, ...], ...], str]:
         tables, by = pair_round(asked)
@@ -308,7 +308,7 @@ def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatc
 
 @pytest.mark.forges
 def test_what_is_not_installed_is_no_fault_of_the_record(folder: Path) -> None:
-    """The errors of the formats and games are passed on."""
+    """The errors about missing formats and games are passed on."""
     forged(folder, _spec(("format",), "dice"))
     with pytest.raises(PluginError, match="there is no pairing format 'dice'"):
         audited(folder)
@@ -322,7 +322,7 @@ def test_what_is_not_installed_is_no_fault_of_the_record(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None:
-    """Who writes every record of the folder anew contradicts nothing in it; every hash in it is another one."""
+    """If all records of the folder are written again, only hashes that somebody kept show it."""
     path = record_path(folder, "cup")
     before = {line.hash for line in audited(folder).record.chain.lines}
     lines = changed(course_of(path), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
@@ -333,7 +333,7 @@ def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None
 
 @pytest.mark.forges
 def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
-    """Cut off behind an earlier seal, the later matches removed, it is the record of that stop."""
+    """Cut off after an earlier seal, without the later matches, it is the record of that stop."""
     path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
     whole = audited(folder)
@@ -351,7 +351,7 @@ def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_result_of_its_own_is_told_as_a_ruling(folder: Path) -> None:
-    """What nobody asked for stands in the record as the organiser's, with his name."""
+    """Such a result is recorded as the organiser's ruling, with a name."""
     path = record_path(folder, "cup")
     lines = course_of(path)
     (ruled, *_) = event_lines(lines, "ruled")
