@@ -12,11 +12,9 @@ A program that has made a move on this host has what it needs here. What it does
 program could crash in a match that it is about to lose, and have it played again.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from heapq import heapify, heappush, heapreplace
-from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
@@ -65,50 +63,28 @@ class Attempt:
         """Number of the call in progress, for `DispatcherLink.drop`."""
         self.unanswered = ""
         """Reason why the call was not answered; empty: it was, or it is in progress."""
-        self._stage: tuple[Any, ...] = ()
-        """The match's stage (phase, turn) when it was last computed."""
-        self._looks = 0
-        """Number of checks since the stage was computed."""
         self._silent_looks = 0
         """Number of checks since the last line came."""
         self._size = 0
         """Bytes of the record that had come by the last check."""
-        self._digest = b""
-        """SHA-256 of the record that was taken as the outcome."""
 
     @property
     def is_over(self) -> bool:
         """Whether the outcome is known, or nobody waits for it any more."""
         return self.outcome.called
 
-    def has_taken(self, played: PlayedMatch) -> bool:
-        """Return whether this record is the one that was taken as the outcome."""
-        return self._digest == _digest(played)
-
     def check_stalled(self, *, is_its_turn: bool) -> bool:
         """Check the attempt's progress; called with each report in which its host is present.
-
-        Lines that lead nowhere are no progress: a host that repeats itself stands still too. The stage of the match
-        shows that, but it may cost a replay of the record, so it is computed only once in `patience_s`.
 
         Args:
             is_its_turn: False: the host may not have a free table for it yet.
 
         Returns:
-            Whether the match has stood still for longer than any match may.
+            Whether nothing has come for longer than any match may stand still.
         """
         is_silent, self._size = self.followed.size == self._size, self.followed.size
         self._silent_looks = self._silent_looks + 1 if is_its_turn and is_silent else 0
-        self._looks = self._looks + 1 if is_its_turn else 0
-        most_looks = patience_s(self.followed.job) / HOSTS_REPORT_S
-        # Between two looks at the stage, silence is the only sign. A host that sends nothing at all for this long
-        # stands still.
-        if 1 < self._looks <= most_looks + 1 or not is_its_turn:
-            return self._silent_looks > most_looks
-        stage, before = self.followed.stage, self._stage
-        is_still = self._looks > 1 and stage == before
-        self._stage, self._looks = stage, self._looks if is_still else 1
-        return is_still
+        return self._silent_looks > patience_s(self.followed.job) / HOSTS_REPORT_S
 
     def lag_ms(self, outcome: Outcome) -> float:
         """Return the longest lag of the host in any answer of this match, in milliseconds.
@@ -121,7 +97,6 @@ class Attempt:
     def end(self, outcome: Outcome) -> None:
         """Set the outcome; only the first one counts."""
         if not self.outcome.called:
-            self._digest = _digest(outcome) if isinstance(outcome, PlayedMatch) else b""
             self.outcome.callback(outcome)
 
 
@@ -137,10 +112,6 @@ def patience_s(job: MatchJob) -> float:
     terms = job.terms
     answer_s = max(terms.time.per_move_ms, terms.time.start_ms) / 1000
     return len(job.seats) * (BUILD_S + answer_s + terms.come_back_s)
-
-
-def _digest(played: PlayedMatch) -> bytes:
-    return hashlib.sha256(played.record).digest()
 
 
 def get_machine_name(host: str) -> str:

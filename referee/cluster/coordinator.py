@@ -368,13 +368,9 @@ class Hosts:
 
     def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
-        # The answer may come after the attempt was given up. Then the match is void or was played elsewhere, and one
-        # match must not have two results; but a second, different record is worth keeping, for someone may ask why
-        # there are two.
         if attempt.is_over:
-            if isinstance(returned, PlayedMatch) and not attempt.has_taken(returned):
-                self._keep_late_record(host, attempt, returned)
-        elif returned is None:
+            return  # it came after the attempt was given up: the match is void, or was played elsewhere
+        if returned is None:
             attempt.unanswered = answer.why or "its answer cannot be read"
         elif isinstance(returned, Needs):
             self._push(host, attempt, returned)
@@ -386,17 +382,6 @@ class Hosts:
         else:
             self._end(host, attempt, returned)
             self.note_failure(host, returned.why)
-
-    def _keep_late_record(self, host: ClusterHost, attempt: Attempt, played: PlayedMatch) -> None:
-        """Keep a record that came after the outcome was settled, and tell the organiser."""
-        name = attempt.shipped.match
-        path = attempt.followed.keep_aside(played.record, host.name)
-        self.say(
-            f"host {host.name} has sent a record of {name} too late: its outcome was settled. The record does not "
-            f"count, and is kept in {path}",
-            match=name,
-            host=host.name,
-        )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
         facts = {"outcome": type(outcome).__struct_config__.tag, "lag_s": attempt.lag_ms(outcome) / 1000}

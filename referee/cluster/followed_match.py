@@ -120,7 +120,7 @@ def _check_header(job: MatchJob, record: Record, terms: RunTerms) -> None:
 AWAY = ".away"
 """Folder of the records of matches that hosts are playing. A record leaves it when it has passed the check."""
 REFUSED = ".refused"
-"""Folder of the records that did not pass the check, or came too late to count."""
+"""Folder of the records that did not pass the check."""
 _LAG_MS = re.compile(rb'"lag_ms":([0-9]+(?:\.[0-9]+)?)[,}]')
 
 
@@ -156,12 +156,6 @@ class FollowedMatch:
     def is_begun(self) -> bool:
         """Whether anything of it has come."""
         return self._size > 0
-
-    @property
-    def stage(self) -> tuple[bool, str, int]:
-        """The match's progress: begun or not, phase, turn. Events that lead nowhere do not change it."""
-        match = self._match
-        return self.is_begun, match.phase, match.turn
 
     @property
     def size(self) -> int:
@@ -255,17 +249,6 @@ class FollowedMatch:
         if path.exists():
             path.replace(self._folder / REFUSED / path.name)
         self.remote = self._new_match(Observers())
-
-    def keep_aside(self, record: bytes, host: str) -> Path:
-        """Store a record that does not count, for the organiser to look at; return its path.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        path = self._folder / REFUSED / f"{self.job.match}.{host}.jsonl"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(record)
-        return path
 
     @property
     def received(self) -> bytes:

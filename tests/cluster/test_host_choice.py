@@ -260,25 +260,14 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     assert first == [PlayedMatch(record=b"all of it")]
 
 
-@pytest.mark.parametrize(("second", "is_told"), [(b"the record", False), (b"another record", True)])
-def test_a_second_record_that_differs_is_told(
-    scene: Scene,
-    monkeypatch: pytest.MonkeyPatch,
-    second: bytes,
-    is_told: bool,  # noqa: FBT001  # of a table
-) -> None:
-    """It is kept for whoever looks into it, and only the first one counts; an equal one is no news."""
+def test_only_the_first_record_counts(scene: Scene) -> None:
+    """A second answer changes nothing: one match has one result."""
     scene.let_in(a=1)
-    _, attempt, found = scene.given()
+    _, _, outcomes = scene.given()
     on_answer = scene.way.asked[0][3]
-    said: list[str] = []
-    monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
-    for record in (b"the record", second):
+    for record in (b"the record", b"another record"):
         on_answer(HostAnswer(number=0, data=encode_message(PlayedMatch(record=record))))
-    assert found == [PlayedMatch(record=b"the record")]
-    assert [attempt.shipped.match in text for text in said] == [True] * is_told
-    kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
-    assert kept == [second] * is_told
+    assert outcomes == [PlayedMatch(record=b"the record")]
 
 
 LINES = b'{"n":0,"prev":"","kind":"header"}\n'
@@ -286,17 +275,14 @@ LINES = b'{"n":0,"prev":"","kind":"header"}\n'
 
 @pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
 def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, outcome: type[Any]) -> None:  # noqa: FBT001  # of a table
-    """Its host is asked to stop it, whatever lines it tells; what waits for a table meanwhile is left alone."""
+    """Its host is asked to stop it; a match that waits for its table is left alone."""
     scene.let_in(a=1)
     host, attempt, found = scene.given()
-    match, told = attempt.shipped.match, 0
     if is_begun:
+        scene.way.take(HostLines(host="a", match=attempt.shipped.match, offset=0, lines=LINES))
         _, _, waiting = scene.given()
     for _ in range(int(patience_s(job_of()) / HOSTS_REPORT_S) + 1):
         assert found == []
-        if is_begun:
-            scene.way.take(HostLines(host="a", match=match, offset=told, lines=LINES))
-            told += len(LINES)
         scene.see(a=1)
     scene.see(a=1)
     assert [type(each) for each in found] == [outcome]
