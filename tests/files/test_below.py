@@ -1,4 +1,4 @@
-"""Everything below a folder is listed, even while it changes; what can't be read is never passed over."""
+"""All files below a folder are listed, even while it changes; an unreadable one is an error."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ def _made(folder: Path, *paths: str) -> None:
 
 
 def test_files_are_found_at_every_depth_by_path(tmp_path: Path) -> None:
-    """Folders that are named like files are none."""
+    """Folders with names like files are not listed."""
     _made(tmp_path, "b.txt", "a/c.txt", "a/b/d.txt", "a/no.json", "z.txt/e.txt")
     found = [path.relative_to(tmp_path).as_posix() for path in files_below(tmp_path, "*.txt")]
     assert found == ["a/b/d.txt", "a/c.txt", "b.txt", "z.txt/e.txt"]
@@ -31,7 +31,7 @@ def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_is_removed_meanwhile_is_left_out(tmp_path: Path) -> None:
-    """Others write and remove while it is looked at."""
+    """Other processes write and remove files during the listing."""
     _made(tmp_path, "a/x", "b/x", "c")
     found = []
     for path in everything_below(tmp_path):
@@ -44,7 +44,7 @@ def test_what_is_removed_meanwhile_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is told of all files while some of them were never seen."""
+    """Otherwise the list would look complete without being so."""
     _made(tmp_path, "a/x")
     scandir = os.scandir
 

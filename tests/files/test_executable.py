@@ -1,4 +1,4 @@
-"""Files that are there and can't be run: the reason and the remedy are named before anything is started."""
+"""Files that exist and can't be run: the error names the reason and the remedy before anything is started."""
 
 import shutil
 import subprocess
@@ -34,7 +34,7 @@ OBSTACLES = [
 
 @pytest.mark.parametrize(("content", "complaint"), OBSTACLES)
 def test_the_reason_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
-    """In a folder and on a command line alike, in one line that can be printed."""
+    """In a folder and on a command line alike, in one printable line."""
     program = tmp_path / "run"
     program.write_bytes(content)
     program.chmod(0o755)
@@ -48,7 +48,7 @@ def test_the_reason_is_named(tmp_path: Path, content: bytes, complaint: str) -> 
 
 @pytest.mark.skipif(TRUE[4:6] != b"\x02\x01", reason="the loader of 64 bits")
 def test_a_loader_that_is_missing(tmp_path: Path) -> None:
-    """A program of another C library names a loader that is not there."""
+    """A program of another C library names a loader that does not exist."""
     begin = TRUE.index(b"/lib")
     end = TRUE.index(b"\0", begin)
     (tmp_path / "run").write_bytes(TRUE[:begin] + b"/lib/ld-none".ljust(end - begin, b"\0") + TRUE[end:])
@@ -64,7 +64,7 @@ def test_a_loader_that_is_missing(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_be_run_is_left_alone(tmp_path: Path, content: bytes) -> None:
-    """And runs, by the same rules as the referee starts it: a text without a first line of its kind is the shell's."""
+    """The referee can start it: a text without a first line of the right form belongs to the shell."""
     program = tmp_path / "run"
     program.write_bytes(content)
     program.chmod(0o755)
@@ -73,7 +73,7 @@ def test_what_can_be_run_is_left_alone(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_sandbox_that_does_not_show_the_interpreter(tmp_path: Path) -> None:
-    """What lies where the kernel's and the machine's own things are can't be run inside."""
+    """A file in the kernel's or the machine's own places can't be run inside."""
     shell = Path("/dev/shm") / f"{tmp_path.name}-sh"
     shutil.copy("/bin/sh", shell)
     try:

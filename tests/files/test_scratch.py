@@ -1,4 +1,4 @@
-"""Private folders for a while: what a killed process left is removed by the next one, and nothing else ever is."""
+"""Private temporary folders: the next process removes those of a killed one, and never anything else."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ with scratch("held") as folder:
 
 @pytest.fixture(autouse=True)
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder for temporary files: as open as the system's own."""
+    """Return the folder for temporary files, as open as the system's own."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -44,7 +44,7 @@ def left(top: Path, name: str = "referee-check-x") -> Path:
 
 
 def test_it_is_private_and_removed(top: Path) -> None:
-    """Also when what happens inside fails."""
+    """Also after an exception inside."""
 
     def _fail() -> None:
         with scratch("test") as folder:
@@ -58,7 +58,7 @@ def test_it_is_private_and_removed(top: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_removed(top: Path) -> None:
-    """However deep it is; a folder that is in use stays, whoever looks for rests."""
+    """At any depth; a folder in use stays, even if several processes look at once."""
     environment = {**os.environ, "TMPDIR": str(top)}
     holders = [
         subprocess.Popen(
@@ -130,7 +130,7 @@ def _where_others_may_move_it(top: Path) -> None:
     ],
 )
 def test_nothing_else_is_removed(top: Path, prepare: Callable[[Path], None]) -> None:
-    """What is not proven to be this program's, this user's and nobody's any more stays as it is."""
+    """A folder stays unless it certainly belongs to this program and this user, and to no live process."""
     prepare(top)
     before = sorted(top.rglob("*"))
     with scratch("test"):
@@ -139,7 +139,7 @@ def test_nothing_else_is_removed(top: Path, prepare: Callable[[Path], None]) -> 
 
 
 def test_what_is_proven_is_removed(top: Path) -> None:
-    """The same folder without what holds in none of these cases."""
+    """The same folder, if none of these cases holds."""
     left(top)
     with scratch("test"):
         pass

@@ -1,4 +1,4 @@
-"""Small files that others give: never more than a bound is read, and nothing is waited for."""
+"""Small files of strangers: never more than a limit is read, and nothing is waited for."""
 
 import os
 from collections.abc import Callable
@@ -39,12 +39,12 @@ READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "token": (find_token, ServiceError),
     "player.toml": (_player, PlayerError),
 }
-"""What reads a small file -> how it refuses one."""
+"""Function that reads a small file -> its refusal."""
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_pipes_are_refused(name: str, tmp_path: Path) -> None:
-    """At once: nobody writes to it, and it is not waited for."""
+    """At once: no process writes to it."""
     read, error = READERS[name]
     path = tmp_path / "player.toml"
     os.mkfifo(path, 0o600)
@@ -55,7 +55,7 @@ def test_pipes_are_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - {"player.toml"}))  # there it is a link out of the folder
 def test_devices_are_refused(name: str) -> None:
-    """Nothing of one that never ends is read."""
+    """Nothing of an endless one is read."""
     read, error = READERS[name]
     with pytest.raises(error) as caught:
         read(Path("/dev/zero"))
@@ -63,12 +63,12 @@ def test_devices_are_refused(name: str) -> None:
 
 
 BOUNDS = {"players": MAX_FILE_BYTES, "certificate": 1 << 20}
-"""What may be longer than others."""
+"""Files with a higher limit than others."""
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_too_long_is_refused(name: str, tmp_path: Path) -> None:
-    """It says how long it may be; a key of a thousand parts, which takes a parser minutes, is not even parsed."""
+    """The error has the limit. A key of a thousand parts, which takes a parser minutes, is not even parsed."""
     read, error = READERS[name]
     limit = BOUNDS.get(name, MAX_SMALL_BYTES)
     path = tmp_path / "player.toml"
@@ -80,7 +80,7 @@ def test_what_is_too_long_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_players_file_has_short_lines(tmp_path: Path) -> None:
-    """A file of players that is long is fine, and one with a long line is none: it is not parsed."""
+    """A players' file may be long, but one with a long line is refused before it is parsed."""
     path = tmp_path / "players.toml"
     path.write_text("".join(f'p{number} = "{number:064x}"\n' for number in range(1000)))
     assert len(read_tokens(path)) == 1000
@@ -95,7 +95,7 @@ def test_a_players_file_has_short_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["name", "run", "build", "version", "games"])
 @pytest.mark.parametrize("char", ["\\u0000", "\\u001b", "\\u0085", "\\u202e", "\\n"])
 def test_nothing_in_a_player_toml_is_unprintable(tmp_path: Path, key: str, char: str) -> None:
-    """A null character would end the referee where a program is started, others would act on a terminal."""
+    """A null character would end the referee at a program's start; others would act on a terminal."""
     lines = {"name": '"a"', "run": '"true"', key: f'["{char}"]' if key == "games" else f'"a{char}b"'}
     (tmp_path / "player.toml").write_text("".join(f"{one} = {value}\n" for one, value in lines.items()))
     with pytest.raises(PlayerError, match=f"`{key}` has the character "):
@@ -109,14 +109,14 @@ TEXTS: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "token": (find_token, ServiceError, "abc123"),
     "player.toml": (_player, PlayerError, 'name = "ada"\nrun = "true"'),
 }
-"""What reads a text that a user writes -> how, its error, and such a text."""
+"""Function that reads a user's text -> its call, its error, and such a text."""
 
 
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path, kind: str, end: str, mark: str) -> None:
-    """Editors of Windows write them."""
+    """Editors on Windows write them."""
     read, _, text = TEXTS[kind]
     path = tmp_path / "player.toml"
     path.write_bytes(f"{mark}{text}\n".replace("\n", end).encode())
@@ -149,7 +149,7 @@ def test_another_encoding_is_named_with_its_place(tmp_path: Path, kind: str) -> 
 
 
 def test_an_empty_text_is_one(tmp_path: Path) -> None:
-    """So is one of a sign only; a control is no sign to show."""
+    """So is one with a single character, but not a control character."""
     (tmp_path / "empty").touch()
     assert read_small_text(tmp_path / "empty") == ""
     (tmp_path / "sign").write_bytes(b"\x80")

@@ -1,4 +1,4 @@
-"""Walks through folders, and where links in them lead."""
+"""Walks through folders, and the targets of links in them."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ from referee.files.tree import BadTree, walk
 
 
 def test_a_walk_is_in_order_and_follows_no_link(tmp_path: Path) -> None:
-    """What is in one folder comes by its name, what is in its folders behind it."""
+    """The entries of a folder come by name, and the content of its folders after them."""
     (tmp_path / "b" / "d").mkdir(parents=True)
     (tmp_path / "b" / "c").write_text("c")
     (tmp_path / "a").symlink_to("b")
@@ -36,7 +36,7 @@ BAD = {
 def test_a_walk_has_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, complaint: str
 ) -> None:
-    """What is beyond them is refused; files count as long as they say they are, and nothing of them is read."""
+    """More than that is refused. A file counts by its announced size, and is not read."""
     (tmp_path / "b" / "c").mkdir(parents=True)
     for name in ("a", "d"):
         with (tmp_path / name).open("w") as file:
@@ -62,7 +62,7 @@ def test_a_walk_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_file_is_read_as_long_as_it_was(tmp_path: Path) -> None:
-    """One that grows while it is read ends where it ended when the walk came to it, and one that shrinks ends there."""
+    """A file that grows while it is read ends where it ended at first, and one that shrinks ends earlier."""
     (tmp_path / "a").write_text("as it was")
     for node in walk(tmp_path):
         (tmp_path / "a").write_text("as it was, and more")
@@ -90,12 +90,12 @@ LINKS: dict[str, tuple[Mapping[str, str], str | None]] = {
 
 @pytest.mark.parametrize(("targets", "found"), LINKS.values(), ids=LINKS)
 def test_where_links_lead(targets: Mapping[str, str], found: str | None) -> None:
-    """One that leads out is named, whatever others it leads by; nothing of that is on a disk."""
+    """A link that leads out is named, even through others; nothing of this is on a disk."""
     assert SymbolicLinks(targets, ("/p",)).escaping() == found
 
 
 def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as the kernel follows; and what would take for ever is given up."""
+    """As many as the kernel follows; an endless chain is given up."""
     chain = {f"l{number}": f"l{number + 1}" for number in range(2000)}
     assert SymbolicLinks(chain, ()).escaping() is None
     monkeypatch.setattr(links, "MAX_STEPS", 10_000)
@@ -104,7 +104,7 @@ def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_copy_has_plain_things_alone(tmp_path: Path) -> None:
-    """Files, folders and links, with when they were written; no pipe, and no bit that lends rights."""
+    """Files, folders and links, with their times; no pipe, and no setuid bits."""
     (tmp_path / "from" / "folder").mkdir(parents=True)
     (tmp_path / "from" / "folder" / "run").write_text("run")
     (tmp_path / "from" / "folder" / "run").chmod(0o6777)
@@ -127,7 +127,7 @@ def test_a_temporary_folder_is_private_and_gone(tmp_path: Path) -> None:
 
 
 def test_nothing_else_walks_through_folders_of_others() -> None:
-    """What recurses, or trusts paths, is used nowhere in the referee."""
+    """The referee uses no function that recurses or trusts paths."""
     sources = Path(tree.__file__).parents[1].rglob("*.py")
     banned = ("shutil.rmtree", "shutil.copytree", "os.walk")
     assert [path.name for path in sources if any(word in path.read_text() for word in banned)] == []

@@ -1,4 +1,4 @@
-"""Files that are replaced: whole or not at all, on the disk before they are named, and nothing is left beside them."""
+"""Files are replaced whole or not at all, synced before they get their name, and leave nothing else."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ from referee.files.whole import write_whole
 
 @pytest.fixture(params=["unnamed", "named", "no Linux"], autouse=True)
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test find a file system of either kind: one that has files without a name, and one that has none."""
+    """Run each test on both kinds of file systems: one that has files without a name, and one that has none."""
     open_any = os.open
 
     def _open_named(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
@@ -31,7 +31,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
-    """It holds the pieces in their order, with the mode that was asked for, and nothing else is in the folder."""
+    """It has all pieces in their order, and the requested mode; nothing else is in the folder."""
     path = tmp_path / "file"
     path.write_bytes(b"something longer than what comes")
     write_whole(path, [b"a", b"b"], mode=0o600)
@@ -41,7 +41,7 @@ def test_a_file_is_replaced(tmp_path: Path) -> None:
 
 
 def test_another_file_is_kept(tmp_path: Path) -> None:
-    """What may not be replaced stays; where nothing is, the file comes."""
+    """With `may_replace=False` an existing file stays, and a new one is made."""
     path = tmp_path / "file"
     write_whole(path, [b"first"], may_replace=False)
     with pytest.raises(FileExistsError):
@@ -50,7 +50,7 @@ def test_another_file_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    """What a link leads to is nobody's business."""
+    """The target of a link is not changed."""
     (tmp_path / "other").write_bytes(b"other")
     path = tmp_path / "file"
     path.symlink_to("other")
@@ -60,7 +60,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_breaks_off_changes_nothing(tmp_path: Path) -> None:
-    """An error on the way leaves the old file, and no half of the new one."""
+    """An error on the way leaves the old file, and no part of the new one."""
 
     def _pieces() -> Iterator[bytes]:
         yield b"half"
@@ -74,7 +74,7 @@ def test_what_breaks_off_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_disk_has_it_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The content is synced, then the name, then the folder: a power failure finds one of them."""
+    """The content is synced, then the name, then the folder, so a power failure leaves one of the two files."""
     path, order = tmp_path / "file", []
     sync, replace = os.fsync, Path.replace
 
@@ -106,7 +106,7 @@ write_whole(pathlib.Path(sys.argv[1]), pieces())
 
 @pytest.mark.parametrize("kind", ["unnamed"], indirect=True)
 def test_who_is_killed_leaves_nothing(tmp_path: Path) -> None:
-    """A process that is killed in the middle leaves the old file, and nothing beside it."""
+    """A process that is killed in the middle leaves the old file, and no other."""
     path = tmp_path / "file"
     path.write_bytes(b"old")
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)

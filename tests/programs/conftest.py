@@ -1,4 +1,4 @@
-"""Folders as players and organisers have them."""
+"""Folders in which players and organisers work."""
 
 from pathlib import Path
 

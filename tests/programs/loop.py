@@ -1,4 +1,4 @@
-"""A test's event loop: Twisted's clock, which the test moves, and real descriptors, read when the test looks."""
+"""A test's event loop: Twisted's clock, which the test moves, and real descriptors, read when the test wants it."""
 
 import select
 from collections import deque
@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 
 
 class Loop(Clock):
-    """What programs need of a reactor."""
+    """The parts of a reactor that programs need."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -17,20 +17,20 @@ class Loop(Clock):
         self._handed_over: deque[Callable[[], Any]] = deque()
 
     def addReader(self, reader: Any) -> None:
-        """Take a reader; called by what is under test."""
+        """Add a reader; called by the tested code."""
         self.readers.append(reader)
 
     def removeReader(self, reader: Any) -> None:
-        """Leave a reader out from now on; called by what is under test."""
+        """Remove a reader; called by the tested code."""
         if reader in self.readers:
             self.readers.remove(reader)
 
     def callFromThread(self, function: Callable[..., Any], *args: Any) -> None:
-        """Call a function when the test looks next; called by threads of what is under test."""
+        """Call a function at the test's next look; called by threads of the tested code."""
         self._handed_over.append(lambda: function(*args))
 
     def look(self, wait_s: float = 0.01) -> None:
-        """Read once what is there to be read, waiting a moment for it."""
+        """Read everything that is there, waiting a moment for it."""
         for reader in select.select(self.readers, [], [], wait_s)[0]:
             lost = reader.doRead()
             if lost is not None:

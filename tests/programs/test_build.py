@@ -1,4 +1,4 @@
-"""Builds: once for each content of a folder, within bounds, and loud when they fail."""
+"""Builds: once for each content of a folder, within bounds, and with a clear error when they fail."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Player:
         return self._builds.build(read_folder(self.folder))
 
     def failure(self) -> str:
-        """Build in vain, and return what is said."""
+        """Build without success, and return the error."""
         with pytest.raises(PlayerError) as caught:
             self.build()
         return str(caught.value)
@@ -45,7 +45,7 @@ def shell(script: str) -> str:
 
 
 def test_a_build_is_run_once_for_each_content(tmp_path: Path) -> None:
-    """Not again while nothing changes; again for a changed file, a lost result, another command, and a broken stamp."""
+    """It is run again after a changed file, a lost result, another command or a broken stamp."""
     player = Player(tmp_path, shell("echo built; date +%N >> made"))
     assert player.build()
     first = (player.folder / "made").read_text()
@@ -67,7 +67,6 @@ def test_a_build_is_run_once_for_each_content(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_build_needs_none(tmp_path: Path) -> None:
-    """Nothing is run and nothing is written."""
     player = Player(tmp_path, "")
     assert not player.build()
     assert not player.cache.exists()
@@ -87,7 +86,7 @@ def test_a_folder_without_a_build_needs_none(tmp_path: Path) -> None:
     ],
 )
 def test_a_build_that_fails_is_told(tmp_path: Path, build: str, complaint: str) -> None:
-    """With how it ended and the end of what it printed; it writes nowhere else, and is tried again."""
+    """The error says how it ended, with the end of its output. It writes nowhere else, and is tried again."""
     player = Player(tmp_path, build)
     assert complaint in player.failure()
     assert list(player.cache.glob("*.built")) == []
@@ -95,7 +94,7 @@ def test_a_build_that_fails_is_told(tmp_path: Path, build: str, complaint: str) 
 
 
 def test_a_build_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that takes longer is ended with all that it started."""
+    """A build that takes longer is ended with everything that it started."""
     monkeypatch.setattr(build, "BUILD_S", 0.3)
     player = Player(tmp_path, shell("sleep 1000 & sleep 1000"))
     assert "not done after 0.3 s" in player.failure()
@@ -105,7 +104,7 @@ def test_a_build_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_nobody_else_is_killed_with_a_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, limit_s: float
 ) -> None:
-    """The number of its group is its own as long as its status is not taken, and is not used afterwards."""
+    """The number of its process group stays reserved until its status is collected, and is not used afterwards."""
     killed: list[bool] = []
 
     def _kill(group: int, number: int) -> None:
@@ -145,7 +144,7 @@ def test_a_build_may_print_much(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_content_of_a_folder_is(tmp_path: Path, change: object, *, differs: bool) -> None:
-    """Names, bytes, links and what is executable; not when it was written, and not what running it leaves."""
+    """Names, bytes, links and executable bits; not the time of writing, and not the files that a run leaves."""
     (tmp_path / "a").write_text("a")
     (tmp_path / "a").chmod(0o644)
     before = content_hash(tmp_path)

@@ -1,4 +1,4 @@
-"""Builds that harm: whatever they leave is one player's trouble, and nothing of it comes into the folder."""
+"""Harmful builds: they cost only their own player, and nothing harmful gets into the folder."""
 
 import os
 import shlex
@@ -43,7 +43,7 @@ def made(folder: Path, build: str, sandbox: Sandbox | None) -> None:
 
 @pytest.fixture(params=["sandbox", "bare"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox | None:
-    """Return the sandbox of builds: one, and none."""
+    """Return the sandbox of builds: one case with it, one without."""
     return require_sandbox() if request.param == "sandbox" else None
 
 
@@ -68,7 +68,7 @@ BAD = {
 
 @pytest.mark.parametrize(("script", "complaint"), BAD.values(), ids=BAD)
 def test_what_a_build_may_not_leave(tmp_path: Path, sandbox: Sandbox | None, script: str, complaint: str) -> None:
-    """It is told as the player's trouble, nothing comes into the folder, and nothing is left elsewhere."""
+    """The error is the player's, nothing gets into the folder, and nothing is left elsewhere."""
     folder = tmp_path / "mine"
     with pytest.raises(PlayerError, match=complaint):
         made(folder, script, sandbox)
@@ -78,13 +78,13 @@ def test_what_a_build_may_not_leave(tmp_path: Path, sandbox: Sandbox | None, scr
 
 
 def test_a_build_may_not_leave_any_number_of_files(tmp_path: Path) -> None:
-    """However small they are: whoever walks through the folder would take as long as the build wants."""
+    """Even small files: walking through the folder would take as long as the build wants."""
     with pytest.raises(PlayerError, match="more than 50000 files and folders in it"):
         made(tmp_path / "mine", "for n in range(50_001):\n    open(f'{n}', 'w').close()\n", require_sandbox())
 
 
 def test_nothing_lends_its_owners_rights(tmp_path: Path, sandbox: Sandbox | None) -> None:
-    """Setuid, setgid and sticky bits, and what others may write, are gone; all belongs to the referee's user."""
+    """Setuid, setgid, sticky and write bits for others are removed; all files belong to the referee's user."""
     folder = tmp_path / "mine"
     made(folder, MODES, sandbox)
     found = {path.name: path.stat() for path in folder.iterdir()}
@@ -93,21 +93,21 @@ def test_nothing_lends_its_owners_rights(tmp_path: Path, sandbox: Sandbox | None
 
 
 def test_pipes_and_sockets_stay_behind(tmp_path: Path, sandbox: Sandbox | None) -> None:
-    """They are not put into the folder, where whoever reads them would wait; the rest is."""
+    """Only other files are copied into the folder, because a reader of a pipe would wait."""
     folder = tmp_path / "mine"
     made(folder, SPECIAL, sandbox)
     assert {path.name for path in folder.iterdir()} == {"player.toml", "script.py", "made"}
 
 
 def test_a_long_chain_of_links_is_followed_as_far_as_the_kernel_does(tmp_path: Path, sandbox: Sandbox | None) -> None:
-    """However many lead to each other, telling where they lead does not recurse."""
+    """Finding where a long chain of links leads does not recurse."""
     folder = tmp_path / "mine"
     made(folder, CHAIN, sandbox)
     assert read_folder(folder).name == "mine"
 
 
 def test_a_build_can_fill_its_own_folder_only(tmp_path: Path) -> None:
-    """What it writes is bounded while it runs, also in files that it has removed but has open still."""
+    """Its files are bounded while it runs, even those that it has removed but still has open."""
     with pytest.raises(PlayerError, match=r"No space left on device|out of memory"):
         made(tmp_path / "mine", FILL, require_sandbox())
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"player.toml", "script.py"}
@@ -133,7 +133,7 @@ def test_a_build_of_roots_runs_as_nobody(tmp_path: Path) -> None:
 
 
 def test_a_build_changes_its_folder_file_by_file(tmp_path: Path, sandbox: Sandbox | None) -> None:
-    """What it made, changed, removed and exchanged is so in the folder; what it left alone stays the very same file."""
+    """Files that it made, changed, removed and exchanged are updated; all others stay the very same files."""
     folder = tmp_path / "mine"
     script = (
         "import os, pathlib, shutil\n"
@@ -166,7 +166,7 @@ def test_a_build_changes_its_folder_file_by_file(tmp_path: Path, sandbox: Sandbo
 def test_what_is_hidden_from_a_player_is_no_part_of_its_build(
     tmp_path: Path, sandbox: Sandbox | None, script: str, complaint: str
 ) -> None:
-    """Records that lie in its folder are neither shown to its build nor changed nor removed by it."""
+    """Records in its folder are not shown to the build, not changed and not removed."""
     folder = tmp_path / "mine"
     (folder / "in" / "logs").mkdir(parents=True)
     (folder / "in" / "logs" / "m.txt").write_text("mine")
@@ -180,7 +180,7 @@ def test_what_is_hidden_from_a_player_is_no_part_of_its_build(
 
 
 def test_a_private_folder_is_private_and_gone(tmp_path: Path) -> None:
-    """Without a sandbox: nobody else can enter it, it has what the player's folder has, and nothing of it stays."""
+    """Without a sandbox: nobody else can enter it, it has the content of the player's folder, and it is removed."""
     script = (
         "import os, stat, sys\n"
         "assert stat.S_IMODE(os.stat('..').st_mode) == 0o700\n"
@@ -195,7 +195,7 @@ def test_a_private_folder_is_private_and_gone(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:
-    """Deeper than any path is long, closed to its owner, and with a link out of it, which is not followed."""
+    """Even if it is deeper than any path is long, closed to its owner, or has a link out of it."""
     (tmp_path / "kept").write_text("kept")
     bad = tmp_path / "bad"
     bad.mkdir()

@@ -1,4 +1,4 @@
-"""Whether what is said of channels between sandboxed programs holds, and whether an open one would be found."""
+"""The channels between sandboxed programs are closed, and an open one would be found."""
 
 import os
 
@@ -12,7 +12,7 @@ from ..needs import require_sandbox
 
 
 def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
-    """Return those that carry words; how long something takes is left to the benchmark."""
+    """Return the channels that carry bits; those by timing are left to the benchmark."""
     leaking = [channel for channel in found if channel.leaks and not channel.is_known]
     return {(channel.name, channel.together) for channel in leaking if channel.name != TIMED}
 
@@ -23,10 +23,10 @@ def test_no_channel_is_open() -> None:
 
 
 def test_open_channels_are_found() -> None:
-    """Without the filter, locks carry words in a match, and hints on files of one's own even to the next one."""
+    """Without the filter, locks carry bits in a match, and hints on a program's own files even to the next one."""
     found = open_channels(
         tried(Confinement(sandbox=replace(require_sandbox(), is_filtered=False), groups=find_control_groups()))
     )
     assert {("lock of a file", Together.AT_ONCE), ("lock of a byte", Together.AT_ONCE)} <= found
-    owns_system = os.geteuid() == 0  # who does not own a file can't mark it
+    owns_system = os.geteuid() == 0  # only the owner of a file can mark it
     assert (("hint of a file", Together.AFTER) in found) == owns_system

@@ -1,4 +1,4 @@
-"""Control groups, on folders that stand for the kernel's and, where this machine has them, on its own."""
+"""Control groups, in folders that stand in for the kernel's and, if this machine has them, in real ones."""
 
 import json
 import os
@@ -27,7 +27,7 @@ HUNDRED_MIB = "104857600"
 
 
 def first_version(root: Path) -> Path:
-    """Make the tree of version 1: a folder for each controller; return the file that tells a process's groups."""
+    """Make the tree of version 1: a folder for each controller; return the file that names a process's groups."""
     for folder in ("memory/own", "pids", "cpu"):
         (root / folder).mkdir(parents=True)
     for folder in ("memory", "memory/own", "pids", "cpu"):
@@ -38,7 +38,7 @@ def first_version(root: Path) -> Path:
 
 
 def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
-    """Make the tree of version 2: one folder, with a group for this process beneath a user's."""
+    """Make the tree of version 2: one folder, with a group for this process below a user's."""
     group = root / "user" / "terminal"
     group.mkdir(parents=True)
     (root / "cgroup.controllers").touch()
@@ -51,14 +51,14 @@ def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
 
 
 def found_in(root: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> ControlGroups:
-    """Find where groups can be made in a tree, given the file that tells this process's groups."""
+    """Find where groups can be made in a tree, given the file that names this process's groups."""
     monkeypatch.setattr(control_groups, "ROOT", root)
     monkeypatch.setattr(control_groups, "OWN", own)
     return find_control_groups()
 
 
 def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beneath the process's own group, or, where that is not mounted, beneath what is."""
+    """Below the process's own group, or, where that is not mounted, below the one that is."""
     found = found_in(tmp_path, first_version(tmp_path), monkeypatch)
     folders = {"memory": tmp_path / "memory" / "own", "pids": tmp_path / "pids", "cpu": tmp_path / "cpu"}
     assert ControlGroups(version=1, folders=folders) == found
@@ -76,13 +76,13 @@ def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path, monke
 def test_the_second_version_needs_a_group_that_hands_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handed_on: str, own_hands_on: str, expected: dict[str, str]
 ) -> None:
-    """The process's own group, else the one around it; where neither hands memory or processes on, nothing is held."""
+    """That is the process's own group, or the one around it; if neither passes on a controller, nothing is limited."""
     found = found_in(tmp_path, second_version(tmp_path, handed_on, own_hands_on), monkeypatch)
     assert ControlGroups(version=2, folders={name: tmp_path / folder for name, folder in expected.items()}) == found
 
 
 def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without control groups holds nothing, and that is no error."""
+    """A machine without control groups limits nothing, and that is no error."""
     assert ControlGroups(version=1, folders={}) == found_in(tmp_path, tmp_path / "nowhere", monkeypatch)
 
 
@@ -101,7 +101,7 @@ def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_limits_are_written(tmp_path: Path, version: int, files: dict[str, str]) -> None:
-    """In bytes, swap included; what starts the program is allowed on top of its own processes."""
+    """In bytes, with swap. The processes that start the program are added to its own."""
     Group(ControlGroups(version=version, folders={"memory": tmp_path, "pids": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     assert files == {path.name: path.read_text() for path in made.iterdir()}
@@ -120,7 +120,7 @@ def test_limits_are_written(tmp_path: Path, version: int, files: dict[str, str])
 def test_the_kernel_tells_who_ran_out_of_memory(
     tmp_path: Path, *, version: int, name: str, content: str, expected: bool
 ) -> None:
-    """Only what was killed counts, not what was merely held back."""
+    """Only a killed process counts, not one that had to wait for memory."""
     group = Group(ControlGroups(version=version, folders={"memory": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     (made / name).write_text(content)
@@ -128,7 +128,7 @@ def test_the_kernel_tells_who_ran_out_of_memory(
 
 
 def name_of(pid: int, *, started: int | None = None) -> str:
-    """Return what a group of another process is called, one that began at another time if that is given."""
+    """Return the name of a group of another process, which began at another time if that is given."""
     namespace, mine, ticks = own_prefix().split("-")[1:4]
     assert int(mine, 16) == os.getpid()
     began = int(Path("/proc", str(pid), "stat").read_text().split()[21]) if started is None else started
@@ -137,7 +137,7 @@ def name_of(pid: int, *, started: int | None = None) -> str:
 
 
 def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path) -> None:
-    """The process is gone, or its number is another's by now; who lives or can't be seen from here keeps its groups."""
+    """The process is gone, or its number belongs to another one. Live or invisible processes keep their groups."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     dead = [name_of(gone.pid, started=7), name_of(os.getppid(), started=7)]
     gone.wait()
@@ -150,7 +150,7 @@ def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path
 
 
 def test_what_is_left_of_many_programs_is_waited_for_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many groups can't be removed: all are killed first, by whichever controllers they have."""
+    """All groups are killed first, by any of their controllers, even if many can't be removed."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     names = [name_of(gone.pid, started=number) for number in (7, 8, 9)]
     gone.wait()
@@ -159,7 +159,7 @@ def test_what_is_left_of_many_programs_is_waited_for_together(tmp_path: Path, mo
         (pids / name / "inside").mkdir(parents=True)
         (pids / name / "cgroup.procs").write_text("0\n")
         (pids / name / "cgroup.kill").touch()
-    memory.mkdir()  # a group that its referee could not make, and this one could
+    memory.mkdir()  # a group that its referee could not make, but this one could
     now_s = [0.0]
 
     def _sleep(seconds: float) -> None:
@@ -172,7 +172,7 @@ def test_what_is_left_of_many_programs_is_waited_for_together(tmp_path: Path, mo
 
 
 def test_what_a_killed_referee_left_running_is_killed() -> None:
-    """In a real group: first what runs, then the group that it ran in."""
+    """In a real group: first the processes are killed, then the group is removed."""
     groups = find_control_groups()
     if not groups.folders:
         pytest.skip("this machine lets nobody make control groups")
@@ -186,7 +186,7 @@ def test_what_a_killed_referee_left_running_is_killed() -> None:
         with subprocess.Popen(argv, stdout=pipe, text=True) as left:
             assert left.stdout is not None
             assert left.stdout.readline() == "up\n"
-            referee.kill()  # only now: whichever referee starts next clears up what a dead one has left
+            referee.kill()  # only now: the next referee that starts removes what is left
             referee.wait()
             clear_groups(groups)
             assert left.wait(timeout=60) == -9
@@ -195,7 +195,7 @@ def test_what_a_killed_referee_left_running_is_killed() -> None:
 
 
 def test_a_real_group_is_joined_killed_and_remove() -> None:
-    """A process is inside from its first instant, is killed with what it starts, and its group goes."""
+    """A process is inside from its first instant, is killed with its children, and its group is removed."""
     groups = find_control_groups()
     if not groups.folders:
         pytest.skip("this machine lets nobody make control groups")
@@ -224,5 +224,5 @@ def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: i
     (made,) = tmp_path.iterdir()
     for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
         (made / file).write_text(text)
-    assert not remove_groups([str(made)])  # here, its files are none of the kernel's
+    assert not remove_groups([str(made)])  # the files here are not the kernel's
     assert (made / name).read_text().strip() == ("" if running else {1: "0", 2: "4096"}[version])

@@ -1,4 +1,4 @@
-"""The copy of a player's folder that one program in one match is shown."""
+"""The copy of a player's folder that a program sees in one match."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ def player(folder: Path) -> Launch:
 
 
 def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
-    """With inodes of its own for each file, and without what is hidden from it; it is gone at the end."""
+    """Each file is a new inode, hidden files are missing, and the copy is removed at the end."""
     launch = player(tmp_path / "ada")
     hidden = (launch.where / "logs", launch.where / "key.pem")
     access = FileAccess(hidden=hidden, others=(launch.where / "theirs", launch.where))
@@ -57,7 +57,7 @@ def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
 def test_a_small_copy_lies_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, named: bool, is_in_memory: bool
 ) -> None:
-    """Unless the organiser has named a place for it."""
+    """The organiser can name another place."""
     memory = tmp_path / "memory"
     memory.mkdir(0o700)
     monkeypatch.setattr("referee.files.scratch._MEMORY", str(memory))
@@ -92,7 +92,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def test_a_small_folder_is_held_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
-    """A copy that is made from memory is as any other; files of its own, and what is hidden is not in it."""
+    """A copy from memory is like any other: its own files, without hidden ones."""
     monkeypatch.setattr("referee.programs.folder_copy.SETTLED_NS", -(10**12))
     launch, images = player(tmp_path / "ada"), FolderImages()
     confinement = Confinement(sandbox=BOXED.sandbox, images=images)
@@ -128,7 +128,7 @@ def _told(folder: Path) -> dict[str, tuple[object, ...]]:
 def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: int, more_bytes: int
 ) -> None:
-    """To write it would take the loop too long; or it may be changed once more, and nobody could tell."""
+    """Writing it would take the loop too long, or it could change again unnoticed."""
     launch = player(tmp_path / "ada")
     confinement = Confinement(sandbox=BOXED.sandbox, images=FolderImages())
     for settled_ns in (10**12, -(10**12)):
@@ -141,7 +141,7 @@ def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
 
 
 def test_everything_in_a_folder_has_to_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that was changed two seconds ago, or less, may have changed again since, and nothing would tell."""
+    """A file that changed in the last two seconds could change again with the same time."""
     (tmp_path / "old").touch()
     (tmp_path / "new").touch()
     changed_ns = [path.stat().st_ctime_ns for path in (tmp_path / "old", tmp_path / "new")]
@@ -158,7 +158,6 @@ def test_everything_in_a_folder_has_to_be_settled(tmp_path: Path, monkeypatch: p
 
 
 def test_private_names_are_left_out(tmp_path: Path) -> None:
-    """What is private in a folder, by its name there, is not copied."""
     launch = player(tmp_path / "ada")
     confinement = Confinement(sandbox=BOXED.sandbox, private_names=_numbered)
     with confinement.copy_folder(launch, FileAccess(others=(tmp_path,))) as copy:
@@ -180,7 +179,7 @@ def test_what_is_not_copied(tmp_path: Path, *, is_boxed: bool) -> None:
 
 
 def test_a_folder_that_can_t_be_copied(tmp_path: Path) -> None:
-    """What is wrong in it is its player's affair."""
+    """The error is the player's."""
     launch = player(tmp_path / "ada")
     (launch.where / "player.toml").chmod(0)
     with pytest.raises(PlayerError, match=r"ada: player\.toml can't be read"), BOXED.copy_folder(launch, FileAccess()):
@@ -188,7 +187,7 @@ def test_a_folder_that_can_t_be_copied(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told where the copy was to be."""
+    """The error names the place of the copy."""
 
     def _fails(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

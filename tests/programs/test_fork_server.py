@@ -1,4 +1,4 @@
-"""House players are forked from one process, and are held to what any program is."""
+"""House players are forked from one process, with the limits of any program."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ FILES = 77
 
 @pytest.fixture(params=["sandbox", "sandbox without groups", "neither"])
 def confinement(request: pytest.FixtureRequest) -> Confinement:
-    """Return what one warm process is held to, and those forked from it."""
+    """Return the confinement of the fork server and of its children."""
     return Confinement(
         sandbox=require_sandbox() if request.param != "neither" else None,
         groups=find_control_groups() if request.param == "sandbox" else None,
@@ -43,10 +43,10 @@ def confinement(request: pytest.FixtureRequest) -> Confinement:
 
 
 class House:
-    """House players, and where they look for their referee."""
+    """House players, and their address of the referee."""
 
     def __init__(self, folder: Path, confinement: Confinement) -> None:
-        installed()  # a sandbox shows what the referee has imported
+        installed()  # a sandbox shows the modules that the referee has imported
         self.loop = Loop()
         self._folder = folder
         self._confinement = confinement
@@ -64,7 +64,7 @@ class House:
         return Program(house_launch(name), invitation, output, self.loop, self._confinement, access)
 
     def seated(self, name: str = "greedy") -> tuple[Program, int, socket.socket]:
-        """Start one, and wait for its hello; return its number and its connection, too."""
+        """Start one, and wait for its hello; return its number and its connection."""
         program = self.start(name)
         connection, _ = self._door.accept()
         connection.settimeout(60)
@@ -102,7 +102,7 @@ def _parent(pid: int) -> int:
 
 
 def test_each_is_a_program_of_its_own_within_its_bounds(house: House, confinement: Confinement) -> None:
-    """It has a session, a mark, limits and groups of its own; one ends as if there were no other."""
+    """It has its own session, mark, limits and groups, and ends independently."""
     (first, pid, line), (second, other_pid, other_line) = house.seated(), house.seated("random")
     assert _parent(pid) == _parent(other_pid)
     assert os.getsid(pid) == pid != os.getsid(other_pid)
@@ -120,14 +120,14 @@ def test_each_is_a_program_of_its_own_within_its_bounds(house: House, confinemen
 
 
 def test_what_it_says_last_is_its_own(house: House, tmp_path: Path) -> None:
-    """A name that there is not is told by who was forked for it, as a program with an interpreter of its own does."""
+    """The process that was forked for an unknown name reports it, as a program of its own would."""
     program, said = house.start("nobody"), "house player: there is no house player 'nobody'"
     assert house.ended(program).startswith(f"exit status 2: {said}")
     assert (tmp_path / "nobody.stderr").read_text().startswith(said)
 
 
 def test_all_end_with_the_process_they_were_forked_from_and_the_next_one_has_another(house: House) -> None:
-    """Nobody is left alone, and nobody waits for what is not there."""
+    """No process is left, nobody waits for a missing one, and the next one has a new parent."""
     program, pid, line = house.seated()
     warm = _parent(pid)
     os.kill(warm, signal.SIGKILL)
@@ -140,7 +140,7 @@ def test_all_end_with_the_process_they_were_forked_from_and_the_next_one_has_ano
 
 
 def test_nothing_is_left_when_it_is_needed_no_more(house: House, confinement: Confinement) -> None:
-    """What is forked ends with the warm process, that with its owner, and its groups are removed."""
+    """Children end with the fork server, the fork server with its owner, and its groups are removed."""
     program, pid, line = house.seated()
     warm = Path("/proc", str(_parent(pid)))
     names = {Path(group).name for group in (warm / "cgroup").read_text().split() if "referee-" in group}
@@ -161,14 +161,14 @@ def test_nothing_is_left_when_it_is_needed_no_more(house: House, confinement: Co
 def test_what_all_are_forked_from_is_bounded(
     monkeypatch: pytest.MonkeyPatch, allowed: int, expected: tuple[int, int]
 ) -> None:
-    """However much the referee itself may have; and it can't have more than that."""
+    """It has these limits even if the referee has more, and never more than the referee has."""
     monkeypatch.setattr(fork_server, "getrlimit", lambda _: (1, allowed))
     limits = fork_server.limits_for_all(ProgramLimits(open_files=FILES))
     assert (limits.open_files, limits.processes) == expected
 
 
 def test_a_fork_server_that_can_not_be_started_is_tried_again(tmp_path: Path) -> None:
-    """With the next house player: the machine may have been in trouble for a moment."""
+    """The next house player tries again: the machine may have been in trouble for a moment."""
     server, tried = ForkServer(), list[int]()
 
     def _begin(descriptor: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The program of a house player, with the connection made up."""
+"""The program of a house player, on an invented connection."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from referee.programs import house_process
 
 
 def test_each_match_of_one_start_has_chance_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first match has what the seed gives, so that a program that is started again plays the same."""
+    """The first match uses the seed itself, so a program that is started again plays the same."""
     seeds: list[bytes] = []
     player = SimpleNamespace(name="random", make=lambda _game, _options, seed: seeds.append(seed))
 

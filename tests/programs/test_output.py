@@ -1,4 +1,4 @@
-"""What a program prints: the end of it is kept, and a flood costs neither memory nor disk."""
+"""The output of a program: its end is stored, and a flood costs neither memory nor disk."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from .loop import Loop
 
 @pytest.mark.parametrize("size", [101, 1000, 65_536, 1_000_000])
 def test_only_the_end_is_kept(size: int) -> None:
-    """In pieces of any size, what is kept is the end, and what is not is counted."""
+    """With pieces of any size, the end is stored, and the rest is counted."""
     whole = bytes(range(256)) * 4096
     tail = Tail()
     for start in range(0, len(whole), size):
@@ -35,13 +35,13 @@ def test_only_the_end_is_kept(size: int) -> None:
     ],
 )
 def test_last_words_are_the_end_in_one_line(printed: str, expected: str) -> None:
-    """Lines are joined; colours and whatever a terminal obeys are gone."""
+    """Lines are joined; colours and control sequences are removed."""
     assert last_words(printed) == expected
 
 
 @given(printed=st.text(alphabet="\n\t\x1b[m :at(Error)^1\u202e\u00e4./", max_size=600))
 def test_last_words_are_printable_and_bounded(printed: str) -> None:
-    """Whatever was printed, the part of it that is told moves no cursor and is bounded."""
+    """Of any output, the quoted part is bounded and has no control characters."""
     assert last_words(printed).isprintable()
     assert len(last_words(printed)) <= LAST_WORDS_CHARS
 
@@ -54,7 +54,7 @@ def last_words(printed: str) -> str:
 
 
 def test_the_file_is_written_now_and_then(tmp_path: Path) -> None:
-    """What was printed stands in the file a moment later, and at the end all of it."""
+    """The file has the output a moment later, and all of it at the end."""
     loop, path = Loop(), tmp_path / "output"
     pipe = OutputPipe(loop, path)
     os.write(pipe.write_fd, b"one ")
@@ -70,7 +70,7 @@ def test_the_file_is_written_now_and_then(tmp_path: Path) -> None:
 
 
 def test_the_next_match_has_a_file_of_its_own(tmp_path: Path) -> None:
-    """What had come by then stands in the one before, though nobody had read it yet; the end is the new one's."""
+    """Everything that came before belongs to the first file, even if it was not read yet."""
     loop, one, two = Loop(), tmp_path / "one", tmp_path / "two"
     pipe = OutputPipe(loop, one)
     os.write(pipe.write_fd, b"of the first")
@@ -86,7 +86,7 @@ def test_the_next_match_has_a_file_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_end_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe that somebody else still holds is closed all the same, with what was in it."""
+    """A pipe that another process still holds is closed all the same, with its content."""
     loop, path = Loop(), tmp_path / "output"
     pipe = OutputPipe(loop, path)
     os.write(pipe.write_fd, b"words")
@@ -96,7 +96,7 @@ def test_the_end_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_is_read_no_more(tmp_path: Path) -> None:
-    """Once nobody can print any more, the loop has nothing to look at."""
+    """When no process can print any more, the loop has nothing to read."""
     loop = Loop()
     pipe = OutputPipe(loop, tmp_path / "output")
     pipe.close_write_end()
@@ -135,7 +135,7 @@ DURING = "During handling of the above exception, another exception occurred:\n\
     ],
 )
 def test_a_crash_is_told_in_one_line(printed: str, expected: str) -> None:
-    """The exception comes first, then the place in the author's own code; there are no lines of carets."""
+    """The exception comes first, then the place in the author's own code, without lines of carets."""
     assert last_words(f"thinking\n{printed}") == expected
     crash = find_crash(f"thinking\n{printed}")
     assert crash is not None
@@ -150,7 +150,7 @@ def test_a_crash_is_told_in_one_line(printed: str, expected: str) -> None:
     ],
 )
 def test_a_traceback_without_its_beginning_is_left_out_whole(printed: str) -> None:
-    """What is left of its beginning are no words of the program."""
+    """The rest of a traceback is not the program's own words."""
     crash = find_crash(printed)
     assert crash is not None
     assert crash == Crash("KeyError: 'tile_left' (player.py:29, in choose)", "")
@@ -158,14 +158,14 @@ def test_a_traceback_without_its_beginning_is_left_out_whole(printed: str) -> No
 
 @pytest.mark.parametrize("after", ["a\nb\nc\nd\n", ""])
 def test_a_traceback_that_ended_nothing_is_no_crash(after: str) -> None:
-    """A program may print one and go on, and one may be cut off."""
+    """A program may print a traceback and go on, and a traceback may be cut off."""
     printed = HEAD + CHOOSE + ("KeyError: 1\n" + after if after else "")
     assert find_crash(printed) is None
     assert last_words(printed).startswith("Traceback")
 
 
 def test_a_long_exception_leaves_room_for_its_place() -> None:
-    """What an author prints can't push out where it was raised."""
+    """A long message of the author can't push out the place."""
     summary = last_words(HEAD + '  File "me.py", line 3, in f\n' + f"E: {'x' * 1000}\n")
     assert summary.endswith("x (me.py:3, in f)")
     assert len(summary) <= LAST_WORDS_CHARS

@@ -1,4 +1,4 @@
-"""A process of this program's own: how it ends, and that nothing of its group outlives it."""
+"""A process with the referee's own code: how it ends, and that nothing of its group outlives it."""
 
 import select
 import signal
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, Callable[[OwnProcess], object], int]] = {
 def test_it_ends_with_all_that_is_in_its_group(
     script: str, end: Callable[[OwnProcess], object], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is left of it would hold the pipe open; it never learns a token of the user's."""
+    """Any rest of it would hold the pipe open. It never gets a user's token."""
     monkeypatch.setenv("REFEREE_TOKEN", "a user's")
     command = ("/bin/sh", "-c", f'echo "$REFEREE_TOKEN$OWN"; {script}')
     process = OwnProcess(command, output=subprocess.PIPE, errors=subprocess.STDOUT, env={"OWN": "own"})

@@ -1,4 +1,4 @@
-"""What a folder and a command line say of how a player is started."""
+"""Player specs: what a folder and a command line say about how a player is started."""
 
 import os
 import re
@@ -56,7 +56,7 @@ def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: str) -> None:
-    """Every mistake in player.toml is said with the file's path."""
+    """Every mistake in player.toml is reported with the file's path."""
     folder = write_toml(tmp_path / "mine", text)
     with pytest.raises(PlayerError, match=r"player\.toml") as caught:
         read_folder(folder)
@@ -67,7 +67,7 @@ def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: st
     ("file", "command"), [("go.mod", "go build"), ("Cargo.toml", "cargo build --release"), ("Makefile", "make")]
 )
 def test_a_program_that_was_not_built_says_how(tmp_path: Path, file: str, command: str) -> None:
-    """A folder with what a program is built from, and no `build`, is told what to add; one that builds is not."""
+    """If a folder has sources and no `build`, the error says what to add."""
     (tmp_path / file).touch()
     told = f'player.toml has no `build`, and there is a {file}: add build = "{command}"'
     launch = Launch(name="p", argv=("./player",), folder=tmp_path)
@@ -95,7 +95,7 @@ def test_a_program_that_was_not_built_says_how(tmp_path: Path, file: str, comman
     ],
 )
 def test_links_may_not_lead_out_of_a_folder(tmp_path: Path, link: str, target: str, *, escapes: bool) -> None:
-    """A link that does is named with its target, wherever it is and whether or not something is there."""
+    """The error names such a link and its target, wherever it is, and even if the target is missing."""
     folder = write_toml(tmp_path / "mine", 'name = "mine"\nrun = "x"\n')
     path = folder / link
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def test_links_may_not_lead_out_of_a_folder(tmp_path: Path, link: str, target: s
 
 
 def test_what_is_wrong_with_a_folder_can_be_written_down(tmp_path: Path) -> None:
-    """Names of files may have bytes that are no text, and controls; the text about them goes into records."""
+    """Names of files may have bytes that are no text, and controls; the error goes into records."""
     (tmp_path / "player.toml").write_text('name = "p"\nrun = "x"\n')
     (tmp_path / os.fsdecode(b"l\n\xff\x1b")).symlink_to(os.fsdecode(b"/etc/\xff\n"))
     with pytest.raises(PlayerError, match="outside of the player's folder") as caught:
@@ -136,7 +136,7 @@ def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) ->
 
 
 def test_a_program_of_the_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A player's own `true` is not the system's; on a command line, as in a shell, only with a slash."""
+    """A player's own `true` has priority; on a command line, as in a shell, only with a slash."""
     (tmp_path / "true").touch(mode=0o755)
     monkeypatch.chdir(tmp_path)
     assert resolve_command(Launch(name="p", argv=("true",), folder=tmp_path)) == [str(tmp_path / "true")]
@@ -145,10 +145,10 @@ def test_a_program_of_the_folder_comes_first(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
-    """A missing folder and a missing file are told apart."""
+    """The errors for a missing folder and for a file differ."""
     with pytest.raises(PlayerError, match="there is no folder"):
         read_folder(tmp_path / "nowhere")
-    (tmp_path / "outside").symlink_to("/")  # before that is looked at, what is missing is told
+    (tmp_path / "outside").symlink_to("/")  # before this is checked, the error names what is missing
     with pytest.raises(PlayerError, match=r"there is no player\.toml in .*; a player's folder needs that file"):
         read_folder(tmp_path)
 
@@ -165,7 +165,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
 def test_of_a_file_it_is_said_what_was_meant(
     name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who names a file of a player is told its folder; a file that is in none, how a command is given."""
+    """For a file of a player, the error names its folder; for a lone file, it shows how to give a command."""
     monkeypatch.chdir(tmp_path)
     Path(name).parent.mkdir(exist_ok=True)
     Path(name).touch()
@@ -188,12 +188,12 @@ def test_of_a_file_it_is_said_what_was_meant(
     ],
 )
 def test_a_player_is_given_in_one_of_three_forms(text: str, kind: PlayerKind, value: str) -> None:
-    """What stands before a colon tells a house player and a command; anything else is the path of a folder."""
+    """The word before a colon marks a house player or a command; anything else is the path of a folder."""
     assert parse_player(text) == PlayerSpec(kind, value)
 
 
 def test_a_player_that_is_given_can_be_launched(tmp_path: Path) -> None:
-    """A command is called as the organiser wants it, the others as they call themselves."""
+    """The organiser names a command; the others have names of their own."""
     folder = write_toml(tmp_path / "mine", 'name = "ada"\nrun = "x"\n')
     names = [parse_player(text).launch("player1").name for text in ("house:dag", "cmd:x", str(folder))]
     assert names == ["dag", "player1", "ada"]

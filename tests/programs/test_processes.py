@@ -1,4 +1,4 @@
-"""What is started ends with who started it, whenever that dies, and shares no keyring with it."""
+"""Started processes end with their parent, however that ends, and share no keyring with it."""
 
 import ctypes
 import errno
@@ -44,17 +44,17 @@ command = ProcessCommand((*sys.argv[2:], *if_alive([sys.executable, "-c", sys.ar
 start(command, cwd=None, env={}, output=1)
 sys.stdin.read()
 """
-"""Starts a program, and waits to be killed; what it starts prints where this prints."""
+"""Program that starts another one, and waits to be killed; the other one prints to the same place."""
 
 
 def started(script: str, *before: str) -> "subprocess.Popen[str]":
-    """Start a process that starts a program, which is to print its number."""
+    """Start a process that starts a program, which prints its number."""
     argv = [sys.executable, "-c", STARTER, script, *before]
     return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def said(process: "subprocess.Popen[str]") -> str:
-    """Return the next line that was printed; empty: nobody is left who could print one."""
+    """Return the next printed line; empty: no process is left that could print one."""
     assert process.stdout is not None
     return process.stdout.readline()
 
@@ -67,14 +67,14 @@ def killed(process: "subprocess.Popen[str]") -> None:
 
 @pytest.fixture
 def _can_tell() -> None:
-    """Skip where the kernel can't be asked to kill."""
+    """Skip the test if the kernel offers no signal at the parent's end."""
     if not can_die_with_parent():
         pytest.skip("there is no setpriv on this machine")
 
 
 @pytest.mark.usefixtures("_can_tell")
 def test_a_program_dies_with_who_started_it() -> None:
-    """Killed without a warning, it takes its programs with it, sandbox or not."""
+    """A parent that is killed without a warning takes its programs with it, with a sandbox or without."""
     with started("import os, time; print(os.getpid(), flush=True); time.sleep(1000)") as process:
         descriptor = os.pidfd_open(int(said(process)))
         killed(process)
@@ -84,10 +84,10 @@ def test_a_program_dies_with_who_started_it() -> None:
 
 @pytest.mark.usefixtures("_can_tell")
 def test_a_program_that_starts_after_that_death_does_not_run(tmp_path: Path) -> None:
-    """What was on its way to start it, and did not die, as a sandbox that is being made, ends instead."""
+    """The processes that were about to start it, such as a sandbox in the making, end instead."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    # the shell in the background is nobody's child once the first one is killed, which asked for that
+    # the shell in the background loses its parent when the first one, which asked for the signal, is killed
     before = ("/bin/sh", "-c", f'exec 3>&0; (echo $$; read _ < {gate}; exec "$@") 0>&3 & wait', "sh")
     with started(f"open({str(tmp_path / 'ran')!r}, 'w'); print('it runs', flush=True)", *before) as process:
         said(process)
@@ -98,7 +98,7 @@ def test_a_program_that_starts_after_that_death_does_not_run(tmp_path: Path) -> 
 
 
 def test_a_program_finds_its_stdin_empty(tmp_path: Path) -> None:
-    """It can't reach the pipe that tells whether the referee lives."""
+    """It can't reach the pipe that shows whether the referee lives."""
     script = "import os, sys; print(repr(sys.stdin.read()), os.readlink('/proc/self/fd/0'))"
     command = ProcessCommand(tuple(if_alive([*PYTHON, script])))
     with start(command, cwd=tmp_path, env={}, output=subprocess.PIPE) as process:
@@ -107,7 +107,7 @@ def test_a_program_finds_its_stdin_empty(tmp_path: Path) -> None:
 
 
 def test_keys_are_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in the session keyring of the referee, or was left by the program before, is not found."""
+    """The session keyring of the referee, and that of an earlier program, can't be found."""
     libc = ctypes.CDLL(None, use_errno=True)
     add_key = {"x86_64": 248, "aarch64": 217}.get(os.uname().machine)
     if add_key is None or join_new_keyring() is not None:
@@ -135,7 +135,7 @@ def test_keys_are_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["a descriptor of the process", "an old kernel"])
 def test_an_end_is_told_of_in_the_loop(monkeypatch: pytest.MonkeyPatch, *, is_old: bool) -> None:
-    """Once, with the status, whether the kernel has descriptors of processes or a thread waits."""
+    """There is one call with the status, whether the kernel has descriptors of processes or a thread waits."""
     if is_old:
         monkeypatch.delattr(os, "pidfd_open")
     loop, told = Loop(), list[int]()
@@ -163,7 +163,7 @@ SETPRIVS = {
 def test_who_asks_the_kernel_is_tried_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, *, is_used: bool
 ) -> None:
-    """A program that can't ask would keep every player from being started."""
+    """A program that can't ask for the signal would prevent every player from starting."""
     setpriv = tmp_path / "setpriv"
     setpriv.write_text("#!/no/shell\n" if script is None else f"#!/bin/sh\n{script}\n")
     setpriv.chmod(0o755)
@@ -174,7 +174,7 @@ def test_who_asks_the_kernel_is_tried_first(
 
 @pytest.mark.parametrize("told", ["", "{", '{"child-pid": 0}'])
 def test_a_sandbox_whose_first_process_is_not_known_is_gone(told: str) -> None:
-    """Nobody waits for what can't be watched: it had ended before it was told of, or has by now."""
+    """A process that can't be watched is not waited for: it had ended before its number came, or has since."""
     loop = Loop()
     first = FirstProcess(loop)
     os.write(first.write_fd, told.encode())
@@ -186,7 +186,7 @@ def test_a_sandbox_whose_first_process_is_not_known_is_gone(told: str) -> None:
 
 
 def test_a_sandbox_is_gone_with_its_first_process() -> None:
-    """Not before; the kernel tells when."""
+    """It is not gone before; the kernel reports it."""
     loop = Loop()
     first = FirstProcess(loop)
     with subprocess.Popen(["/bin/sh", "-c", "read _"], stdin=subprocess.PIPE) as process:
@@ -214,7 +214,7 @@ def test_a_sandbox_is_gone_with_its_first_process() -> None:
 def test_a_keyring_that_can_not_be_had_is_told_of(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[int, ...], number: int, expected: str | None
 ) -> None:
-    """Unless nobody here has keyrings: then there are none to be read."""
+    """Without keyrings on this machine there is no warning, since there are none to read."""
     left, asked = iter(answers), list[list[int | None]]()
 
     def _syscall(*arguments: Any) -> int:

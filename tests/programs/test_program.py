@@ -1,4 +1,4 @@
-"""Launched programs: real processes, ended with everything they started."""
+"""Launched programs: real processes, which end with everything that they started."""
 
 import errno
 import os
@@ -25,11 +25,11 @@ from ..net.wires import fired
 from .loop import Loop
 
 IN_SANDBOX = 4
-"""Processes: the one that makes it, its first, the program, and the program's child."""
+"""Processes: the one that makes the sandbox, its first, the program, and the program's child."""
 
 
 class Running:
-    """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
+    """A program on a test's clock; `said` and `ended` let real time pass until something holds."""
 
     def __init__(self, folder: Path, script: str, token: str = "", *, confinement: Confinement = Confinement()) -> None:  # noqa: B008  # frozen
         self.clock = Loop()
@@ -73,13 +73,13 @@ class Running:
     ],
 )
 def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) -> None:
-    """Exit status and signal are told apart, and what was printed last stands behind them."""
+    """Exit status and signal differ, and the last output is added."""
     running = Running(tmp_path, script)
     assert status == running.ended()
 
 
 def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the referee hands over is there; other variables of the referee are not."""
+    """The variables of the invitation are there; other variables of the referee are not."""
     monkeypatch.setenv("REFEREE_DATABASE_PASSWORD", "hunter2")
     script = "import os; print(os.environ['REFEREE_TOKEN'], os.environ.get('REFEREE_DATABASE_PASSWORD'))"
     running = Running(tmp_path, script, "t0ken")
@@ -88,7 +88,7 @@ def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypa
 
 
 def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
-    """A child that the program started and that ignores being asked is ended too."""
+    """A child that the program started, and that ignores SIGTERM, is ended too."""
     script = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -108,7 +108,7 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
 
 
 def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
-    """Without sandbox and control groups, a child in a session of its own is found by the mark in its environment."""
+    """Without sandbox and control groups, the mark in its environment identifies a child in another session."""
     script = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -137,7 +137,7 @@ if os.fork() == 0:
 
 
 def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:
-    """Without being asked to, and whatever its environment is: the match is over for the rest of it, too."""
+    """It gets no SIGTERM, and its environment does not matter: the match is over for it, too."""
     running = Running(tmp_path, LEAVING)
     running.said("here")
     end = os.pidfd_open(int(running.program.output.tail.content.split()[1]))
@@ -146,7 +146,7 @@ def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None
 
 
 def test_a_program_that_ends_takes_nobody_elses_with_it(tmp_path: Path) -> None:
-    """Not even one of the same token: two referees with one key and one seed may play the same match at once."""
+    """Two referees with one key and one seed may play the same match, so even the tokens can be equal."""
     lasting = Running(tmp_path, "import time; print('here', flush=True); time.sleep(1000)", "token")
     lasting.said("here")
     assert Running(tmp_path, "pass", "token").ended() == "exit status 0"
@@ -171,7 +171,7 @@ time.sleep(1000)
 
 
 def test_a_sandbox_is_gone_when_all_in_it_is(tmp_path: Path) -> None:
-    """Without control groups, too, where nothing but its first process knows that."""
+    """This also works without control groups, where only its first process shows it."""
     script = f"{HOLDING}# {tmp_path}"
     running = Running(tmp_path, script, confinement=Confinement(sandbox=require_sandbox()))
     running.said("here")
@@ -191,7 +191,7 @@ def test_a_sandbox_is_gone_when_all_in_it_is(tmp_path: Path) -> None:
 
 
 def holds(path: Path, text: str) -> bool:
-    """Tell whether a file of a process that may be gone by now holds a text."""
+    """Return whether a file of a process, which may be gone by now, holds a text."""
     try:
         return text.encode() in path.read_bytes()
     except OSError:
@@ -199,7 +199,7 @@ def holds(path: Path, text: str) -> bool:
 
 
 def is_over(end: int) -> bool:
-    """Wait until a process has ended, by its descriptor, which is closed."""
+    """Wait until a process has ended, by its descriptor, and close that."""
     try:
         return bool(select.select([end], [], [], 60)[0])
     finally:
@@ -207,7 +207,7 @@ def is_over(end: int) -> bool:
 
 
 def test_the_next_match_has_what_is_printed_in_it(tmp_path: Path) -> None:
-    """A program that stays is turned to another file, and whoever waited for its end before is told of none."""
+    """A program that stays gets another file, and earlier callbacks of its end are dropped."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     running = Running(tmp_path, f"print('of the first'); open({str(gate)!r}).read(); print('of the second')")
@@ -220,7 +220,7 @@ def test_the_next_match_has_what_is_printed_in_it(tmp_path: Path) -> None:
 
 
 def test_a_program_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
-    """Whoever ends it before or afterwards leaves nothing behind that would ask it to."""
+    """Ending it before or afterwards leaves no timer."""
     running = Running(tmp_path, "pass")
     gone = [fired(running.program.end())]
     running.ended()
@@ -247,9 +247,9 @@ STARTS: dict[str, Callable[[Path], Launch]] = {
 def test_a_program_that_cannot_be_started_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Path], Launch]
 ) -> None:
-    """No control group, and nothing that the loop looks at."""
+    """No control group, and no reader in the loop."""
     launch, loop, groups = made(tmp_path), Loop(), find_control_groups()
-    before = own_groups(groups)  # of programs that other tests have ended, and that the kernel still clears away
+    before = own_groups(groups)  # those of programs that other tests have ended, and that the kernel still removes
     if launch.is_house:
         monkeypatch.setattr(program, "start", fails)
     confinement = Confinement(groups=groups, fork_server=ForkServer())
@@ -273,7 +273,7 @@ def own_groups(groups: ControlGroups) -> set[Path]:
 
 
 def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
-    """Where nothing was printed there is no file, words are kept."""
+    """A program without output has no file."""
     for script, stays in (("pass", False), ("print(1)", True)):
         running = Running(tmp_path, script)
         running.ended()

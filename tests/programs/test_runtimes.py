@@ -48,5 +48,5 @@ PROGRAMS = {
     ],
 )
 def test_a_runtime_runs(command: str) -> None:
-    """As it does outside; the README says how to install all of them."""
+    """The output is the same as outside; the README says how to install all of them."""
     assert said_inside(command_launch(command, "p")) == "42\n"

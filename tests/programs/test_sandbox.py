@@ -1,4 +1,4 @@
-"""What a program is shown: its own folder, what it runs from, and nothing that must stay hidden."""
+"""The view of a program: its own folder, what it runs from, and nothing that must stay hidden."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...]
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:
-    """Run a program in a sandbox, and return what it printed."""
+    """Run a program in a sandbox, and return its output."""
     argv = resolve_command(launch)
     view = seen(launch, hidden, others)
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
@@ -88,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_command_line_sees_what_it_names(folder: Path, command: str, expected: str) -> None:
-    """The working directory, and folders of what stands on the command line; nothing beside them."""
+    """The working directory, and the folders of files on the command line; nothing else."""
     (folder / "mine.txt").write_text("mine\n")
     script(folder.parent / "elsewhere" / "theirs.txt", "theirs\n")
     script(folder / "tool", "#!/bin/sh\necho tool\n")
@@ -97,7 +97,7 @@ def test_a_command_line_sees_what_it_names(folder: Path, command: str, expected:
 
 @pytest.mark.forges
 def test_what_is_hidden_is_not_to_be_read(folder: Path) -> None:
-    """Records, keys and other players' folders within the working directory are covered."""
+    """Records, keys and other players' folders inside the working directory are covered."""
     for name in ("logs/old.jsonl", "key.pem", "theirs/player.py", "mine.txt"):
         script(folder / name, "words\n", mode=0o644)
     script(folder / "elsewhere" / "match.jsonl", '{"n":0,"prev":"..."}\n', mode=0o644)
@@ -110,7 +110,7 @@ def test_what_is_hidden_is_not_to_be_read(folder: Path) -> None:
 
 @contextmanager
 def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[subprocess.Popen[str]]":
-    """Start a program in a sandbox, and wait until it says that it is up."""
+    """Start a program in a sandbox, and wait until it reports that it runs."""
     argv = resolve_command(launch)
     view = seen(launch, hidden)
     pipe = subprocess.PIPE
@@ -132,7 +132,7 @@ def options_of(command: ProcessCommand) -> list[str]:
 
 @pytest.mark.forges
 def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
-    """In the working directory and below it: as many mounts for thousands as for one, and none is seen later either."""
+    """Thousands of records need as many mounts as one, even below the working directory; later ones are hidden, too."""
     for name in ("logs/cup/1.jsonl", "1.jsonl", "1.seat0.ada.stderr", "openings.jsonl", "lib/help.txt"):
         script(folder / name, '{"n":0,' if name.endswith("1.jsonl") else "words\n", mode=0o644)
     (folder / "link").symlink_to("lib/help.txt")
@@ -156,7 +156,7 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_program_in_a_folder_of_records_is_found(folder: Path) -> None:
-    """What the command line names is shown, in the midst of records; what they are called after them is not."""
+    """What the command line names is shown, even between records; records of that name later are not."""
     for name in ("runs/1.jsonl", "runs/bots/player.py", "runs/bots/2.jsonl", "runs/bots/3.txt", "4.jsonl"):
         script(folder / name, '{"n":0,' if name.endswith("jsonl") else "words\n", mode=0o644)
     launch = command_launch("sh -c 'find . -type f; cat \"$0\"' runs/bots/player.py", "p")
@@ -167,7 +167,7 @@ def test_a_program_in_a_folder_of_records_is_found(folder: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("where", [".", "logs"])
 def test_any_number_of_folders_with_records_is_hidden_at_once(folder: Path, where: str) -> None:
-    """A folder of many such folders is covered as one, or sifted where the program needs it itself."""
+    """A folder with many such folders is covered as one, or sifted if the program needs it."""
     for number in range(MAX_COVERED + 5):
         script(folder / where / f"cup{number}" / "1.jsonl", '{"n":0,', mode=0o644)
     for name in ("lib/help.txt", "logs/notes.txt"):
@@ -181,7 +181,7 @@ def test_any_number_of_folders_with_records_is_hidden_at_once(folder: Path, wher
 
 @pytest.mark.forges
 def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
-    """What is shown of it is shown piece by piece; that has an end."""
+    """Its other entries would be shown one by one, and there are too many."""
     (folder / "record.jsonl").write_text('{"n":0,')
     for number in range(MAX_SIFTED + 1):
         (folder / f"{number}.txt").touch()
@@ -191,7 +191,7 @@ def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
 
 
 def test_files_of_the_referee_are_hidden(folder: Path) -> None:
-    """Those that are there, and those that are not yet."""
+    """Those that exist, and those that will."""
     for name in ("notes", "mine.txt"):
         script(folder / name, "words\n", mode=0o644)
     launch = command_launch("sh -c 'echo up; read x; ls; cat notes ledger.db'", "p")
@@ -204,7 +204,7 @@ def test_files_of_the_referee_are_hidden(folder: Path) -> None:
 
 
 def test_the_command_line_inside_tells_nothing(folder: Path) -> None:
-    """The first process of the sandbox shows the program's own words alone, and no descriptor is left open."""
+    """The first process of the sandbox shows only the program's own words, and leaves no descriptor open."""
     told = said_inside(
         command_launch('sh -c \'tr "\\0" " " < /proc/1/cmdline; ls /proc/self/fd; cat /proc/keys\'', "p")
     )
@@ -215,7 +215,7 @@ def test_the_command_line_inside_tells_nothing(folder: Path) -> None:
 
 
 def test_devices_keep_their_modes_and_times(folder: Path) -> None:
-    """They are the machine's, and whoever runs the referee may own them."""
+    """They are the machine's, and may belong to the referee's user."""
     before = Path("/dev/full").stat()
     told = said_inside(command_launch("sh -c 'touch -d 1970-01-02 /dev/full; chmod 700 /dev/full; : > /dev/full'", "p"))
     assert told.startswith("chmod: changing permissions of '/dev/full': ")
@@ -226,7 +226,7 @@ def test_devices_keep_their_modes_and_times(folder: Path) -> None:
 
 @pytest.mark.needs("free")
 def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
-    """But for what runtimes ask for: how many processors there are, and how much memory."""
+    """Except for what runtimes need: the number of processors, and the size of the memory."""
     told = said_inside(command_launch("sh -c 'ls /proc/sys/fs; grep -c ^cpu[0-9] /proc/stat; cat /proc/vmstat'", "p"))
     processors, refused = told.splitlines()
     assert int(processors) == os.sysconf("SC_NPROCESSORS_ONLN")
@@ -236,14 +236,14 @@ def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
 
 
 def test_a_house_player_sees_none_of_it(folder: Path) -> None:
-    """It is shown what this installation consists of, and not the folder that the referee runs in."""
+    """It is shown this installation, and not the folder in which the referee runs."""
     view = seen(house_launch("dag"), (folder,))
     assert set(own_runtime()) <= set(view.shown)
     assert folder not in view.shown
 
 
 def test_records_where_players_run_are_refused(folder: Path) -> None:
-    """A folder that must stay hidden can't be worked in."""
+    """A program can't work in a folder that must stay hidden."""
     launch = command_launch("cat mine.txt", "p")
     for hidden in (folder, folder.parent):
         with pytest.raises(PlayerError, match="keep records and players apart"):
@@ -251,7 +251,7 @@ def test_records_where_players_run_are_refused(folder: Path) -> None:
 
 
 def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever plays in a home shows the program that one file; a player's folder can't be a home."""
+    """A command in a home sees only the files that it names; a player's folder can't be a home."""
     monkeypatch.setenv("HOME", str(folder))
     script(folder / "player.py", "print('here')\n", mode=0o644)
     (folder / "secret").touch()
@@ -272,14 +272,14 @@ def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest
     ],
 )
 def test_what_words_name(tmp_path: Path, words: list[str], expected: list[str]) -> None:
-    """Files stand for their folders; options, what is not there, and the system's places for nothing."""
+    """Files stand for their folders; options, missing files and the system's places count for nothing."""
     script(tmp_path / "a" / "one.py", "")
     script(tmp_path / "b" / "two.py", "")
     assert [tmp_path / name for name in expected] == find_named_files(words, tmp_path)
 
 
 def test_the_runtime_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A script's interpreter, a virtual environment's base and a link's target are found, each with its folder."""
+    """A script's interpreter, a virtual environment's base and a link's target are found, with their folders."""
     base, environment = tmp_path / "base", tmp_path / "environment"
     python = script(base / "bin" / "python3", "")
     (base / "lib").mkdir()
@@ -304,13 +304,13 @@ def test_the_runtime_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [("/", True), ("/tmp", True), ("/home", True), ("~", True), ("~/..", True), ("~/.local", True), ("~/game", False)],
 )
 def test_folders_that_hold_more_than_one_thing(path: str, *, expected: bool) -> None:
-    """Homes and their like are not shown because something in them is."""
+    """Homes and the like are not shown because of a file in them."""
     assert expected == is_shared(Path(path).expanduser())
 
 
 @pytest.mark.forges
 def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
-    """Two folders deep, not in hidden folders, and not in those that are hidden anyway."""
+    """Two folders deep, not in hidden folders, and not in covered ones."""
     for name in ("a.jsonl", "b/a.jsonl", "b/c/a.jsonl", "b/c/d/a.jsonl", ".git/a.jsonl", "logs/a.jsonl"):
         script(tmp_path / name, '{"n":0,')
     found = {str(path.relative_to(tmp_path)) for path in private_folders(tmp_path, {tmp_path / "logs"}, record_names)}
@@ -334,7 +334,7 @@ NEW = '#!/bin/sh\n[ "$*" = "--disable-userns --version" ] && exit\n'
 def test_a_machine_without_a_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, complaint: str
 ) -> None:
-    """What is missing is said, and how to get it."""
+    """The error says what is missing, and how to get it."""
     path = str(tmp_path)
     if text is not None:
         script(tmp_path / "bwrap", text)

@@ -1,4 +1,4 @@
-"""Programs that stay: stopped while they wait, and watched for what they use. Real processes, in control groups."""
+"""Programs that stay: paused between matches, and watched for their use. Real processes, in control groups."""
 
 import os
 import signal
@@ -16,13 +16,13 @@ from .test_program import Running
 
 
 def is_stopped(pid: int) -> bool:
-    """Tell whether the kernel lets a process do nothing."""
+    """Return whether a process is stopped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 @pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
 def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: ControlGroups | None) -> None:
-    """Nor does what it has started; what has left its session is found in its control group, where there is one."""
+    """Nor do its children; in a control group, those that have left its session are paused, too."""
     script = (
         "import os, subprocess, sys\n"
         "others = [subprocess.Popen(['sleep', '1000'], start_new_session=leaves) for leaves in (False, True)]\n"
@@ -49,7 +49,7 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: Con
 def test_who_may_go_on_is_told_once(
     tmp_path: Path, groups: ControlGroups | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program that does something then, as it may, is not interrupted at that."""
+    """A program that is running again is not interrupted by a second signal."""
     sent: Counter[tuple[int, int]] = Counter()
 
     def counted(send: Callable[[int, int], None]) -> Callable[[int, int], None]:
@@ -76,7 +76,7 @@ def test_who_may_go_on_is_told_once(
 
 
 def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
-    """Where control groups hold it: by the larger share, of memory or of processes."""
+    """In control groups, by the larger share of memory or processes."""
     groups = find_control_groups()
     script = "import time; data = b'x' * (60 << 20); print('here', flush=True); time.sleep(1000)"
     limits = ProgramLimits(memory_mib=100)

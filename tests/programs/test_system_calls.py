@@ -1,4 +1,4 @@
-"""The filter of system calls, as programs in a real sandbox meet it."""
+"""The filter of system calls, seen by programs in a real sandbox."""
 
 import errno
 import importlib
@@ -31,18 +31,18 @@ def call(number, *arguments):
     return ctypes.get_errno()
 print(json.dumps([call(*arguments) for arguments in json.loads(sys.argv[1])]))
 """
-"""Makes the calls that it is told to, and prints the kernel's answers."""
+"""Program that makes the given calls, and prints the kernel's answers."""
 OLD_INTERRUPT = """
 import ctypes, mmap
 memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 memory.write(bytes.fromhex("b814000000 cd80 c3"))
 print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))())
 """
-"""Asks for its process id as a program of 32 bits would."""
+"""Program that asks for its process id as a program of 32 bits would."""
 SIGSYS_STATUS, SIGSEGV_STATUS = 128 + 31, 128 + 11
 X32 = 0x40000000
 MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert, "above": lambda value: value + 24}
-"""How values are meant -> a value that is."""
+"""Kind of an argument -> such a value."""
 
 
 def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedProcess[str]":
@@ -51,7 +51,7 @@ def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedPr
 
 
 def run_inside(sandbox: Sandbox, *script: str) -> "subprocess.CompletedProcess[str]":
-    """Run a script inside, with what it is told."""
+    """Run a script inside, with arguments."""
     argv = [sys.executable, "-I", "-S", "-c", *script]
     view = FileView(where=Path("/tmp"), shown=own_runtime())
     with sandbox.wrap(argv, view, ProgramLimits()) as command:
@@ -59,7 +59,7 @@ def run_inside(sandbox: Sandbox, *script: str) -> "subprocess.CompletedProcess[s
 
 
 def number_of(call: str | int) -> int:
-    """Return a call's number here; negative: this architecture has none."""
+    """Return a call's number on this machine; negative: this architecture has none."""
     number: int = call if isinstance(call, int) else pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, call)
     return number
 
@@ -75,14 +75,14 @@ def cases(refusal: Refusal) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: str(refusal.calls[0]))
 def test_calls_are_refused(refusal: Refusal) -> None:
-    """Each call of the table, with the error that is meant for it."""
+    """Each call of the table fails with its error."""
     calls = cases(refusal)
     done = called(require_sandbox(), *calls)
     assert [refusal.error] * len(calls) == json.loads(done.stdout), done.stderr
 
 
 def test_what_looks_alike_is_allowed() -> None:
-    """The same calls with other arguments, and a start of a process, which takes clone."""
+    """The same calls with other arguments, and starting a process, which needs clone."""
     names = ("personality", "ioctl", "getpid", "fcntl", "socket", "madvise", "preadv2")
     personality, ioctl, getpid, fcntl, socket, madvise, preadv2 = (number_of(name) for name in names)
     msync, setsockopt, prctl = map(number_of, ("msync", "setsockopt", "prctl"))
@@ -117,11 +117,11 @@ print(json.dumps({
         and not os.path.samefile("/proc/sys/vm/stat_refresh", "/dev/null"),
 }))
 """
-"""Asks for what would have the kernel work outside of the program's group, as programs do that mean no harm."""
+"""Program with harmless uses of calls that would make the kernel work outside of its group."""
 
 
 def test_nothing_burdens_others_and_nobody_crashes_over_it() -> None:
-    """What programs sync is done at once, they stay where they are, and have neither terminals nor dumps."""
+    """Syncing succeeds at once, cores stay, and there are neither terminals nor core dumps."""
     highest = resource.getrlimit(resource.RLIMIT_CORE)[1]
     done = run_inside(require_sandbox(), ASKED_FOR)
     assert json.loads(done.stdout) == {
@@ -135,20 +135,20 @@ def test_nothing_burdens_others_and_nobody_crashes_over_it() -> None:
 
 
 def test_builds_burden_nobody_either() -> None:
-    """A build may lock files, but has the kernel work outside of its group as little as a player."""
+    """A build may lock files, but can't make the kernel work outside of its group either."""
     assert set(BURDENS) <= set(REFUSALS_OF_BUILDS)
     assert "flock" not in {call for refusal in REFUSALS_OF_BUILDS for call in refusal.calls}
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other numbering is one of x86-64")
 def test_other_architectures_are_killed() -> None:
-    """A number of x32 ends the process, whatever it stands for."""
+    """Any call number of x32 ends the process."""
     assert called(require_sandbox(), (X32 | number_of("getpid"),)).returncode == SIGSYS_STATUS
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other way in is one of x86-64")
 def test_the_way_in_of_32_bits_is_closed() -> None:
-    """A call by the old interrupt ends the process, where the kernel knows it at all."""
+    """A call by the old interrupt ends the process, if the kernel knows it at all."""
     assert run_inside(require_sandbox(), OLD_INTERRUPT).returncode in {SIGSYS_STATUS, SIGSEGV_STATUS}
 
 

@@ -1,4 +1,4 @@
-"""What the processes of a program use is measured from outside."""
+"""The use of a program's processes is measured from outside."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def await_state(pid: int, *, is_computing: bool, least_ms: float) -> ProcessorUs
 
 
 def test_a_program_that_computes_is_told_from_one_that_waits() -> None:
-    """Whatever it has used before: the state of its threads counts."""
+    """The state of its threads counts, not its earlier use."""
     with running(COMPUTE) as busy, running(WAIT) as idle, running(COMPUTE_IN_A_THREAD) as threaded:
         for pid in (busy, threaded):
             assert await_state(pid, is_computing=True, least_ms=300).used_ms >= 300
@@ -56,7 +56,7 @@ def test_the_peak_of_memory_is_that_of_all_processes() -> None:
 
 
 def test_what_is_gone_is_not_known() -> None:
-    """No number is made up for a program that has ended."""
+    """No number is invented for a program that has ended."""
     with running("pass") as pid:
         pass
     assert measure_processor_use([pid]) is None

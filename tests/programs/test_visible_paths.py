@@ -1,4 +1,4 @@
-"""What a program is shown: what it runs from, and nothing that its own files talk the referee into."""
+"""The view of a program: what it runs from, and no file that its own files make the referee show."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_runs_nothing_is_not_shown(program: Path, tmp_path: Path) -> None:
-    """A virtual environment may name the folder of its interpreter, and so any file that is called like one."""
+    """A virtual environment can name the folder of its interpreter, and so any file with an interpreter's name."""
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "secret").write_text("a key")
     (tmp_path / "pyvenv.cfg").write_text(f"home = {tmp_path / 'keys'}\n")
@@ -33,7 +33,7 @@ def test_a_file_that_runs_nothing_is_not_shown(program: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("first", [b"#!{}\n", b"#!/x\0--bind\0/\0/\n", b"#!/" + b"x" * 255, b"#!/\xff\n"])
 def test_an_interpreter_that_is_no_program_is_not_shown(program: Path, tmp_path: Path, first: bytes) -> None:
-    """What a script names in its first line may be a file to be kept, or no path at all."""
+    """The first line of a script can name a secret file, or no path at all."""
     (tmp_path / "key").write_text("a key")
     script = tmp_path / "script"
     script.write_bytes(first.replace(b"{}", os.fsencode(tmp_path / "key")))
@@ -46,7 +46,7 @@ def test_an_interpreter_that_is_no_program_is_not_shown(program: Path, tmp_path:
 
 
 def test_nothing_is_waited_for(program: Path, tmp_path: Path) -> None:
-    """What describes a virtual environment may be a pipe to which nobody writes."""
+    """The description of a virtual environment may be a pipe without a writer."""
     os.mkfifo(tmp_path / "pyvenv.cfg")
     assert tmp_path in runtimes(program)
 
@@ -66,7 +66,7 @@ def shown_to(folder: Path) -> tuple[Path, ...]:
 
 @pytest.mark.parametrize("run", ["{}", "../bin/secret", "./script", "./bin/secret"])
 def test_nobody_plays_with_the_program_of_somebody_else(program: Path, tmp_path: Path, run: str) -> None:
-    """Neither named outright, nor as the interpreter of a script, nor as what a virtual environment was made from."""
+    """Neither as the command, nor as the interpreter of a script, nor as the base of a virtual environment."""
     folder = player(tmp_path / "thief", run.format(program))
     (folder / "script").write_bytes(b"#!" + os.fsencode(program) + b"\n")
     (folder / "bin").mkdir()
@@ -81,7 +81,7 @@ def test_nobody_plays_with_the_program_of_somebody_else(program: Path, tmp_path:
 def test_programs_of_the_organisers_path_are_everybodys(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are believed in what they name, wherever that is."""
+    """They may name any interpreter."""
     (tmp_path / "on_path").mkdir()
     (tmp_path / "on_path" / "tool").symlink_to(program)
     monkeypatch.setenv("PATH", str(tmp_path / "on_path"), prepend=":")
@@ -90,7 +90,7 @@ def test_programs_of_the_organisers_path_are_everybodys(
 
 
 def test_a_players_folder_shows_nothing_beside_it(tmp_path: Path) -> None:
-    """Whatever it is called: `bin` is where programs of a runtime lie, whose other folders are shown with it."""
+    """A folder called `bin` is no reason to show the folders around it, as it is for an installed runtime."""
     folder = player(tmp_path / "bin", "./bot")
     (folder / "bot").write_bytes(b"\x7fELF")
     (folder / "bot").chmod(0o755)

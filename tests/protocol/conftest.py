@@ -1,4 +1,4 @@
-"""What the tests of the client share."""
+"""Common parts of the tests of the client."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from .scripted import Serve
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Return what starts a scripted referee; at the end of the test each has said all its lines."""
+    """Return a function that starts a scripted referee; at the end of the test each has sent all its lines."""
     serve = Serve()
     yield serve
     serve.finish()

@@ -1,4 +1,4 @@
-"""Whole conversations of two seats, right to their end or to the line that is against the protocol.
+"""Whole conversations of two seats, valid to their end or up to the line that breaks the protocol.
 
 Knows what is said, in its order. Refuses to know how it is encoded, and who is to read it.
 """
@@ -32,12 +32,12 @@ _OTHER_MATCH = "q-2"
 
 
 class Conversation(NamedTuple):
-    """What is said between a referee and one player."""
+    """The messages between a referee and one player."""
 
     name: str
     lines: tuple[Line, ...]
     code: Code | None = None
-    """Why the last line is refused by who reads it; None: it is not."""
+    """Code with which the receiver refuses the last line; None: it is valid."""
 
 
 def _player(kind: str, **keys: object) -> Line:

@@ -1,4 +1,4 @@
-"""The first turn of any game, of a fixed deal for two: what vectors.json holds of each game."""
+"""The first turn of each game in a fixed deal for two, as in vectors.json."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from .tables import SEED
 
 
 class FirstTurn(NamedTuple):
-    """What goes over the wire in a turn, plain."""
+    """The messages of a turn, plain."""
 
     view: Any
     move: Any

@@ -1,4 +1,4 @@
-"""Messages in their usual encoding that need more of msgpack than those of tables.py: every game, and wide values.
+"""Messages in their usual encoding that need more of msgpack than tables.py: every game, and wide values.
 
 Knows no game: the turns are the first ones of a fixed deal. What only an unusual encoding has is in other_forms.py.
 """
@@ -58,4 +58,4 @@ FURTHER_EXAMPLES: tuple[Example, ...] = (
         {**EXPELLED, "foul": "malformed-message", "rule": None, "code": "not-msgpack", "evidence": "c1" * 200},
     ),
 )
-"""Name, who sends it, the message."""
+"""Name, sender, and the message."""

@@ -1,4 +1,4 @@
-"""Hostile streams, made at random: bytes, frames, msgpack by its grammar, and messages with something wrong in them.
+"""Random hostile streams: bytes, frames, msgpack by its grammar, and messages with a mistake.
 
 Knows how to make them and how to hand them over. Refuses to know the right answer: a conversation may take, drop or
 refuse whatever comes, as long as it does nothing else.
@@ -23,7 +23,7 @@ from .tables import BAD_VALUES, EXAMPLES, MATCH, Plain, framed
 SIDES = [(state, role) for state in ConnectionState for role in Role]
 PLAIN = {role: [plain for _, other, plain in EXAMPLES if other is role] for role in Role}
 READ_BYTES = 65_536
-"""What one read of a socket gives at most."""
+"""Most bytes that one read of a socket gives."""
 _LIMITS = {Role.REFEREE: MAX_FRAME_FROM_PLAYER_BYTES, Role.PLAYER: MAX_FRAME_FROM_REFEREE_BYTES}
 """By who reads."""
 _ACCEPTED = {Role.REFEREE: FROM_PLAYER, Role.PLAYER: FROM_REFEREE}
@@ -32,7 +32,7 @@ _SIZES = (0, 1, 2, 15, 16, 31, 32, 255, 256, 4096, 4097, 65_535, 65_536, 2**31, 
 
 """Lengths around every limit and every form of a header."""
 _HEADERS = ((b"\xda", 2), (b"\xdb", 4), (b"\xdd", 4), (b"\xdf", 4), (b"\xc6", 4), (b"\xc9", 4))
-"""Of strings, arrays, maps, raw bytes and ext types, and in how many bytes each tells a length."""
+"""Kinds of strings, arrays, maps, raw bytes and ext types, each with the bytes that its length takes."""
 _VALUES = (None, True, 0, -1, 2**64 - 1, -(2**63), 1.5, float("nan"), "", MATCH)
 
 
@@ -46,10 +46,10 @@ class Fuzzer:
     def __init__(self, source: Random) -> None:
         self.source = source
         self.counts: Counter[str] = Counter()
-        """What became of the streams: `taken` for each message, the code of each refusal."""
+        """Outcomes of the streams: `taken` for each message, the code of each refusal."""
 
     def play(self) -> None:
-        """Bring a conversation into some state, and hand a stream to one of its sides."""
+        """Bring a conversation into some state, and send a stream to one of its sides."""
         state, role = self.source.choice(SIDES)
         pair = pair_in(
             state, self.source.choice(("resumed", "offer")) if state is ConnectionState.SEATED else "resumed"
@@ -57,7 +57,7 @@ class Fuzzer:
         self.hand_over(pair.side(role), self.stream(OTHER[role], state))
 
     def hand_over(self, receiver: Connection, data: bytes) -> None:
-        """Hand a stream over, cut at random, to its end or its refusal.
+        """Send a stream, cut at random, until its end or its refusal.
 
         Raises:
             AssertionError: a message was taken that is another one on its way back, or too much was kept.
@@ -89,7 +89,7 @@ class Fuzzer:
     # --- streams
 
     def stream(self, sender: Role, state: ConnectionState) -> bytes:
-        """Return bytes as a hostile sender might send them to a conversation that is in some state."""
+        """Return bytes as a hostile sender might send them to a conversation in some state."""
         parts = [self._part(sender, state) for _ in range(self.source.choice((1, 1, 2, 5)))]
         data = b"".join(parts)
         return self._mutated(data) if self.source.random() < 0.3 else data
@@ -120,7 +120,7 @@ class Fuzzer:
         return bytes(body)
 
     def value(self, depth: int) -> bytes:
-        """Return one msgpack value by the grammar, or what looks like one."""
+        """Return one msgpack value by the grammar, or bytes that look like one."""
         source = self.source
         if source.random() < 0.25 and depth < _DEEPEST:
             return self._container(depth, source.randrange(4))

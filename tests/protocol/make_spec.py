@@ -121,7 +121,7 @@ def table(*rows: Sequence[str]) -> str:
 
 
 def spaced(data: bytes) -> str:
-    """Return bytes in hex, a number of them on each line."""
+    """Return bytes in hex, a fixed number of them on each line."""
     lines = (data[start : start + _BYTES_A_LINE] for start in range(0, len(data), _BYTES_A_LINE))
     return "\n".join(line.hex(" ") for line in lines)
 
@@ -157,7 +157,7 @@ def hello_bytes() -> str:
 
 
 def example(name: str) -> str:
-    """Return one example: the message, readable, and its frame."""
+    """Return one example: the readable message, and its frame."""
     return _with_frame(_example(name))
 
 
@@ -175,7 +175,7 @@ def chance_with_nonces() -> str:
 
 
 def chance_without_nonces() -> str:
-    """Return the second worked example of the shuffle: nobody gave a nonce."""
+    """Return the second worked example of the shuffle: no seat gave a nonce."""
     return _chance([None, None], list(range(10)))
 
 
@@ -248,7 +248,7 @@ def _example(name: str) -> dict[str, Any]:
 
 
 def _with_frame(message: dict[str, Any]) -> str:
-    """Return a message, readable, and its frame."""
+    """Return a readable message, and its frame."""
     return _spread(message) + "\n\n" + _block(spaced(framed(packed(message))))
 
 

@@ -40,11 +40,11 @@ from .tables import (
 
 PATH = Path(protocol.__file__).parent / "vectors.json"
 _LONGEST_BYTES = 2000
-"""Longer frames are made by the tests alone."""
+"""Longer frames are made only by the tests."""
 _WORDS = 8
 """Two blocks."""
 _FIRST = 25
-"""What four hands of Q and the first tile of the table take."""
+"""Number of tiles in four hands of Q and the first tile on the map."""
 _NEXT = 5
 
 DECKS: dict[str, list[str]] = {
@@ -52,13 +52,13 @@ DECKS: dict[str, list[str]] = {
     "quincy": [f"{low}-{high}" for low, high in quincy_board.DOMINOES],
     "quadominos": [*quadominos_tiles.TILES],
 }
-"""By game: the deck before its shuffle."""
+"""The deck before its shuffle, by game."""
 SEATED = (["ada", "bob"], ["dan", "bob", "cyd", "ada"], [f"p{number}" for number in range(12)])
-"""Who draws lots for seats."""
+"""Players for whom lots decide the seats."""
 
 
 class _SpokenStream(chance.Stream):
-    """A stream that tells which words it gave, as 16 hex digits each."""
+    """A stream that notes the words it gave, as 16 hex digits each."""
 
     def __init__(self, key: bytes) -> None:
         super().__init__(key)
@@ -175,7 +175,7 @@ def _deal(name: str, seed: bytes, nonces: Sequence[str | None]) -> dict[str, Any
 
 
 def dealt() -> list[dict[str, Any]]:
-    """Return every vector of a deal of another game than Q, from the seed to the hands."""
+    """Return every vector of a deal of the other games, from the seed to the hands."""
     return [_dealt(game, *DEALS[index][1:], number) for game, index, number in DEALT]
 
 

@@ -1,4 +1,4 @@
-"""Messages in encodings that are right and unusual.
+"""Messages in valid but unusual encodings.
 
 The longest ones, and keys in another order, are the check's affair.
 """
@@ -21,11 +21,11 @@ _FORMS = {
     "array": {2: 0xDC, 4: 0xDD},
     "map": {2: 0xDE, 4: 0xDF},
 }
-"""What stands in front of a number, or of a length, of so many bytes."""
+"""First byte of a number, or of a length, of so many bytes."""
 
 
 def of_width(width: int, body: bytes) -> bytes:
-    """Return a message whose numbers and lengths take so many bytes, or the next more that msgpack has; floats take 4.
+    """Return a message whose numbers and lengths take so many bytes, or the next larger form; floats take 4.
 
     Args:
         width: 1, 2 or 4.
@@ -84,4 +84,4 @@ OTHER_FORMS: tuple[tuple[str, Role, Plain, Callable[[bytes], bytes]], ...] = (
     ("turn with its keys the other way round", Role.REFEREE, TURN, reorder),
     ("end without the key ack, its keys the other way round", Role.REFEREE, _END, reorder),
 )
-"""Name, who sends it, the message, and what becomes of its shortest encoding."""
+"""Name, sender, message, and the fate of its shortest encoding."""

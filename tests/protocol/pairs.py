@@ -5,7 +5,7 @@ from protocol.messages import Message
 
 
 class ConnectionPair:
-    """A player's and a referee's connection; what one side sends, the other has received at once.
+    """A player's and a referee's connection; what one side sends, the other receives at once.
 
     Args:
         chunk_bytes: how many bytes the other side gets at a time; 1 finds what relies on the cut.
@@ -38,7 +38,7 @@ class ConnectionPair:
 
 
 def deliver(receiver: Connection, data: bytes, chunk_bytes: int = 65_536) -> list[Message]:
-    """Hand bytes to a connection, a chunk at a time, and return the messages that they were.
+    """Pass bytes to a connection, a chunk at a time, and return the received messages.
 
     Raises:
         RemoteProtocolError: the bytes break the protocol.

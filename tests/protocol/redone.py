@@ -1,4 +1,4 @@
-"""Chance redone as SPEC.md says it, from SHA-256 alone. Knows no line of referee.chance, and no vector."""
+"""Chance as SPEC.md describes it, from SHA-256 alone, without referee.chance and without the vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Redone:
-    """The stream as SPEC.md says it, from SHA-256 alone."""
+    """The stream as SPEC.md describes it, from SHA-256 alone."""
 
     def __init__(self, seed: bytes, nonces: Sequence[str | None]) -> None:
         self.key = hashlib.sha256(seed + "".join(":" + (nonce or "") for nonce in nonces).encode()).digest()
@@ -22,7 +22,7 @@ class Redone:
         return self.words.pop(0)
 
     def below(self, bound: int) -> tuple[int, list[int]]:
-        """Return a number below a bound, and the words thrown away before it."""
+        """Return a number below a bound, and the rejected words before it."""
         thrown_away = []
         while (word := self.word()) >= 2**64 // bound * bound:
             thrown_away.append(word)
@@ -30,7 +30,7 @@ class Redone:
 
 
 def redone(seed: bytes, nonces: Sequence[str | None], items: Sequence[Any]) -> list[Any]:
-    """Shuffle as SPEC.md says, from SHA-256 alone."""
+    """Shuffle as SPEC.md describes it, from SHA-256 alone."""
     stream = Redone(seed, nonces)
     result = list(items)
     for index in range(len(items) - 1, 0, -1):

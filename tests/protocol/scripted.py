@@ -1,4 +1,4 @@
-"""A referee of a few lines on a real socket: it says what a script tells it, right or wrong.
+"""A short referee on a real socket: it sends the messages of a script, right or wrong.
 
 Knows when the protocol wants an answer. Refuses to judge one: a test looks at what was heard.
 """
@@ -20,9 +20,9 @@ from .tables import END, EXPELLED, NONCES, OFFER, RESUMED, REVEAL, Plain
 THEIRS = NONCES[1]
 
 Line = Callable[[str], Message]
-"""From the nonce that the player gave last to the referee's next message."""
+"""Function from the player's last nonce to the referee's next message."""
 Script = Sequence[Line]
-"""What is said on one connection behind `welcome`; then the connection is closed."""
+"""Messages on one connection after `welcome`; then the connection is closed."""
 
 
 def say(plain: Plain, **changes: Any) -> Line:
@@ -32,7 +32,7 @@ def say(plain: Plain, **changes: Any) -> Line:
 
 
 def end(*, nonces: Callable[[str], list[str | None]] = lambda own: [own, THEIRS], **changes: Any) -> Line:
-    """Return a line of a script that ends the match, by default as it should."""
+    """Return a line of a script that ends the match, by default correctly."""
     return lambda own: typed({**END, "nonces": nonces(own), **changes})
 
 
@@ -43,12 +43,12 @@ def expelled(**changes: Any) -> Line:
 
 OFFERED = say(OFFER)
 REVEALED = say(REVEAL, commitments=[])
-"""Tells what the player committed to, and what THEIRS is committed to with."""
+"""Sends the player's commitment, and that of THEIRS."""
 TAKEN_BACK = say(RESUMED)
 
 
 class ScriptedReferee(threading.Thread):
-    """A referee that serves one connection after another; from the last one on it listens no more.
+    """A referee that serves one connection after another; during the last one it stops listening.
 
     Args:
         scripts: what it says on each connection.
@@ -112,7 +112,7 @@ class ScriptedReferee(threading.Thread):
             self._wait(sock, connection)
 
     def _commitments(self, match: str) -> list[str | None]:
-        """Return what the player committed to last, and what THEIRS is committed to with, by seat."""
+        """Return the player's last commitment, and that of THEIRS, by seat."""
         own = [message.commitment for heard in self.heard for message in heard if isinstance(message, Ready)][-1]
         seat = self._offered.seat
         return [own if each == seat else nonce_commitment(match, each, THEIRS) for each in range(2)]
@@ -128,7 +128,7 @@ class ScriptedReferee(threading.Thread):
 
 
 class Serve:
-    """Starts referees; at the end of the test they have said all their lines."""
+    """Starts referees; at the end of the test each has sent all its lines."""
 
     def __init__(self) -> None:
         self._started: list[ScriptedReferee] = []

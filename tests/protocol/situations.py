@@ -16,7 +16,7 @@ from .pairs import ConnectionPair, deliver
 from .tables import EXAMPLES, MATCH
 
 PAST = "q-0"
-"""The match that was played before."""
+"""Name of the earlier match."""
 
 OTHER = {Role.PLAYER: Role.REFEREE, Role.REFEREE: Role.PLAYER}
 STATES_OF_NO_MATCH = (ConnectionState.NEW, ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.CLOSED)
@@ -35,7 +35,7 @@ def sender_of(trigger: str) -> Role:
 
 
 def message_for(trigger: str, match: str = MATCH) -> Message:
-    """Return the first example that is a trigger, of a match if it names one."""
+    """Return the first example of a message, for a match if it names one."""
     for _, _, plain in EXAMPLES:
         demands = trigger.endswith("+")
         if plain["type"] == trigger.removesuffix("+") and (
@@ -85,7 +85,7 @@ def pair_in(goal: ConnectionState, avoided: str = "resumed") -> ConnectionPair:
 
 
 def receive_all(receiver: Connection, data: bytes, chunk_bytes: int) -> list[Message]:
-    """Hand over bytes a chunk at a time, then the end of the connection."""
+    """Receive bytes a chunk at a time, then the end of the connection."""
     received = deliver(receiver, data, chunk_bytes)
     receiver.receive_end()
     return received

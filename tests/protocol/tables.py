@@ -261,14 +261,14 @@ ALSO: dict[str, tuple[Code, ...]] = {
     "a map header that announces 2**32-1 pairs": (Code.NOT_MSGPACK,),
     "an ext header that announces 2**32-1 bytes": (Code.NOT_MSGPACK, Code.TYPE_NOT_ALLOWED),
 }
-"""By name: what fits such a body as well. Another decoder may come upon that first."""
+"""Other codes that fit such a body, by name. Another decoder may find that error first."""
 
 DEEP_VALUES = tuple(
     (f"{levels} levels of {kind}", opening * (levels - 1) + closing)
     for levels in (17, 1023, 1024, 1025, 2000, 60_000)
     for kind, opening, closing in (("arrays", b"\x91", b"\x90"), ("maps", b"\x81" + _K, b"\x80"))
 )
-"""Bodies that would exhaust a stack; all of them TOO_DEEP. Too long for vectors.json."""
+"""Bodies that would exhaust a stack; all of them are TOO_DEEP. They are too long for vectors.json."""
 
 BAD_MESSAGES: tuple[tuple[str, bytes, Code], ...] = (
     ("null", b"\xc0", Code.NOT_A_MAP),
@@ -302,7 +302,7 @@ BAD_MESSAGES: tuple[tuple[str, bytes, Code], ...] = (
     ),
     ("a move before hello", packed({"type": "move", "match": MATCH, "turn": 1, "move": None}), Code.OUT_OF_TURN),
 )
-"""Bodies that are values, but no first message of a player."""
+"""Bodies that are values, but no valid first message of a player."""
 
 _OVERSIZE = MAX_FRAME_FROM_PLAYER_BYTES + 1
 BAD_FRAMES: tuple[tuple[str, Role, bytes, Code], ...] = (
@@ -322,11 +322,11 @@ BAD_FRAMES: tuple[tuple[str, Role, bytes, Code], ...] = (
     *((name, Role.PLAYER, framed(body), code) for name, body, code in BAD_VALUES + BAD_MESSAGES),
     ("a start before welcome", Role.REFEREE, framed(packed(START)), Code.OUT_OF_TURN),
 )
-"""What a new conversation refuses, with who sends it; TRUNCATED once the connection has ended."""
+"""Bytes that a new conversation refuses, each with the sender; TRUNCATED once the connection has ended."""
 
 OTHER_SEED = bytes(range(32))
 NUMBERS = (0, 7, 123456789)
-"""What a user writes behind --seed."""
+"""Values that a user writes after --seed."""
 PURPOSES = (
     (SEED, "player:0"),
     (SEED, "player:1"),
@@ -344,10 +344,13 @@ DEALS: tuple[tuple[str, bytes, tuple[str | None, ...]], ...] = (
     ("four seats with nonces", bytes(32), (NONCES[0], NONCES[1], "00" * 16, "ff" * 16)),
     ("four seats with the same nonce", b"\xff" * 32, (NONCES[0],) * 4),
 )
-"""(name, seed, nonces by seat): as many seats as Q takes."""
+"""(name, seed, nonces by seat), for as many seats as Q takes."""
 BOUNDS = (2**63 + 1, 2**63 + 1, 3 * 2**62, 1, 2, 6, 36, 1080, 2**32, 2**63, 2**63 - 1, 2**64 - 1, 2**64)
-"""Drawn below one after another. With the first ones, every second and every fourth word is thrown away; 1 takes a
-word, too; 2**64 takes every word as it is."""
+"""Bounds of numbers that are drawn one after another.
+
+With the first ones, every second and every fourth word is rejected; 1 takes a word, too; 2**64 takes every word as it
+is.
+"""
 DEALT: tuple[tuple[str, int, int], ...] = (
     ("quincy", 0, 0),
     ("quincy", 2, 0),
@@ -357,7 +360,7 @@ DEALT: tuple[tuple[str, int, int], ...] = (
     ("quadominos", 3, 2),
     ("quadominos", 5, 1),
 )
-"""(game, index in DEALS, which deal of the match)."""
+"""(game, index in DEALS, number of the deal in the match)."""
 LISTS: tuple[tuple[Any, ...], ...] = ((), ("A",), ("A", "B"), tuple("ABCDE"), tuple(range(10)), ("A", "A", "B"))
 COMMITTED = (
     (MATCH, 0, NONCES[0]),
@@ -366,4 +369,4 @@ COMMITTED = (
     ("q-10", 0, NONCES[0]),
     ("m." + "-_Z9" * 19, 11, "f" * 32),
 )
-"""(match, seat, nonce): whatever differs, the commitment does."""
+"""(match, seat, nonce): if one differs, so does the commitment."""

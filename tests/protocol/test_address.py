@@ -1,4 +1,4 @@
-"""Addresses: what is one, and what is said of a text that is none."""
+"""Addresses: which texts are valid, and the error for all others."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_an_address_is_read(text: str, address: Address) -> None:
     ],
 )
 def test_what_is_no_address_is_named(text: str, complaint: str) -> None:
-    """The error shows the text and what would do."""
+    """The error shows the text and the valid forms."""
     with pytest.raises(AddressError) as caught:
         parse_address(text)
     assert complaint in str(caught.value)

@@ -1,4 +1,4 @@
-"""The client: it plays what is offered, says of each match whether the referee kept its commitment, and returns it.
+"""The client: it plays each offered match, and returns and prints whether the referee kept its commitment.
 
 The referee is a scripted one on a real socket; what it breaks, it breaks on purpose.
 """
@@ -176,14 +176,14 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
         f"no end came; the seed was not revealed; last head {FIRST}",
     ),
 )
-"""(what, what the referee says, finding, the match's last line; NONCE stands for the player's own)."""
+"""(case, the referee's messages, finding, last line of the match; NONCE stands for the player's own)."""
 
 
 @pytest.mark.parametrize(("script", "finding", "line"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_the_referee_is_held_to_what_it_promised(
     serve: Serve, capsys: pytest.CaptureFixture[str], script: tuple[Line, ...], finding: DealFinding | None, line: str
 ) -> None:
-    """The finding is returned, and it and the last head stand in the match's last line on stderr."""
+    """The finding is returned. The match's last line on stderr has it, with the last head."""
     referee = serve(script)
     (ended,) = run(lambda _view: MOVE, address=referee.address, name="ada", come_back_s=0)
     nonce = next((message.nonce for message in referee.heard[0] if isinstance(message, Nonce)), "")
@@ -194,7 +194,7 @@ def test_the_referee_is_held_to_what_it_promised(
 
 
 def test_every_finding_is_said() -> None:
-    """The table provokes each finding."""
+    """Each finding has a case in the table."""
     assert {*DealFinding, None} == {row[2] for row in ROWS}
 
 
@@ -226,7 +226,7 @@ def test_a_match_is_played(serve: Serve) -> None:
 
 
 def test_each_match_has_its_line(serve: Serve) -> None:
-    """Two matches of one connection are judged each by its own promise."""
+    """Two matches of one connection are judged independently."""
     lines: list[str] = []
     referee = serve([OFFERED, end(seed=WRONG_SEED), say(OFFER, match="q-2"), end(match="q-2")])
     ends = run(lambda _view: MOVE, address=referee.address, say=lines.append)
@@ -238,7 +238,7 @@ def test_each_match_has_its_line(serve: Serve) -> None:
 
 
 def test_a_void_end_after_the_end_takes_no_breach_back(serve: Serve) -> None:
-    """A match that ends twice has two lines, and the last word of it is returned once."""
+    """A match that ends twice has two lines, and the last finding is returned once."""
     lines: list[str] = []
     referee = serve([OFFERED, end(seed=WRONG_SEED), end(**VOID)])
     (ended,) = run(lambda _view: MOVE, address=referee.address, say=lines.append)
@@ -250,7 +250,7 @@ def test_a_void_end_after_the_end_takes_no_breach_back(serve: Serve) -> None:
 
 
 def test_silence_can_be_wanted(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
-    """With say=None nothing is printed; the verdict is returned all the same."""
+    """With say=None nothing is printed, but the finding is returned."""
     referee = serve([OFFERED, end(seed=WRONG_SEED)])
     (ended,) = run(lambda _view: MOVE, address=referee.address, say=None)
     assert capsys.readouterr() == ("", "")
@@ -259,7 +259,7 @@ def test_silence_can_be_wanted(serve: Serve, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
-    """What the player's own mistake ends has its line, too, and the mistake is not swallowed."""
+    """If the player's own mistake ends the match, its line is printed, too, and the exception goes on."""
     lines: list[str] = []
     referee = serve([OFFERED, say(TURN, head=FIRST)])
 
@@ -272,7 +272,7 @@ def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
 
 
 def test_a_refusal_is_an_error(serve: Serve) -> None:
-    """A player that is turned down gets an error with the reason; there is no match to report."""
+    """A refused player gets an error with the reason; there is no match to report."""
     lines: list[str] = []
     referee = serve([lambda _: message_for("refused")])
     with pytest.raises(ClientError, match="name-taken"):
@@ -285,7 +285,7 @@ HOSTILE = ("q-1\nmatch q-1: the referee kept its commitment", "\x1b[2J", "q\u202
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_line_stays_one_line(name: str) -> None:
-    """Whatever the referee calls a match or a foul, nothing of it moves the cursor of a terminal."""
+    """However the referee names a match or a foul, the line has no control characters."""
     message = msgspec.convert({**EXPELLED, "match": name, "foul": name}, Expelled)
     line = Ended(match=name, message=message, verdict=None, heads=()).line
     assert line.isprintable()

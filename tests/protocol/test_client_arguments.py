@@ -1,4 +1,4 @@
-"""What a program gives wrongly to the client: it hears so at once, and nobody is connected to."""
+"""Wrong arguments for the client: the error comes at once, before any connection."""
 
 from typing import Any, cast
 
@@ -36,14 +36,14 @@ def choose(view: Any) -> Any:
 def test_a_wrong_argument_gets_a_sentence(
     arguments: tuple[Any, ...], more: dict[str, Any], kind: type[Exception], error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A type is a TypeError, as Python's own functions have it; a value that no player can have is a ClientError."""
-    monkeypatch.setattr(client, "_open_socket", None)  # a client that connects fails by another error
+    """A wrong type is a TypeError, as in Python's own functions; an impossible value is a ClientError."""
+    monkeypatch.setattr(client, "_open_socket", None)  # a client that connects fails with another error
     with pytest.raises(kind, match=error):
         run(*arguments, **{"address": NOBODY, **more})
 
 
 def test_who_connects_wrongly_is_told_so() -> None:
-    """By the address, the time or the socket."""
+    """The address, the time and the socket are checked."""
     for address in (3, None, b"tcp:x:1"):
         with pytest.raises(ClientError, match=r"an address is tcp:HOST:PORT, .*, as text, not of the type"):
             connect(cast("Any", address))

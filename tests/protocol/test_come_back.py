@@ -1,4 +1,4 @@
-"""Coming back: a client whose connection broke within a match connects again, and plays on where the referee takes it.
+"""Coming back: a client whose connection breaks during a match connects again, and plays on from there.
 
 The referee is a scripted one on a real socket; each of its scripts is one connection, and that ends as if it had died.
 """
@@ -30,7 +30,7 @@ TOLD_TO_CONFIRM = say(TOLD, ack=2)
 
 
 class StoppedClock:
-    """A clock that goes on only while somebody sleeps, and then at once."""
+    """A clock that advances only while somebody sleeps, and then at once."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -57,12 +57,12 @@ def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def names(heard: Sequence[Sequence[Message]]) -> list[str]:
-    """Return the types of the messages that were heard, one string a connection."""
+    """Return the types of the received messages, one string for each connection."""
     return [" ".join(map(type_of, messages)) for messages in heard]
 
 
 def play(address: str, **settings: Any) -> tuple[list[client.Ended], list[Terms]]:
-    """Play with small limits; return the ends, and what `make` was called with."""
+    """Play with small limits; return the ends, and the arguments of the calls of `make`."""
     made: list[Terms] = []
 
     def make(terms: Terms) -> client.Choose:
@@ -158,7 +158,7 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, DealFinding | None], ...] =
         DealFinding.WRONG_SEED,
     ),
 )
-"""(when it broke, what is said on each connection, what is heard on each, what `make` is called with, finding)."""
+"""(when it broke, sent on each connection, received on each, arguments of `make`, finding)."""
 
 
 @pytest.mark.parametrize("torn", [b"", b"\x00\x00\x01", b"\x00\x00\x01\x00\x8a"], ids=["whole", "prefix", "body"])
@@ -181,7 +181,7 @@ def test_a_player_comes_back(
 
 
 def test_each_ready_has_a_nonce_of_its_own(serve: Serve) -> None:
-    """A match that is offered again is no reason to give the same nonce again."""
+    """A match that is offered again needs a new nonce."""
     referee = serve([OFFERED], [OFFERED], [OFFERED, end()])
     play(referee.address)
     nonces = [message.nonce for heard in referee.heard for message in heard if isinstance(message, Nonce)]
@@ -189,7 +189,7 @@ def test_each_ready_has_a_nonce_of_its_own(serve: Serve) -> None:
 
 
 def test_what_was_committed_to_is_opened_on_another_connection(serve: Serve) -> None:
-    """A player whose connection breaks between its ready and reveal opens the nonce that it had committed to."""
+    """A player whose connection breaks between `ready` and `reveal` opens the nonce that it had committed to."""
     early = say(RESUMED, turn=0, view=None)
     referee = serve([OFFERED], [early], [early, REVEALED], [early, say(START), ASKED, end()], reveals=False)
     (ended,), _ = play(referee.address)
@@ -199,7 +199,7 @@ def test_what_was_committed_to_is_opened_on_another_connection(serve: Serve) -> 
 
 
 def test_a_program_that_knows_no_nonce_opens_none(serve: Serve) -> None:
-    """Who is asked to open what another program committed to says so, and sends nothing."""
+    """A program that must open another program's commitment raises an error, and sends nothing."""
     referee = serve([TAKEN_BACK, say(REVEAL)])
     with pytest.raises(ClientError, match="another program committed to"):
         play(referee.address, come_back_s=0)
@@ -207,7 +207,7 @@ def test_a_program_that_knows_no_nonce_opens_none(serve: Serve) -> None:
 
 
 def test_the_first_promise_binds_the_referee(serve: Serve) -> None:
-    """A match that is offered again has the seed that was committed to first, whatever the second offer says."""
+    """A match that is offered again has the seed of its first commitment, whatever the second offer says."""
     referee = serve([OFFERED], [say(OFFER, commitment=FIRST), end()])
     (ended,), _ = play(referee.address)
     assert ended.verdict is not None
@@ -215,7 +215,7 @@ def test_the_first_promise_binds_the_referee(serve: Serve) -> None:
 
 
 def test_the_last_token_counts(serve: Serve) -> None:
-    """A player comes back with the token of the match that broke off, as it was told last."""
+    """A player returns with the last token of the match that broke off."""
     offers = [OFFERED, end(), say(OFFER, match="q-2", resume="second")]
     referee = serve(offers, [say(RESUMED, match="q-2", resume="third")], [say(RESUMED, match="q-2"), end(match="q-2")])
     ends, made = play(referee.address)
@@ -225,7 +225,7 @@ def test_the_last_token_counts(serve: Serve) -> None:
 
 
 def test_the_view_is_shown(serve: Serve) -> None:
-    """Who remembers nothing finds the view in `resumed`, and every turn holds the whole view."""
+    """A program without a memory finds the view in `resumed`, and every turn has the whole view."""
     views: list[Any] = []
     referee = serve([OFFERED], [TAKEN_BACK, ASKED, end()])
 
@@ -242,14 +242,14 @@ def test_the_view_is_shown(serve: Serve) -> None:
 
 
 def test_a_plain_function_plays_on(serve: Serve) -> None:
-    """A player that is one function of the view needs nothing more to come back."""
+    """A player that is one function of the view can return without further code."""
     referee = serve([OFFERED, ASKED], [TAKEN_BACK, ASKED, end()])
     (ended,) = run(lambda _view: MOVE, address=referee.address, say=None, come_back_s=5)
     assert isinstance(ended.message, End)
 
 
 def test_the_head_is_remembered(serve: Serve) -> None:
-    """What was told before the connection broke still binds the referee; the match has its line once."""
+    """Promises from before the break still bind the referee; the match has its line once."""
     lines: list[str] = []
     referee = serve([OFFERED, say(TURN, head=FIRST)], [TAKEN_BACK, expelled()])
     (ended,), _ = play(referee.address, say=lines.append)
@@ -258,7 +258,7 @@ def test_the_head_is_remembered(serve: Serve) -> None:
 
 
 def test_another_match_concludes_the_one_that_broke_off(serve: Serve) -> None:
-    """If the referee knows nothing of the match and begins a new one, both are returned, in order."""
+    """If the referee has forgotten the match and begins a new one, both are returned, in order."""
     lines: list[str] = []
     referee = serve([OFFERED, say(TURN, head=FIRST)], [say(OFFER, match="q-2"), end(match="q-2")])
     ends, _ = play(referee.address, say=lines.append)
@@ -274,7 +274,7 @@ LOST: tuple[tuple[str, tuple[Script, ...], str], ...] = (
     ("closed without a word", ([],) * 4, "did not take this player back within 0.12 s"),
     ("refused", ([lambda _: message_for("refused")],), r"\(name-taken\)"),
 )
-"""(what the player finds, the connections behind the first one, the error)."""
+"""(what the player meets, the later connections, the error)."""
 
 
 @pytest.mark.usefixtures("_stopped_clock")
@@ -291,7 +291,7 @@ def test_a_player_gives_up(serve: Serve, scripts: tuple[Script, ...], error: str
 
 @pytest.mark.usefixtures("_stopped_clock")
 def test_the_time_counts_anew(serve: Serve) -> None:
-    """Each time that the referee takes it back, a player has the whole time to come back once more."""
+    """After each return, a player has the whole time again for the next one."""
     referee = serve([OFFERED], [], [], [TAKEN_BACK], [], [], [TAKEN_BACK], [], [], [TAKEN_BACK, end()])
     (ended,), made = play(referee.address, come_back_s=0.12)
     assert isinstance(ended.message, End)
@@ -306,7 +306,7 @@ LAUNCHED: tuple[tuple[str, dict[str, str], float | None, int], ...] = (
     ("a launched program", LAUNCHED_BY, None, 1),
     ("a launched program, told to", LAUNCHED_BY, 5, 2),
 )
-"""(who, its environment, come_back_s, how often it connects)."""
+"""(who, its environment, come_back_s, number of connections)."""
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_launched_program_does_not_come_back(
     come_back_s: float | None,
     count: int,
 ) -> None:
-    """A launched program is started again with its referee; other players come back unless come_back_s is 0."""
+    """The referee starts a launched program again; other players return unless come_back_s is 0."""
     scripts: list[list[Line]] = [[OFFERED, ASKED], [TAKEN_BACK, end()]]
     referee = serve(*scripts[:count])
     monkeypatch.setenv("REFEREE_ADDRESS", referee.address)
@@ -334,7 +334,7 @@ def test_a_launched_program_does_not_come_back(
 
 @pytest.mark.parametrize("script", [[], [OFFERED, end()], [OFFERED, end(ack=3)], [OFFERED, expelled()]])
 def test_after_a_match_nobody_comes_back(serve: Serve, script: list[Line]) -> None:
-    """Before a match and once its end is known, a closed connection is the end of the conversation."""
+    """Before a match, and after its end is known, a closed connection is the end of the conversation."""
     referee = serve(script)
     ends, _ = play(referee.address)
     assert len(ends) == bool(script)
@@ -346,14 +346,14 @@ LAST_WORDS: tuple[tuple[str, list[Line], type[Message]], ...] = (
     ("void while it thought", [ASKED, end(**VOID)], End),
     ("expelled before it confirmed", [TOLD_TO_CONFIRM, expelled(foul="timeout")], Expelled),
 )
-"""(what, what the referee says behind the offer without waiting for an answer, the last word)."""
+"""(case, messages after the offer that do not wait for an answer, the last word)."""
 
 
 @pytest.mark.parametrize(("script", "last"), [row[1:] for row in LAST_WORDS], ids=[row[0] for row in LAST_WORDS])
 def test_last_words_are_read_though_sending_fails(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: list[Line], last: type[Message]
 ) -> None:
-    """What the referee said before it closed counts, also for a player that finds out only when it answers."""
+    """Messages from before the close count, even if the player notices the close only when it answers."""
     monkeypatch.chdir(tmp_path)  # the path of such a socket must be short
     listener = socket.socket(socket.AF_UNIX)
     listener.bind("referee")

@@ -1,4 +1,4 @@
-"""The conversation: the table says what may follow what, on both sides alike."""
+"""The conversation: the table says which message may follow which, for both sides."""
 
 import pytest
 from hypothesis import given, settings
@@ -24,34 +24,34 @@ TAKEN_BACK = [
 ]
 """The states that can be reached without an offer."""
 NAMELESS = ("offer", "resumed", "refused")
-"""What the referee says in no match or of a new one."""
+"""Messages of the referee outside of a match, or for a new one."""
 CHUNKS = (1, 7, 65_536)
 
 
 def raw(message: Message) -> bytes:
-    """Return a message's frame, whether it may be sent or not."""
+    """Return a message's frame, even if it may not be sent."""
     return encode_frame(encode(message), MAX_FRAME_FROM_REFEREE_BYTES)
 
 
 def match_of(state: ConnectionState, trigger: str) -> str:
-    """Return the match that a row's message must name: between matches, `end` and `expelled` speak of the past one."""
+    """Return the match that a row's message must name. Between matches, `end` and `expelled` name the last one."""
     return PAST if state is ConnectionState.IDLE and trigger in ("end", "expelled") else MATCH
 
 
 def test_the_table_speaks_of_every_message() -> None:
-    """Every message of both sides stands in the table, and nothing else does."""
+    """The table has exactly the messages of both sides."""
     assert {*FROM_PLAYER, *FROM_REFEREE} == {trigger.removesuffix("+") for _, trigger in TRANSITIONS}
 
 
 def test_every_code_is_provoked() -> None:
-    """Each code that received bytes can have stands in the table of bad frames, or needs more than a frame."""
+    """Each code for received bytes is in the table of bad frames, or needs more than a frame."""
     assert set(Code) == {code for *_, code in BAD_FRAMES} | {Code.WRONG_MATCH, Code.FLOOD, Code.NOT_READING}
 
 
 @pytest.mark.parametrize(("state", "trigger"), ALLOWED)
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
 def test_what_has_a_row_passes_on_both_sides(state: ConnectionState, trigger: str, chunk_bytes: int) -> None:
-    """An allowed message is sent and received, however it is cut, and leads both sides where its row says."""
+    """An allowed message is sent and received, however it is cut, and both sides reach the state of its row."""
     pair, sender = pair_in(state), sender_of(trigger)
     message = message_for(trigger, match_of(state, trigger))
     received = deliver(pair.side(OTHER[sender]), pair.side(sender).send(message), chunk_bytes)
@@ -61,7 +61,7 @@ def test_what_has_a_row_passes_on_both_sides(state: ConnectionState, trigger: st
 
 @pytest.mark.parametrize(("state", "trigger"), [row for row in ALLOWED if row[0] in TAKEN_BACK])
 def test_a_player_that_was_taken_back_plays_like_any_other(state: ConnectionState, trigger: str) -> None:
-    """What passes in a match that was offered passes in one that the player came back into."""
+    """All messages that are allowed in an offered match are allowed in a resumed one."""
     pair, sender = pair_in(state, avoided="offer"), sender_of(trigger)
     message = message_for(trigger, match_of(state, trigger))
     assert [message] == pair.send(sender, message)
@@ -70,13 +70,13 @@ def test_a_player_that_was_taken_back_plays_like_any_other(state: ConnectionStat
 
 @pytest.mark.parametrize("state", ConnectionState)
 def test_only_between_matches_is_a_player_taken_back(state: ConnectionState) -> None:
-    """`resumed` comes behind `welcome`, or behind the end of another match, and nowhere else."""
+    """`resumed` is allowed only after `welcome` and after the end of another match."""
     assert ((state, "resumed") in TRANSITIONS) is (state is ConnectionState.IDLE)
 
 
 @pytest.mark.parametrize(("state", "trigger"), FORBIDDEN)
 def test_what_has_no_row_is_not_sent(state: ConnectionState, trigger: str) -> None:
-    """To send what has no row is this side's own mistake and changes nothing."""
+    """Sending such a message is this side's own mistake, and changes nothing."""
     sender = pair_in(state).side(sender_of(trigger))
     with pytest.raises(LocalProtocolError):
         sender.send(message_for(trigger))
@@ -86,7 +86,7 @@ def test_what_has_no_row_is_not_sent(state: ConnectionState, trigger: str) -> No
 @pytest.mark.parametrize("state", ConnectionState)
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_after_a_breach_only_the_reason_is_owed(state: ConnectionState, trigger: str) -> None:
-    """Whatever the state was, `refused` and `expelled` may still be sent, and nothing else."""
+    """In any state, `refused` and `expelled` may still be sent, and nothing else."""
     side = pair_in(state).side(sender_of(trigger))
     message = message_for(trigger)
     if trigger in ("refused", "expelled"):
@@ -99,7 +99,7 @@ def test_after_a_breach_only_the_reason_is_owed(state: ConnectionState, trigger:
 
 @pytest.mark.parametrize(("state", "trigger"), [row for row in FORBIDDEN if row[0] is not ConnectionState.CLOSED])
 def test_what_has_no_row_is_out_of_turn(state: ConnectionState, trigger: str) -> None:
-    """To receive what has no row is the peer's mistake and closes the conversation."""
+    """Receiving such a message is the peer's mistake, and closes the conversation."""
     receiver = pair_in(state).side(OTHER[sender_of(trigger)])
     data = raw(message_for(trigger))
     with pytest.raises(RemoteProtocolError) as caught:
@@ -111,7 +111,7 @@ def test_what_has_no_row_is_out_of_turn(state: ConnectionState, trigger: str) ->
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_a_closed_conversation_drops_what_arrives(trigger: str) -> None:
-    """Whatever comes after the last word is dropped, the end of the connection too."""
+    """Everything after the last word is dropped, even the end of the connection."""
     receiver = pair_in(ConnectionState.CLOSED).side(OTHER[sender_of(trigger)])
     assert receive_all(receiver, raw(message_for(trigger)) + b"\x00", 65_536) == []
     assert receiver.pending == b""
@@ -120,7 +120,7 @@ def test_a_closed_conversation_drops_what_arrives(trigger: str) -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 @pytest.mark.parametrize("state", ConnectionState)
 def test_nobody_sends_the_other_sides_messages(state: ConnectionState, trigger: str) -> None:
-    """A player that sends a message of the referee, or the other way round, gets an error in every state."""
+    """Such a message is an error in every state."""
     with pytest.raises(LocalProtocolError):
         pair_in(state).side(OTHER[sender_of(trigger)]).send(message_for(trigger))
 
@@ -148,21 +148,21 @@ def test_another_match_is_refused_on_both_sides(state: ConnectionState, trigger:
 )
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
 def test_an_answer_that_crossed_the_end_is_dropped(state: ConnectionState, late: Message, chunk_bytes: int) -> None:
-    """An answer for the past match is nobody's fault: the referee's side neither sees nor judges it."""
+    """An answer for the last match is no fault: the referee's side neither passes it on nor judges it."""
     referee = pair_in(state).referee
     assert deliver(referee, raw(late), chunk_bytes) == []
     assert state == referee.state
 
 
 def test_a_late_answer_does_not_hide_the_next_one() -> None:
-    """Behind a late answer in the same bytes, the right one is received."""
+    """The right answer after it in the same bytes is received."""
     pair = pair_in(ConnectionState.ASKED)
     late, right = Move(match=PAST, turn=9, move=None), Move(match=MATCH, turn=1, move=None)
     assert [right] == deliver(pair.referee, raw(late) + raw(right))
 
 
 def test_a_player_takes_no_late_message() -> None:
-    """Only answers cross: a referee that speaks of a past match, its end aside, breaks the protocol."""
+    """Only answers can cross: a referee that names the last match, except in its end, breaks the protocol."""
     pair = pair_in(ConnectionState.SEATED)
     with pytest.raises(RemoteProtocolError) as caught:
         deliver(pair.player, raw(message_for("told", PAST)))
@@ -171,7 +171,7 @@ def test_a_player_takes_no_late_message() -> None:
 
 @pytest.mark.parametrize("trigger", ["end", "expelled"])
 def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
-    """A player that has confirmed the end still takes the referee's change of mind about that match."""
+    """A player that has confirmed the end still accepts that the referee voids that match."""
     pair = pair_in(ConnectionState.TO_CONFIRM_END)
     pair.player.send(message_for("ack"))
     last_word = message_for(trigger)
@@ -179,7 +179,6 @@ def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
 
 
 def test_a_match_may_have_the_name_of_the_past_one() -> None:
-    """A second match of the same name is played like any other."""
     pair = pair_in(ConnectionState.IDLE)
     for trigger in ("offer", "ready", "turn", "move", "end", "resumed", "turn", "move"):
         assert [message_for(trigger, PAST)] == pair.send(sender_of(trigger), message_for(trigger, PAST))
@@ -187,7 +186,7 @@ def test_a_match_may_have_the_name_of_the_past_one() -> None:
 
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
 def test_a_whole_match_survives_any_cut(chunk_bytes: int) -> None:
-    """A match with acknowledgements passes from sign-up to the offer of the next one."""
+    """A match with acknowledgements passes from sign-up to the next offer."""
     pair = ConnectionPair(chunk_bytes)
     script = ["hello", "welcome", "offer", "ready", "start+", "ack", "told", "turn", "told", "move", "told+", "ack"]
     script += ["told", "end+", "ack", "offer"]
@@ -199,7 +198,7 @@ def test_a_whole_match_survives_any_cut(chunk_bytes: int) -> None:
 @pytest.mark.parametrize("again", ["start+ ack", "turn move", "told+ ack told", "end+ ack offer", "end", "expelled"])
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
 def test_what_was_open_is_asked_again(again: str, chunk_bytes: int) -> None:
-    """On a new connection, a player that said hello again is taken back, and whatever was open follows."""
+    """On a new connection, a player that says hello again is taken back, and the open request follows."""
     pair = ConnectionPair(chunk_bytes)
     script = ["hello", "welcome", "resumed", *again.split()]
     assert [message_for(step) for step in script] == [
@@ -209,7 +208,7 @@ def test_what_was_open_is_asked_again(again: str, chunk_bytes: int) -> None:
 
 @pytest.mark.parametrize("cut", range(1, 40))
 def test_a_begun_frame_is_pending_evidence(cut: int) -> None:
-    """What was received of an incomplete frame can be shown, and its end is TRUNCATED."""
+    """The bytes of an incomplete frame can be shown, and its end is TRUNCATED."""
     pair = pair_in(ConnectionState.ASKED)
     data = raw(message_for("move"))[:cut]
     assert deliver(pair.referee, data) == []
@@ -222,7 +221,7 @@ def test_a_begun_frame_is_pending_evidence(cut: int) -> None:
 
 
 def test_the_end_between_frames_is_no_mistake() -> None:
-    """A peer may close the connection whenever no frame is begun."""
+    """A peer may close the connection whenever no frame has begun."""
     pair = pair_in(ConnectionState.ASKED)
     assert not pair.referee.is_mid_frame
     pair.referee.receive_end()
@@ -234,7 +233,7 @@ UNSENDABLE = (object(), 2**64, -(2**63) - 1, "\ud800", 1j)
 
 @pytest.mark.parametrize("move", UNSENDABLE, ids=lambda move: type(move).__name__)
 def test_what_msgpack_cannot_carry_is_a_local_mistake(move: object) -> None:
-    """A move that is no plain value is refused before it is sent, and another one may be sent in its place."""
+    """A move that is no plain value is refused before it is sent, and another one may be sent instead."""
     player = pair_in(ConnectionState.ASKED).player
     with pytest.raises(LocalProtocolError):
         player.send(Move(match=MATCH, turn=1, move=move))
@@ -259,7 +258,7 @@ def test_a_frame_over_the_limit_is_a_local_mistake() -> None:
 
 
 def test_a_player_speaks_only_when_asked() -> None:
-    """Every state in which the player may speak leaves the next word to the referee."""
+    """In every state in which the player may send, its message makes the referee send next."""
     asked = {state for state, trigger in TRANSITIONS if trigger in FROM_PLAYER}
     after = {goal for (_, trigger), goal in TRANSITIONS.items() if trigger in FROM_PLAYER}
     assert set() == asked & after
@@ -267,7 +266,7 @@ def test_a_player_speaks_only_when_asked() -> None:
 
 
 def take(receiver: Connection, data: bytes, cuts: list[int]) -> None:
-    """Hand over bytes, cut anywhere, until the peer is found to have broken the protocol."""
+    """Receive bytes, cut anywhere, until the peer breaks the protocol."""
     try:
         for cut in [*cuts, len(data)]:
             deliver(receiver, data[:cut])
@@ -315,7 +314,7 @@ def test_mutated_streams_raise_nothing_else(
 @given(st.sampled_from(TRIGGERS), st.integers(0, 2000), st.integers(0, 255))
 @settings(max_examples=600, deadline=None)
 def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int) -> None:
-    """The one message that is expected, with one byte of its body changed, is taken or refused."""
+    """The one expected message, with one changed byte in its body, is taken or refused."""
     state = next(state for state, other in ALLOWED if other == trigger)
     body = bytearray(raw(message_for(trigger))[4:])
     body[place % len(body)] = byte
@@ -326,7 +325,7 @@ def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int)
 @pytest.mark.parametrize("chunk_bytes", [1, 1000, 65_536])
 @pytest.mark.parametrize("sent", [4, 50_000, 60_000])
 def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: ConnectionState, chunk_bytes: int, sent: int) -> None:
-    """However it is cut, however much of it has come, whatever is in it: it is refused, and not decoded."""
+    """However it is cut, however much of it has come, and whatever is in it: it is refused, and not decoded."""
     referee = pair_in(state).referee
     flood = ((60_000).to_bytes(4, "big") + b"\xc1" * 60_000)[:sent]
     with pytest.raises(RemoteProtocolError) as caught:
@@ -336,7 +335,7 @@ def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: ConnectionState, c
 
 
 def test_the_second_of_two_answers_is_a_flood_if_it_is_long() -> None:
-    """What was asked is answered by the first."""
+    """The first one has answered the request."""
     pair = pair_in(ConnectionState.ASKED)
     move = pair.player.send(message_for("move", match_of(ConnectionState.ASKED, "move")))
     pair.referee.receive_data(move + (60_000).to_bytes(4, "big"))
@@ -347,7 +346,7 @@ def test_the_second_of_two_answers_is_a_flood_if_it_is_long() -> None:
 
 
 def test_a_long_answer_is_no_flood() -> None:
-    """What was asked for may be as long as a frame, however slowly it comes."""
+    """A requested message may be as long as a frame, however slowly it comes."""
     referee = pair_in(ConnectionState.ASKED).referee
     referee.receive_data((60_000).to_bytes(4, "big") + bytes(50_000))
     assert referee.next_event() is Need.DATA

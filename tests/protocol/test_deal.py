@@ -1,4 +1,4 @@
-"""Fairness: what the referee reveals, compared with what it promised and with what the player gave."""
+"""The deal proof: what the referee reveals must fit its commitments and the player's nonce."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ VOID: Plain = {"void": "the organiser stopped the referee", "winners": [], "rank
 FIXED: Plain = {"nonces": False}
 USED = ("a fixed deal without nonces", "a nonce")
 BACK: Plain = {"type": "resumed", "turn": 1, "view": VIEW}
-"""What makes an offer the message that takes the player back."""
+"""Fields that turn an offer into the message that takes the player back."""
 
 ROWS: tuple[tuple[str, str | None, Plain, Plain, DealFinding, str, str], ...] = (
     ("seed and nonces as given", OWN, {}, {}, DealFinding.KEPT, "", ""),
@@ -95,7 +95,7 @@ ROWS: tuple[tuple[str, str | None, Plain, Plain, DealFinding, str, str], ...] = 
     ("no nonces, taken back", None, BACK, {"nonces": []}, DealFinding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
     ("an offer of a seat that is not there", OWN, {"seat": 2}, {}, DealFinding.WRONG_SEATS, "seat 2 of 2", "2 nonces"),
 )
-"""(what, own nonce, what is other in the offer, what is other in the end, finding, expected, found)."""
+"""(case, own nonce, changes of the offer, changes of the end, finding, expected, present)."""
 
 
 def offer_with(**changes: Any) -> Terms:
@@ -104,7 +104,7 @@ def offer_with(**changes: Any) -> Terms:
 
 
 def back_with(**changes: Any) -> Terms:
-    """Return what takes the player back into the match of that offer, with some values changed."""
+    """Return the message that takes the player back into the match of that offer, with some changes."""
     return offer_with(**BACK, **changes)
 
 
@@ -119,7 +119,7 @@ def end_with(**changes: Any) -> End:
 def test_a_reveal_is_judged(
     nonce: str | None, offer: Plain, end: Plain, finding: DealFinding, expected: str, found: str
 ) -> None:
-    """Each reveal has its finding, with what had to stand there and what does, and a text that holds both."""
+    """Each reveal has its finding, with the expected and the present value, and a text with both."""
     verdict = check_reveal(offer_with(**offer), nonce, end_with(**end))
     assert (finding, expected, found) == (verdict.finding, verdict.expected, verdict.found)
     assert (finding in KEPT) is verdict.is_kept
@@ -140,19 +140,19 @@ OPENINGS: tuple[tuple[str, list[str | None], Plain, DealFinding], ...] = (
     ("another nonce than the own", COMMITMENTS, {"nonces": [THIRD, OTHER]}, DealFinding.WRONG_NONCE),
     ("too few commitments", COMMITMENTS[:1], {}, DealFinding.WRONG_SEATS),
 )
-"""(what, the commitments that were told, what is other in the end, finding)."""
+"""(case, the sent commitments, changes of the end, finding)."""
 
 
 @pytest.mark.parametrize(
     ("commitments", "end", "finding"), [row[1:] for row in OPENINGS], ids=[row[0] for row in OPENINGS]
 )
 def test_every_nonce_must_open_its_commitment(commitments: list[str | None], end: Plain, finding: DealFinding) -> None:
-    """What was told in `reveal`, before any nonce was known to others, binds all that is revealed at the end."""
+    """`reveal` comes before any nonce is known to others, and binds all nonces in the end."""
     assert check_reveal(offer_with(), OWN, end_with(**end), commitments).finding is finding
 
 
 def test_an_offer_made_again_begins_with_new_nonces_and_the_old_seed() -> None:
-    """What a match was offered with first stays promised; commitments and nonces are those of the last time."""
+    """The seed of the first offer stays promised; commitments and nonces are the last ones."""
     again = [message_for("reveal"), message_for("nonce"), offer_with(commitment="0" * 64)]
     witness = witness_of(offer_with(), *again)
     assert (witness.nonce, witness.commitments) == (None, None)
@@ -163,7 +163,7 @@ def test_an_offer_made_again_begins_with_new_nonces_and_the_old_seed() -> None:
 
 
 def test_the_first_commitments_count() -> None:
-    """The first `reveal` counts, even if another one comes after the connection broke."""
+    """The first `reveal` counts, even if another one comes after a broken connection."""
     other = Reveal(match=MATCH, commitments=[COMMITMENTS[0], None])
     witness = witness_of(offer_with(), message_for("reveal"), other, message_for("nonce"), end_with())
     assert witness.verdict is not None
@@ -177,7 +177,7 @@ def test_every_finding_is_provoked() -> None:
 
 @pytest.mark.parametrize("byte", range(32))
 def test_every_byte_of_the_seed_counts(byte: int) -> None:
-    """A seed with one bit changed is not the committed one."""
+    """A seed with one changed bit contradicts the commitment."""
     seed = bytearray(SEED)
     seed[byte] ^= 1
     assert check_reveal(offer_with(), OWN, end_with(seed=seed.hex())).finding is DealFinding.WRONG_SEED
@@ -185,7 +185,7 @@ def test_every_byte_of_the_seed_counts(byte: int) -> None:
 
 @pytest.mark.parametrize("digit", range(32))
 def test_every_digit_of_the_nonce_counts(digit: int) -> None:
-    """A nonce with one digit changed is another one."""
+    """A nonce with one changed digit is another one."""
     changed = OWN[:digit] + ("1" if OWN[digit] == "0" else "0") + OWN[digit + 1 :]
     assert check_reveal(offer_with(), OWN, end_with(nonces=[changed, OTHER])).finding is DealFinding.WRONG_NONCE
 
@@ -220,12 +220,12 @@ HEADS: tuple[tuple[tuple[Message, ...], list[str]], ...] = (
     ((offer_with(), turn_with(ONE), back_with(match="q-2")), []),
     ((back_with(), turn_with(ONE)), [ONE]),
 )
-"""(what was seen, the heads that are remembered)."""
+"""(the messages, the stored heads)."""
 
 
 @pytest.mark.parametrize(("seen", "heads"), HEADS)
 def test_all_heads_are_remembered(seen: tuple[Message, ...], heads: list[str]) -> None:
-    """They are those of the match that was offered last, whatever message told them."""
+    """They are those of the last offered match, from any message."""
     assert heads == witness_of(*seen).heads
 
 
@@ -241,13 +241,13 @@ ENDS: tuple[tuple[tuple[End, ...], DealFinding | None], ...] = (
 
 @pytest.mark.parametrize(("ends", "finding"), ENDS)
 def test_a_breach_stays(ends: tuple[End, ...], finding: DealFinding | None) -> None:
-    """A second end of the same match can add a breach, and takes none back."""
+    """A second end of the same match can add a breach, but not take one back."""
     verdict = witness_of(offer_with(), message_for("nonce"), *ends).verdict
     assert finding == (verdict and verdict.finding)
 
 
 def test_a_new_offer_begins_anew() -> None:
-    """Neither verdict nor nonce of the past match counts in the next one."""
+    """Neither finding nor nonce of the last match counts in the next one."""
     seen = [offer_with(), message_for("nonce"), end_with(seed=WRONG_SEED), offer_with(match="q-2")]
     assert witness_of(*seen).verdict is None
     verdict = witness_of(*seen, end_with(match="q-2", nonces=[None, None], **VOID)).verdict
@@ -296,12 +296,12 @@ BACK_IN: tuple[tuple[str, tuple[Message, ...], DealFinding], ...] = (
         DealFinding.KEPT,
     ),
 )
-"""(how the player was taken back, what was seen, finding)."""
+"""(how the player was taken back, the messages, finding)."""
 
 
 @pytest.mark.parametrize(("seen", "finding"), [row[1:] for row in BACK_IN], ids=[row[0] for row in BACK_IN])
 def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: DealFinding) -> None:
-    """A player that is taken back into a match holds the referee to its first offer."""
+    """A player that is taken back holds the referee to its first offer."""
     verdict = witness_of(*seen).verdict
     assert verdict is not None
     assert finding is verdict.finding
@@ -311,7 +311,7 @@ def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: Deal
     "state", [ConnectionState.OFFERED, ConnectionState.SEATED, ConnectionState.ASKED, ConnectionState.TO_CONFIRM]
 )
 def test_an_end_is_judged_wherever_it_may_come(state: ConnectionState) -> None:
-    """The void end of a match is judged, however far the match had come."""
+    """The void end of a match is judged in any state of the match."""
     pair, witness = pair_in(state), witness_of(offer_with(), message_for("nonce"))
     for message in pair.send(Role.REFEREE, end_with(**VOID, nonces=[None, None])):
         witness.see(message)

@@ -1,4 +1,4 @@
-"""Hostile bytes: a value of this wire, or a RemoteProtocolError with the code that fits, and nothing else."""
+"""Hostile bytes: the decoder returns a value of this protocol, or raises RemoteProtocolError with the right code."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from .tables import BAD_FRAMES, BAD_MESSAGES, BAD_VALUES, DEEP_VALUES, framed, p
 
 
 def nested(levels: int) -> Any:
-    """Return arrays and maps by turns within one another, so many levels in all."""
+    """Return arrays and maps by turns inside each other, so many levels in all."""
     value: Any = []
     for level in range(levels - 1):
         value = [value] if level % 2 else {"k": value}
@@ -47,13 +47,13 @@ def code_of(body: bytes) -> Code:
 
 @pytest.mark.parametrize("value", GOOD_VALUES, ids=lambda value: repr(value)[:20])
 def test_what_the_wire_carries_passes(value: Any) -> None:
-    """Every type and the utmost of every limit is decoded to an equal value."""
+    """Every type and the largest value of every limit is decoded to an equal value."""
     assert value == unpack(packed(value))
 
 
 @pytest.mark.parametrize(("body", "code"), [row[1:] for row in BAD_VALUES], ids=[row[0] for row in BAD_VALUES])
 def test_what_the_wire_does_not_carry_is_refused(body: bytes, code: Code) -> None:
-    """Each body of the table is refused with its code, as an item of an array and as a value of a map too."""
+    """Each body of the table is refused with its code, also as an item of an array and as a value of a map."""
     assert code is code_of(body)
     assert code is code_of(b"\x91" + body)
     assert code is code_of(b"\x81\xa1z" + body)
@@ -61,7 +61,7 @@ def test_what_the_wire_does_not_carry_is_refused(body: bytes, code: Code) -> Non
 
 @pytest.mark.parametrize("body", [row[1] for row in DEEP_VALUES], ids=[row[0] for row in DEEP_VALUES])
 def test_deep_nesting_exhausts_nothing(body: bytes) -> None:
-    """However deep, arrays and maps over the limit are too deep."""
+    """At any depth over the limit, arrays and maps are refused."""
     assert Code.TOO_DEEP is code_of(body)
 
 
@@ -69,7 +69,7 @@ def test_deep_nesting_exhausts_nothing(body: bytes) -> None:
     "header", [b"\xdc\xff\xff", b"\xdd\x00\x01\x00\x00", b"\xdf\x00\x01\x00\x00", b"\xde\x0f\xff\xa1k"]
 )
 def test_headers_within_headers_exhaust_nothing(header: bytes) -> None:
-    """Headers that announce many items, a thousand within one another, are refused."""
+    """A thousand nested headers that announce many items are refused."""
     assert code_of(header * 1000) in (Code.TOO_LONG, Code.NOT_MSGPACK, Code.TOO_DEEP)
 
 
@@ -99,7 +99,7 @@ def test_bad_frames_are_refused_however_they_come(sender: Role, data: bytes, cod
 
 @pytest.mark.parametrize("name", ["x" * 4000, ["x" * 4000] * 10, "\U0001f600" * 1000, nested(10), 2**64 - 1, True, 1.5])
 def test_a_strange_type_is_shown_shortened(name: Any) -> None:
-    """Whatever stands for `type`, the error says so in a short sentence."""
+    """The error names the value of `type` in a short sentence."""
     with pytest.raises(RemoteProtocolError) as caught:
         decode(packed({"type": name}), FROM_PLAYER)
     assert Code.UNKNOWN_TYPE is caught.value.code
@@ -109,7 +109,6 @@ def test_a_strange_type_is_shown_shortened(name: Any) -> None:
 @given(st.binary(max_size=200))
 @settings(max_examples=1000, deadline=None)
 def test_random_bytes_raise_nothing_else(body: bytes) -> None:
-    """Random bytes are a value of this wire or refused."""
     try:
         value = unpack(body)
     except RemoteProtocolError:
@@ -136,7 +135,7 @@ VALUES = st.recursive(
 @given(VALUES)
 @settings(max_examples=300, deadline=None)
 def test_any_value_of_msgpack_passes_unchanged_or_is_refused(value: Any) -> None:
-    """What this wire carries is decoded to an equal value; all else that msgpack knows is refused."""
+    """Every value of this protocol is decoded to an equal one; all other values of msgpack are refused."""
     if is_plain(value):
         assert value == unpack(packed(value))
     else:
@@ -144,7 +143,7 @@ def test_any_value_of_msgpack_passes_unchanged_or_is_refused(value: Any) -> None
 
 
 def is_plain(value: Any) -> bool:
-    """Tell whether a value is one that this wire carries, limits aside."""
+    """Return whether this protocol can carry a value, apart from its limits."""
     if type(value) is float:
         return math.isfinite(value)
     if type(value) is list:
@@ -155,7 +154,7 @@ def is_plain(value: Any) -> bool:
 
 
 def outcome_of(how: Callable[..., Message], body: bytes) -> tuple[Any, ...]:
-    """Return the message that a body is, down to its types, or with which error it is refused."""
+    """Return the message of a body, down to its types, or the error with which it is refused."""
     try:
         message = how(body, FROM_PLAYER)
     except RemoteProtocolError as error:
@@ -190,13 +189,13 @@ WHOLE_MOVES = (
 
 @pytest.mark.parametrize("body", [*WHOLE_MOVES, *(row[1] for row in (*BAD_VALUES, *BAD_MESSAGES))])
 def test_a_move_in_one_step_is_the_move_with_care(body: bytes) -> None:
-    """What may be decoded in one step is the same message, and what may not is refused with the same words."""
+    """A move that may be decoded in one step gives the same message; any other is refused with the same words."""
     for whole in (body, move_of(0)[:-1] + body):
         assert outcome_of(decode, whole) == outcome_of(decode_carefully, whole)
 
 
 def pack_long(value: Any) -> bytes:
-    """Return a value with the longest heads there are, as simple players write them."""
+    """Return a value with the longest heads that exist, as simple players write them."""
     if isinstance(value, str):
         return b"\xdb" + len(value.encode()).to_bytes(4, "big") + value.encode()
     if isinstance(value, list):
@@ -212,7 +211,7 @@ def pack_long(value: Any) -> bytes:
 def test_so_is_any_value_as_a_move_and_any_damage_to_it(
     value: Any, at: int, damage: bytes, pack: Callable[[Any], bytes]
 ) -> None:
-    """No value and no damaged byte is judged in one way by the one step and in another with care."""
+    """Every value and every damaged byte is judged alike by the one step and by the careful decoder."""
     body = pack({"type": "move", "match": "m", "turn": 1, "move": value})
     for whole in (body, body[:at] + damage + body[at + len(damage) :]):
         assert outcome_of(decode, whole) == outcome_of(decode_carefully, whole)

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of protocol run, and every public function and class has one."""
+"""The docstring examples of `protocol` run, and every public function and class has one."""
 
 import doctest
 import importlib
@@ -16,13 +16,12 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_the_examples_run(module: ModuleType) -> None:
-    """Each example prints what it says."""
+    """Each example prints the output that it shows."""
     assert doctest.testmod(module, optionflags=OPTIONS).failed == 0
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_public_function_has_an_example(module: ModuleType) -> None:
-    """A reader sees how a function is called before the code that follows."""
     functions = [
         value
         for name, value in vars(module).items()

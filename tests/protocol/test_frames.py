@@ -1,4 +1,4 @@
-"""Frames: however a stream is cut, the same bodies come out, and no over-long one is ever buffered."""
+"""Frames: any cut of a stream gives the same bodies, and no frame over the limit is buffered."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ TRAILING = (b"", b"\x00", b"\x00\x00\x00\x02b")
 
 
 def bodies_of(reader: FrameReader, *chunks: bytes) -> list[bytes]:
-    """Hand over a stream and take every complete body."""
+    """Receive a stream, and return every complete body."""
     bodies = []
     for chunk in chunks:
         reader.receive_data(chunk)
@@ -37,7 +37,7 @@ def test_a_body_becomes_a_frame(body: bytes, frame: bytes) -> None:
 @pytest.mark.parametrize(("body", "frame"), EXAMPLES)
 @pytest.mark.parametrize("trailing", TRAILING)
 def test_a_frame_becomes_its_body(body: bytes, frame: bytes, trailing: bytes) -> None:
-    """Whole and byte by byte, with or without the beginning of the next frame, the body comes out."""
+    """Whole and byte by byte, with or without the beginning of the next frame."""
     whole, dripped = FrameReader(LIMIT), FrameReader(LIMIT)
     assert [body] == bodies_of(whole, frame + trailing)
     assert [body] == bodies_of(dripped, *(bytes([byte]) for byte in frame + trailing))
@@ -54,7 +54,7 @@ def test_a_body_of_a_wrong_length_is_a_local_mistake(body: bytes) -> None:
 
 @pytest.mark.parametrize("length", [LIMIT + 1, 2**16, 2**24, 2**31, 2**32 - 1])
 def test_an_over_long_frame_is_refused_on_its_prefix(length: int) -> None:
-    """Before a byte of its body has come, a frame over the limit is refused, its prefix the evidence."""
+    """A frame over the limit is refused before its body comes; its prefix is the evidence."""
     prefix = length.to_bytes(4, "big")
     reader = FrameReader(LIMIT)
     assert bodies_of(reader, prefix[:3]) == []
@@ -65,7 +65,7 @@ def test_an_over_long_frame_is_refused_on_its_prefix(length: int) -> None:
 
 
 def test_a_good_frame_before_a_bad_one_still_counts() -> None:
-    """What came before the broken frame has been taken."""
+    """Bodies before the bad frame have been taken."""
     reader = FrameReader(LIMIT)
     reader.receive_data(encode_frame(b"good", LIMIT) + bytes(4))
     assert reader.next_frame() == b"good"
@@ -76,7 +76,7 @@ def test_a_good_frame_before_a_bad_one_still_counts() -> None:
 
 @given(st.lists(st.binary(min_size=1, max_size=LIMIT), max_size=5), st.lists(st.integers(1, 50)), st.binary(max_size=3))
 def test_any_cut_gives_the_same_bodies(bodies: list[bytes], cuts: list[int], trailing: bytes) -> None:
-    """A stream cut anywhere yields the bodies that were put in, in their order."""
+    """A stream cut anywhere gives its bodies in their order."""
     stream = b"".join(encode_frame(body, LIMIT) for body in bodies) + trailing
     chunks = []
     for cut in cuts:

@@ -1,4 +1,4 @@
-"""A slice of the fuzzing of conversations; `python -m tests.benchmarks fuzz` goes on for as long as one likes."""
+"""A part of the fuzzing of conversations; `python -m tests.benchmarks fuzz` runs for as long as you like."""
 
 import tracemalloc
 from random import Random
@@ -11,12 +11,12 @@ from .fuzzing import Fuzzer
 
 ROUNDS = 1000
 MAX_GROWTH_BYTES = 4 * 1024 * 1024
-"""What is left behind by so many conversations: caches, and nothing of theirs."""
+"""Memory that conversations leave behind, such as caches."""
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hostile_streams_raise_nothing_else(seed: int) -> None:
-    """In every role and state, whatever comes is taken, dropped or refused; what is taken is what was sent."""
+    """In every role and state, bytes are taken, dropped or refused, and taken messages are those that were sent."""
     fuzzer = Fuzzer(Random(seed))
     for _ in range(ROUNDS):
         fuzzer.play()
@@ -27,12 +27,12 @@ def test_hostile_streams_raise_nothing_else(seed: int) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_a_stream_that_breaks_something_is_made_small(source: Random) -> None:
-    """The same, with chance that a failure makes simpler."""
+    """The same with Hypothesis, which simplifies a failing stream."""
     Fuzzer(source).play()
 
 
 def test_hostile_streams_leave_nothing_behind() -> None:
-    """However many conversations there were, memory does not grow with them."""
+    """Memory does not grow with the number of conversations."""
     fuzzer = Fuzzer(Random(4))
     for _ in range(ROUNDS // 4):
         fuzzer.play()

@@ -1,4 +1,4 @@
-"""Messages: each field takes what the wire's description says, and refuses everything else with a code.
+"""Messages: each field takes the values of the specification, and refuses all others with a code.
 
 What each field takes stands here once more, by hand, so that the types and this table check each other.
 """
@@ -43,7 +43,7 @@ TERMS: dict[str, set[str]] = {
     "nonces": {"bool"},
     "resume": {"string"},
 }
-"""What `offer` and `resumed` have in common."""
+"""Common fields of `offer` and `resumed`."""
 FIELDS: dict[str, dict[str, set[str]]] = {
     "hello": {"version": {"int"}, "name": {"string"}, "token": {"null", "string"}},
     "ready": {"match": {"string"}, "commitment": set()},
@@ -95,7 +95,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
 }
 """Message -> field -> the kinds of value that it takes."""
 OPTIONAL = {("hello", "token"), ("start", "ack"), ("told", "draws"), ("told", "ack"), ("end", "ack")}
-"""The keys that may be missing."""
+"""The optional keys."""
 
 ROWS = [(name, field) for name, fields in FIELDS.items() for field in fields]
 LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
@@ -145,7 +145,7 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     ("end", "nonces", [[], [None], NONCES], [[""], ["0" * 31], [1], ["0" * 32 + "\n"]]),
     ("end", "head", ["f" * 64], ["f" * 63, "f" * 65, "F" * 64, "f" * 64 + "\n"]),
 )
-"""(message, field, what it takes to its limits, what is just beyond)."""
+"""(message, field, values at its limits, values just beyond)."""
 
 
 def accepted_by(name: str) -> dict[str, type[Message]]:
@@ -159,7 +159,7 @@ def example(name: str) -> Plain:
 
 
 def code_of(plain: Plain) -> Code | None:
-    """Return the code with which a message is refused, None if it is taken."""
+    """Return the code with which a message is refused; None if it is taken."""
     try:
         decode(packed(plain), accepted_by(plain["type"]))
     except RemoteProtocolError as error:
@@ -175,7 +175,7 @@ def all_limits() -> Iterable[tuple[str, str, Any, Code | None]]:
 
 
 def test_the_tables_know_every_message_and_field() -> None:
-    """No message and no field is left out of the tables."""
+    """The tables have all messages and fields."""
     kinds = {**FROM_PLAYER, **FROM_REFEREE}
     assert {name: [field.name for field in msgspec.structs.fields(kind)] for name, kind in kinds.items()} == {
         name: list(fields) for name, fields in FIELDS.items()
@@ -203,7 +203,7 @@ def test_the_other_role_does_not_send_it(sender: Role, plain: Plain) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "field"), ROWS)
 def test_a_field_takes_its_own_kinds_of_value_only(name: str, field: str, kind: str) -> None:
-    """Every kind of value in every field is taken as the table says, or of the wrong type."""
+    """Every kind of value in every field is taken as the table says, or is of the wrong type."""
     expected = None if kind in FIELDS[name][field] else Code.WRONG_TYPE
     if (field, kind) == ("time", "map"):
         expected = Code.MISSING_KEY
@@ -212,13 +212,13 @@ def test_a_field_takes_its_own_kinds_of_value_only(name: str, field: str, kind: 
 
 @pytest.mark.parametrize(("name", "field", "value", "code"), list(all_limits()))
 def test_a_field_keeps_to_its_limits(name: str, field: str, value: Any, code: Code | None) -> None:
-    """The utmost of each limit is taken, what is just beyond is not."""
+    """The value at each limit is taken; the next one is not."""
     assert code == code_of({**example(name), field: value})
 
 
 @pytest.mark.parametrize(("name", "field"), ROWS)
 def test_a_missing_key_is_named(name: str, field: str) -> None:
-    """A key may be missing only where the table says so."""
+    """Only the keys of the table are optional."""
     expected = None if (name, field) in OPTIONAL else Code.MISSING_KEY
     assert expected == code_of({key: value for key, value in example(name).items() if key != field})
 
@@ -226,13 +226,13 @@ def test_a_missing_key_is_named(name: str, field: str) -> None:
 @pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize("key", ["x", "", "Match", "missing required field", "é" * 500])
 def test_an_extra_key_is_refused(name: str, key: str) -> None:
-    """No message takes a key that it does not have, whatever that key sounds like."""
+    """A message with any unknown key is refused."""
     assert Code.EXTRA_KEY is code_of({**example(name), key: None})
 
 
 @pytest.mark.parametrize(("name", "field"), ROWS)
 def test_an_error_names_message_and_field(name: str, field: str) -> None:
-    """What is wrong is said with the message's type and, if it has one, the key."""
+    """The error has the message's type and, if the mistake is in a key, the key."""
     if FIELDS[name][field] == ANYTHING:
         return
     with pytest.raises(RemoteProtocolError) as caught:
@@ -242,13 +242,12 @@ def test_an_error_names_message_and_field(name: str, field: str) -> None:
 
 
 def test_keys_within_a_field_are_checked_too() -> None:
-    """The time control lacks no key and has none too many."""
+    """The time control must have exactly its keys."""
     for name in ("offer", "resumed"):
         assert Code.MISSING_KEY is code_of({**example(name), "time": {"per_move_ms": 1}})
         assert Code.EXTRA_KEY is code_of({**example(name), "time": {**example(name)["time"], "more": 1}})
 
 
 def test_a_message_is_frozen() -> None:
-    """Nobody changes what was received."""
     with pytest.raises(AttributeError):
         typed(example("hello")).name = "bob"  # type: ignore[attr-defined]  # that is the point

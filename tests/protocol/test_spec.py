@@ -1,4 +1,4 @@
-"""SPEC.md: what it says follows from the code, and from SHA-256 alone where it says so."""
+"""SPEC.md: its content follows from the code, or from SHA-256 alone where it says so."""
 
 import copy
 import hashlib
@@ -46,7 +46,7 @@ MESSAGES = {**FROM_PLAYER, **FROM_REFEREE}
 
 
 def section(name: str) -> str:
-    """Return what stands under a heading, up to the next one of any level."""
+    """Return the text under a heading, up to the next one of any level."""
     found = re.search(rf"^##+ {re.escape(name)}\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
     assert found is not None
     return found[1]
@@ -58,24 +58,23 @@ def first_column(text: str) -> list[str]:
 
 
 def test_the_parts_made_from_the_code_are_up_to_date() -> None:
-    """The parts of SPEC.md are as they follow from the code: run `python -m tests.protocol.make_spec`."""
+    """If not, run `python -m tests.protocol.make_spec`."""
     assert make_spec.fill(TEXT) == TEXT
 
 
 def test_every_part_is_used() -> None:
-    """Nothing is made that SPEC.md does not show."""
+    """SPEC.md shows all parts that are made."""
     for name in make_spec.PARTS:
         assert f"<!-- part: {name} -->" in TEXT
 
 
 def test_every_state_is_explained_by_the_table() -> None:
-    """The table of states names each state."""
     states = section("The conversation")
     assert set(ConnectionState) == {state for state in ConnectionState if f"`{state}`" in states}
 
 
 def test_the_diagram_has_every_message_and_every_state() -> None:
-    """The picture of the states leaves nothing out that the table has."""
+    """The diagram of the states has everything that the table has."""
     diagram = next(block for block in re.findall(r"```text\n(.*?)```", TEXT, re.DOTALL) if "[ greeted ]" in block)
     arrows = {f"{trigger} >" if sender_of(trigger) == "player" else f"< {trigger}" for _, trigger in TRANSITIONS}
     assert [arrow for arrow in arrows if arrow not in diagram] == []
@@ -96,7 +95,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_the_times_of_coming_back_hold() -> None:
-    """How long a client tries, and the least that is left of a turn, are those of the code."""
+    """The time that a client tries, and the least rest of a turn, are those of the code."""
     text = section("Coming back")
     assert "comes back by itself, for a minute" in text
     assert COME_BACK_S == 60
@@ -107,13 +106,13 @@ def test_the_times_of_coming_back_hold() -> None:
 
 
 def test_the_patience_with_programs_holds() -> None:
-    """How long a launched program has to end by itself is that of the code."""
+    """The time that a launched program has to end by itself is that of the code."""
     assert "has 2 seconds for that" in section("Launched programs")
     assert PATIENCE_S == 2
 
 
 def test_the_keys_of_player_toml_are_described() -> None:
-    """The example of a player.toml has every key, and tells the optional ones."""
+    """The example of a player.toml has every key, and names the optional ones."""
     found = re.search(r"```toml\n(.*?)```", section("Launched programs"), re.DOTALL)
     assert found is not None
     assert set(tomllib.loads(found[1])) == {field.name for field in msgspec.structs.fields(PlayerToml)}
@@ -122,7 +121,7 @@ def test_the_keys_of_player_toml_are_described() -> None:
 
 
 def test_the_ranges_of_values_are_the_schemas() -> None:
-    """What stands above the messages of the referee is what its types let pass."""
+    """The ranges above the referee's messages are those of their types."""
     text = section("Messages of the referee")
     schema = msgspec.json.schema(End)["$defs"]["End"]["properties"]
     seat, count, head = schema["winners"]["items"], schema["ack"]["anyOf"][0], schema["head"]
@@ -135,14 +134,14 @@ def test_the_ranges_of_values_are_the_schemas() -> None:
 
 
 def test_every_limit_is_in_the_table() -> None:
-    """No limit in bytes, items, levels or characters is left out."""
+    """The table has all limits in bytes, items, levels and characters."""
     named = {name for name in vars(limits) if name.startswith("MAX_") or name.endswith("_BYTES")}
     assert sorted(getattr(limits, name) for name in named) == sorted(number for _, number, *_ in make_spec.LIMITS)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_key_is_described_and_shown(name: str) -> None:
-    """Each message has a section with its keys in their order, those that may be missing called so, and an example."""
+    """Each message has a section with its keys in order, marks optional ones, and has an example."""
     text = section(name)
     fields = msgspec.structs.fields(MESSAGES[name])
     assert [field.name for field in fields] == first_column(text)
@@ -152,7 +151,7 @@ def test_every_key_is_described_and_shown(name: str) -> None:
 
 
 def test_the_short_client_names_the_limits_of_a_decoder() -> None:
-    """With their numbers, and where they count."""
+    """It has their numbers, and where they apply."""
     text = section("A client in short")
     assert f"as many as they say, 1 to {limits.MAX_FRAME_FROM_REFEREE_BYTES};" in text
     words = " ".join(text.split())
@@ -177,20 +176,20 @@ GAMES = {"q": "The Q game", "quincy": "Quincy", "quincala": "Quincala Mixing", "
 
 
 def test_every_game_has_its_section() -> None:
-    """No game that is built in is left out."""
+    """Every built-in game has one."""
     assert set(GAMES) == {game.name for game in builtin.referee_games()}
 
 
 @pytest.mark.parametrize(("name", "heading"), GAMES.items())
 def test_the_view_of_a_game_is_described(name: str, heading: str) -> None:
-    """Each key of a view of the game has its row, in its order."""
+    """Each key of a view of the game has its row, in the order of the keys."""
     keys = [field.name for field in msgspec.structs.fields(load().game(name).view_type)]
     assert keys == [key for key in first_column(section(heading)) if key in keys]
 
 
 @pytest.mark.parametrize(("name", "heading"), GAMES.items())
 def test_the_worked_turn_of_a_game_holds(name: str, heading: str) -> None:
-    """The bytes of the page decode to its messages, and the game judges the move of its view as the page says."""
+    """The bytes decode to the messages, and the game judges the move in this view as the page says."""
     game, text = load().game(name), section(heading)
     worked = re.search(r"<!-- part: game: .*?<!-- end of part -->", text, re.DOTALL)
     assert worked is not None
@@ -218,7 +217,7 @@ def one_body(data: bytes, limit_bytes: int) -> bytes:
 
 @pytest.mark.parametrize(("name", "heading"), GAMES.items())
 def test_the_moves_and_options_of_a_game_are_named(name: str, heading: str) -> None:
-    """No form of a move and no option is left out."""
+    """Every form of a move and every option is named."""
     game = load().game(name)
     for variant in typing.get_args(game.move_type):
         assert variant.__struct_config__.tag in section(heading)
@@ -227,7 +226,7 @@ def test_the_moves_and_options_of_a_game_are_named(name: str, heading: str) -> N
 
 
 def test_every_event_of_quadominos_is_described() -> None:
-    """The events that the rules tell of stand in the table, each with all that it has."""
+    """The table has each event of the rules with all its fields."""
     described = dict(re.findall(r"^\| `\"([\w-]+)\"` \| (.*?)\| ", section("Quad-Ominos"), re.MULTILINE))
     game, source = load().game("quadominos"), random.Random(1)
     told: dict[str, set[str]] = {}
@@ -245,14 +244,14 @@ def test_every_event_of_quadominos_is_described() -> None:
 
 
 def test_the_moves_of_q_are_moves() -> None:
-    """The three moves that SPEC.md shows are of the three kinds."""
+    """SPEC.md shows a move of each of the three kinds."""
     shown = re.findall(r'^\{"action".*$', section("The Q game"), re.MULTILINE)
     assert [Pass, Exchange, Place] == [type(QGame().parse_move(json.loads(line))) for line in shown]
 
 
 @pytest.mark.parametrize("nonces", [[], [None], [None, None], NONCES, [NONCES[0], None, NONCES[1]]])
 def test_the_shuffle_can_be_redone(nonces: list[str | None]) -> None:
-    """What SPEC.md says in words gives the referee's own shuffle, of a whole deck too."""
+    """The description in SPEC.md gives the referee's own shuffle, even of a whole deck."""
     for number, size in ((7, 5), (7, 10), (8, 1080), (9, 0), (10, 1)):
         seed = hashlib.sha256(str(number).encode()).digest()
         items = list(range(size))
@@ -260,7 +259,7 @@ def test_the_shuffle_can_be_redone(nonces: list[str | None]) -> None:
 
 
 def test_the_examples_of_the_shuffle_hold() -> None:
-    """The two examples of SPEC.md come out when redone."""
+    """Following SPEC.md gives both examples."""
     text = section("Worked examples")
     assert hashlib.sha256(b"7").digest() == SEED
     assert f"commitment  {hashlib.sha256(SEED).hexdigest()}" in text
@@ -269,7 +268,7 @@ def test_the_examples_of_the_shuffle_hold() -> None:
 
 
 def test_a_hidden_field_is_hidden_as_described() -> None:
-    """Salt and value of the example open the hash of the example, to the record's own reader too."""
+    """Salt and value of the example give its hash, also for the record's own reader."""
     found = re.search(r'^salt +(\w+)\nvalue +"(\w+)"\nhash +(\w+)$', section("The record"), re.MULTILINE)
     assert found is not None
     salt, value, hidden = found.groups()
@@ -290,7 +289,7 @@ LINES: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
-    """What SPEC.md says of the core gives the hash that the record's writer puts into the chain."""
+    """The description of the core in SPEC.md gives the hash of the record's writer."""
     core = copy.deepcopy(line)
     opened = hide(core)
     data, expected = encode_line(core, opened)
@@ -315,12 +314,12 @@ def deck_of_q() -> list[str]:
 
 
 def test_the_deck_of_q_is_the_games() -> None:
-    """The order before the shuffle, as SPEC.md gives it, is that of the rules."""
+    """The order before the shuffle in SPEC.md is that of the rules."""
     assert [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES] == deck_of_q()
 
 
 def test_the_keys_of_the_vectors_are_described() -> None:
-    """Each list under `chance` has its row, and each key of its vectors is named; no row is about anything else."""
+    """Each list under `chance` has its row, each key of its vectors is named, and there are no other rows."""
     text = section("Vectors of chance")
     rows = set(first_column(text))
     keys = {key for vectors in CHANCE.values() for vector in vectors for key in vector}

@@ -1,4 +1,4 @@
-"""A client over TLS: it plays with a referee that proves its name, and with no other."""
+"""A client over TLS: it plays only with a referee that proves its name."""
 
 import datetime as dt
 import ipaddress
@@ -33,7 +33,7 @@ class TlsListener(socket.socket):
 
 
 def certified(folder: Path, host: str) -> Path:
-    """Write a key and a certificate that it signed itself; return the file that has both."""
+    """Write a key and a self-signed certificate; return the file that has both."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a referee")])
     is_number = host[0].isdecimal()
@@ -89,7 +89,7 @@ def test_a_match_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serve
 def test_a_referee_that_cannot_prove_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, host: str, trusts: bool, complaint: str
 ) -> None:
-    """An unknown authority and another's certificate are refused at once, and nothing is said to that peer."""
+    """An unknown authority and another host's certificate are refused at once, and nothing is sent."""
     pem = certified(tmp_path, host)
     if trusts:
         monkeypatch.setenv(CA_VARIABLE, str(pem))
@@ -103,7 +103,7 @@ def test_a_referee_that_cannot_prove_its_name(
 
 
 class Stranger(ScriptedReferee):
-    """A peer with whom nobody shakes hands."""
+    """A peer that never completes the handshake."""
 
     def run(self) -> None:
         """Wait for one who tries to."""
@@ -112,7 +112,7 @@ class Stranger(ScriptedReferee):
 
 
 def test_an_authority_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A REFEREE_CA that can't be read is named."""
+    """The error names a REFEREE_CA that can't be read."""
     monkeypatch.setenv(CA_VARIABLE, str(tmp_path / "nowhere.pem"))
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(ClientError, match=r"nowhere\.pem"):
         run(lambda _view: None, address=f"tls:127.0.0.1:{server.getsockname()[1]}", say=None)

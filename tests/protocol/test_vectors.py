@@ -1,4 +1,4 @@
-"""vectors.json: each vector holds, redone as SPEC.md says or read by the client, and every case has one."""
+"""vectors.json: following SPEC.md gives each vector, the client reads it, and every case has one."""
 
 import hashlib
 import itertools
@@ -42,8 +42,8 @@ def digest(names: Sequence[str]) -> str:
 
 
 def deck_of(game: str) -> list[str]:
-    """Return the deck of a game before its shuffle, as SPEC.md says it in words."""
-    if game == "q":  # that these are in the order of SPEC.md is for test_spec.py to say
+    """Return the deck of a game before its shuffle, as SPEC.md describes it."""
+    if game == "q":  # test_spec.py checks that these are in the order of SPEC.md
         return [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES]
     if game == "quincy":
         return [f"{low}-{high}" for low in range(10) for high in range(low, 10)]
@@ -52,7 +52,7 @@ def deck_of(game: str) -> list[str]:
 
 
 def test_the_vectors_of_decks_hold() -> None:
-    """There is one of each game that shuffles, with the order that SPEC.md gives."""
+    """There is one for each game that shuffles, in the order of SPEC.md."""
     decks = {game.name: deck_of(game.name) for game in builtin.referee_games() if game.name != "quincala"}
     vectors = [{"game": game, "tiles": len(deck), "sha256": digest(deck)} for game, deck in decks.items()]
     assert sorted(vectors, key=str) == sorted(CHANCE["decks"], key=str)
@@ -68,7 +68,7 @@ def test_the_vectors_of_seeds_hold() -> None:
 
 
 def test_the_vectors_of_commitments_hold() -> None:
-    """What a player commits to is one text: whatever is other in it, the commitment is another one."""
+    """The commitment is over one text: any change of it changes the commitment."""
     vectors = CHANCE["commitments"]
     for vector in vectors:
         text = "nonce:" + vector["match"] + ":" + str(vector["seat"]) + ":" + vector["nonce"]
@@ -85,7 +85,7 @@ def test_the_vectors_of_seatings_hold() -> None:
 
 @pytest.mark.parametrize("vector", CHANCE["deals"], ids=lambda vector: str(vector["name"]))
 def test_a_vector_of_a_deal_holds(vector: dict[str, Any]) -> None:
-    """Each value of a deal comes out when redone as SPEC.md says, from SHA-256 alone."""
+    """Following SPEC.md with SHA-256 alone gives each value of a deal."""
     seed, nonces = bytes.fromhex(vector["seed"]), vector["nonces"]
     assert hashlib.sha256(seed).hexdigest() == vector["commitment"]
     stream = Redone(seed, nonces)
@@ -110,7 +110,7 @@ def hand_size(game: str, seats: int) -> int:
 
 @pytest.mark.parametrize("vector", CHANCE["dealt"], ids=lambda vector: f"{vector['game']}-{vector['deal']}")
 def test_a_vector_of_another_games_deal_holds(vector: dict[str, Any]) -> None:
-    """Key, deck and hands of a deal, the later ones too, come out when redone from SHA-256 alone."""
+    """Following SPEC.md with SHA-256 alone gives key, deck and hands of each deal."""
     seed, nonces, number = bytes.fromhex(vector["seed"]), vector["nonces"], vector["deal"]
     first = Redone(seed, nonces).key
     key = hashlib.sha256(first + f"deal:{number}".encode("ascii")).digest() if number else first
@@ -126,7 +126,10 @@ def test_a_vector_of_another_games_deal_holds(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", CHANCE["dealt"], ids=lambda vector: f"{vector['game']}-{vector['deal']}")
 def test_a_vector_of_another_games_deal_is_the_games(vector: dict[str, Any]) -> None:
-    """The game deals these hands; what its referee laid of them lies on the table, what it drew stands behind them."""
+    """The game deals these hands.
+
+    The tiles that its referee laid are on the table, and those that it drew come last.
+    """
     game, seats = load().game(vector["game"]), len(vector["nonces"])
     match_key = chance.shuffle_key(bytes.fromhex(vector["seed"]), vector["nonces"])
     state = game.new(game.parse_options({}), seats, chance.Dealer(match_key))
@@ -141,7 +144,7 @@ def test_a_vector_of_another_games_deal_is_the_games(vector: dict[str, Any]) -> 
 
 
 def test_the_vectors_of_deals_have_every_case() -> None:
-    """Two to four seats, with and without nonces; words are thrown away, two in a row, and not; bounds of all sizes."""
+    """Two to four seats, with and without nonces; no rejected word, one, and two in a row; bounds of all sizes."""
     deals = CHANCE["deals"]
     assert {2, 3, 4} == {len(deal["nonces"]) for deal in deals}
     assert {"none", "some", "all"} == {
@@ -154,7 +157,7 @@ def test_the_vectors_of_deals_have_every_case() -> None:
 
 
 def test_the_vectors_are_up_to_date() -> None:
-    """The file is as it follows from the code: run `python -m tests.protocol.make_vectors`."""
+    """If not, run `python -m tests.protocol.make_vectors`."""
     assert make_vectors.text() == make_vectors.PATH.read_text()
 
 
@@ -167,7 +170,7 @@ def test_the_vectors_have_every_message_and_code() -> None:
 
 @pytest.mark.parametrize("vector", GOOD, ids=lambda vector: str(vector["name"]))
 def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
-    """The bytes are one frame of one message with the values shown; with all keys there, it is encoded so again."""
+    """The bytes are one frame of one message with these values; with all keys, encoding gives the same bytes."""
     accepted = FROM_PLAYER if vector["from"] == Role.PLAYER else FROM_REFEREE
     data = bytes.fromhex(vector["hex"])
     reader = FrameReader(limits.MAX_FRAME_FROM_PLAYER_BYTES)
@@ -185,7 +188,7 @@ def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
 
 
 def test_the_good_vectors_have_every_form() -> None:
-    """Of all that msgpack has for what the wire carries, each form stands in a message of the referee's somewhere."""
+    """Each form of msgpack that this protocol allows is in a message of the referee."""
     found: set[int] = set()
     for vector in GOOD:
         if vector["from"] == Role.REFEREE:
@@ -198,7 +201,7 @@ def test_the_good_vectors_have_every_form() -> None:
 
 
 def first_bytes(body: bytes) -> set[int]:
-    """Return the first byte of each value in a body, those within others too."""
+    """Return the first byte of each value in a body, nested ones too."""
     unpacker = msgpack.Unpacker()
     unpacker.feed(body)
     found, waiting = set(), 1
@@ -216,13 +219,13 @@ def first_bytes(body: bytes) -> set[int]:
 
 
 def test_no_vector_is_there_twice() -> None:
-    """An unusual encoding is another one than the usual."""
+    """An unusual encoding differs from the usual one."""
     assert len({vector["hex"] for vector in VECTORS if "message" in vector}) == len(GOOD)
 
 
 @pytest.mark.parametrize("vector", CONVERSATIONS, ids=lambda vector: str(vector["name"]))
 def test_a_conversation_is_one(vector: dict[str, Any]) -> None:
-    """Both sides can say its lines in this order; a last line with a code is refused with that code."""
+    """Both sides can send its lines in this order; a last line with a code is refused with that code."""
     pair = ConnectionPair()
     *lines, last = vector["lines"]
     for line in [*lines, last] if "message" in last else lines:
@@ -235,7 +238,7 @@ def test_a_conversation_is_one(vector: dict[str, Any]) -> None:
 
 
 def test_the_conversations_have_every_message_and_code() -> None:
-    """Each message is said in one of them, and what a new conversation can't meet is refused in one."""
+    """Each message is in one of them, and each code that a new conversation can't meet."""
     lines = [line for vector in CONVERSATIONS for line in vector["lines"]]
     assert set(MESSAGES) == {line["message"]["type"] for line in lines if "message" in line}
     assert {Code.WRONG_MATCH, Code.OUT_OF_TURN} == {line["code"] for line in lines if "code" in line}
@@ -243,7 +246,7 @@ def test_the_conversations_have_every_message_and_code() -> None:
 
 @pytest.mark.parametrize("vector", BAD, ids=lambda vector: str(vector["name"]))
 def test_a_bad_vector_is_refused(vector: dict[str, Any]) -> None:
-    """The bytes give a new conversation the code that stands there; it is not among those that would fit as well."""
+    """A new conversation refuses the bytes with this code, which is not among the other codes that fit."""
     with pytest.raises(RemoteProtocolError) as caught:
         receive_all(Connection(OTHER[Role(vector["from"])]), bytes.fromhex(vector["hex"]), 65_536)
     assert vector["code"] == caught.value.code
@@ -254,7 +257,7 @@ ABOUT_A_VALUE = list(Code)[list(Code).index(Code.NOT_MSGPACK) : list(Code).index
 
 
 def test_codes_that_fit_as_well_are_of_the_same_step() -> None:
-    """A body that is wrong in two ways as a value is so before anybody looks for a message; each name is in use."""
+    """A wrong value is found before any message is looked for; each name is in use."""
     both = {vector["name"]: {vector["code"], *vector["also"]} for vector in BAD if "also" in vector}
     assert set(both) == set(ALSO)
     for name, codes in both.items():

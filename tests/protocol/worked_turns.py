@@ -1,4 +1,4 @@
-"""One worked turn of each game, which SPEC.md shows in bytes and docs/games shows as a picture.
+"""One worked turn of each game; SPEC.md shows it in bytes, and docs/games as a picture.
 
 Every position is made up for its turn, so that one move shows what the game is about. The game itself judges the move
 and says what follows; nothing here repeats a rule.
@@ -16,7 +16,7 @@ from .tables import HEAD, SEED
 
 
 class WorkedTurn(NamedTuple):
-    """What goes over the wire in one turn, and the states before and after the move."""
+    """The messages of one turn, and the states before and after the move."""
 
     game: Game[Any, Any, Any]
     before: Any
@@ -68,7 +68,7 @@ QUADOMINOS = {
     ],
     "well": ["0012", "3344", "1455"],
 }
-"""The corner at row 1, column 1 has tiles on two sides and behind: what is laid there meets three corners."""
+"""The corner at row 1, column 1 has tiles on two sides and diagonally: a tile there meets three corners."""
 
 Q = {
     "map": [
@@ -102,11 +102,11 @@ _POSITIONS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
     "quincala": ({"sizes": 3}, QUINCALA, {"action": "leg", "start": [6, 4], "end": [6, 6]}),
     "quadominos": ({}, QUADOMINOS, {"action": "lay", "row": 1, "column": 1, "tile": "5355"}),
 }
-"""By game: options, position, and the move of seat 0."""
+"""Options, position, and the move of seat 0, by game."""
 
 
 def worked_turn(name: str) -> WorkedTurn:
-    """Play the move of a game's position, and put into messages what goes over the wire.
+    """Play the move of a game's position, and return the messages.
 
     Args:
         name: name of a game that is built in.
