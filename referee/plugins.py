@@ -65,6 +65,24 @@ class Registry:
         """
         return _find(name, self.players, "house player", "house:")
 
+    def player_of(self, game: str, name: str) -> HousePlayer:
+        """Find a house player that plays a game.
+
+        Args:
+            game: name of the game.
+            name: name of the player; `house:` may stand before it.
+
+        Raises:
+            UnknownName: none has that name, or it does not play the game.
+        """
+        players = {known.name: known for known in self.players.values() if game in (known.games or (game,))}
+        wanted = name.removeprefix("house:")
+        if wanted not in players:
+            raise UnknownName(
+                f"there is no house player {wanted!r} of {game}{nearest(wanted, sorted(players), 'house:')}"
+            )
+        return players[wanted]
+
     def format(self, name: str) -> PairingFormat[Any]:
         """Find a pairing format.
 

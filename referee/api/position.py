@@ -21,7 +21,7 @@ from ..games.base import Game, MalformedMove
 from ..games.notation import format_exactly, format_json, format_move, read_move, to_plain
 from ..pages.words import with_names
 from ..plugins import find_game, installed
-from ..text import nearest, printable
+from ..text import printable
 from ..type_words import explain_mismatch
 from .history import Origin, Step, StepKind
 
@@ -264,14 +264,9 @@ class Position(Generic[V, M]):
         >>> position.format_move(position.choose("greedy"))
         'add:4,4;4,4'
         """
-        name = read_text("player", player, "greedy").removeprefix("house:")
-        players = {
-            known.name: known for known in installed().players.values() if self.game in (known.games or [self.game])
-        }
-        if name not in players:
-            raise BadRequest(f"there is no house player {name!r} of {self.game}{nearest(name, sorted(players))}")
+        house = installed().player_of(self.game, read_text("player", player, "greedy"))
         view, options = self.view(), self._game.parse_options(self._origin.options)
-        choose = players[name].make(self._game, options, chance.seed_from_number(read_seed(seed)))
+        choose = house.make(self._game, options, chance.seed_from_number(read_seed(seed)))
         move: M = to_plain(choose(view))
         return move
 

@@ -9,6 +9,7 @@ squares and forty tiles would have tens of thousands of actions, and no policy w
 learn anything about it.
 """
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from math import copysign, prod
@@ -17,6 +18,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import BadRequest
+from ..games.arguments import describe
 from ..games.base import Game, Step
 
 T = TypeVar("T")
@@ -151,6 +154,29 @@ class Encoding(ABC):
         for action in legal:
             mask[action] = 1
         return np.frombuffer(mask, np.int8)
+
+    def read_action(self, action: Any, what: str = "an action") -> int:
+        """Return an action as a number; numbers of NumPy and arrays of one number are accepted, too.
+
+        Args:
+            action: the action, as a program gave it.
+            what: what it is, for the error.
+
+        Raises:
+            BadRequest: it is no action of the game.
+
+        >>> referee.learning.encoding_of("quincy").read_action(np.array([603]))
+        603
+        """
+        if isinstance(action, np.ndarray) and action.size == 1:
+            action = action.item()
+        try:
+            number = operator.index(action)
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.actions:
+            raise BadRequest(f"{what} is a number from 0 to {self.actions - 1}, not {describe(action)}")
+        return number
 
 
 def _slices(parts: Iterable[Part]) -> Mapping[str, slice]:

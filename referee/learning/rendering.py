@@ -9,61 +9,83 @@ import resvg_py
 from numpy.typing import NDArray
 from rich.console import Console
 
+from ..errors import BadRequest
+from ..games.base import Game
+
+RENDER_MODES = ("ansi", "rgb_array", "human")
 _WIDTH = 640
 """Width of a picture in pixels."""
 _TERMINAL_WIDTH = 100
 
 
-def as_text(markup: str) -> str:
+class Renderer:
+    """Shows the positions of one environment.
+
+    Args:
+        rules: the rules of its game.
+        mode: one of RENDER_MODES; None: nothing is shown.
+
+    Raises:
+        BadRequest: there is no such mode.
+    """
+
+    def __init__(self, rules: Game[Any, Any, Any], mode: str | None) -> None:
+        if mode not in (None, *RENDER_MODES):
+            raise BadRequest(f"render_mode is {', '.join(RENDER_MODES)} or None, not {mode!r}")
+        self._rules = rules
+        self._mode = mode
+        self._window: Any = None
+        self._shown = ""
+
+    def follow(self, state: Any) -> None:
+        """Show a new position if there is a window."""
+        if self._mode == "human":
+            self.render(state)
+
+    def render(self, state: Any) -> Any:
+        """Return a position as text or pixels, or show it in a window, as the mode says."""
+        if self._mode == "ansi":
+            return _as_text(self._rules.draw_text(state))
+        if self._mode == "rgb_array":
+            return _as_pixels(self._rules.draw_svg(state))
+        if self._mode == "human":
+            self._show(self._rules.draw_svg(state))
+        return None
+
+    def _show(self, svg: str) -> None:
+        """Show a drawing in the window, unless it is already shown; the window opens with the first one."""
+        if svg != self._shown:
+            self._shown, surface = svg, _as_surface(svg)
+            if self._window is None or self._window.get_size() != surface.get_size():
+                pygame.display.init()
+                self._window = pygame.display.set_mode(surface.get_size())
+                pygame.display.set_caption(self._rules.title)
+            self._window.blit(surface, (0, 0))
+            pygame.display.flip()
+        # A window whose events nobody takes is soon marked by the desktop as one that does not respond.
+        pygame.event.pump()
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self._window is not None:
+            # Not `pygame.quit`: the program around this window may use other parts of pygame.
+            pygame.display.quit()
+            self._window, self._shown = None, ""
+
+
+def _as_text(markup: str) -> str:
     """Return a text drawing for a terminal, with its colours as escape sequences."""
     shown = io.StringIO()
     Console(file=shown, force_terminal=True, color_system="truecolor", width=_TERMINAL_WIDTH).print(markup)
     return shown.getvalue()
 
 
-def as_pixels(svg: str) -> NDArray[np.uint8]:
+def _as_pixels(svg: str) -> NDArray[np.uint8]:
     """Return a drawing as pixels: rows from the top, columns from the left, red, green and blue."""
-    surface = _surface(svg)
     # pygame's arrays begin with the columns, pictures in Gymnasium with the rows.
-    return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
+    return np.ascontiguousarray(pygame.surfarray.array3d(_as_surface(svg)).swapaxes(0, 1))
 
 
-def _surface(svg: str) -> Any:
+def _as_surface(svg: str) -> Any:
     png = resvg_py.svg_to_bytes(svg_string=svg, background="#ffffff", width=_WIDTH)
     return pygame.image.load(io.BytesIO(bytes(png)), "board.png")
-
-
-class PictureWindow:
-    """A window that shows the drawings of one environment.
-
-    Args:
-        title: title of the window.
-    """
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._screen: Any = None
-        self._shown = ""
-
-    def show(self, svg: str) -> None:
-        """Show a drawing, unless it is already shown; the window opens with the first one."""
-        if svg != self._shown:
-            self._draw(svg)
-        # A window whose events nobody takes is soon marked by the desktop as one that does not respond.
-        pygame.event.pump()
-
-    def _draw(self, svg: str) -> None:
-        self._shown, surface = svg, _surface(svg)
-        if self._screen is None or self._screen.get_size() != surface.get_size():
-            pygame.display.init()
-            self._screen = pygame.display.set_mode(surface.get_size())
-            pygame.display.set_caption(self._title)
-        self._screen.blit(surface, (0, 0))
-        pygame.display.flip()
-
-    def close(self) -> None:
-        """Close the window, if it is open."""
-        if self._screen is not None:
-            # Not `pygame.quit`: the program around this window may use other parts of pygame.
-            pygame.display.quit()
-            self._screen, self._shown = None, ""

@@ -30,6 +30,8 @@ MODULES = (
     "referee.app.comparison",
     "referee.learning",
     "referee.learning.base",
+    "referee.learning.episode",
+    "referee.learning.gymnasium",
     "referee.learning.pettingzoo",
     "referee.learning.policy",
 )

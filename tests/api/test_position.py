@@ -237,7 +237,7 @@ def test_what_cannot_begin_gets_a_sentence() -> None:
         (lambda: anything.start("q").svg(size="big"), "size is a whole number, not 'big'"),
         (lambda: anything.start("q").svg(seat=5), "there is no seat 5"),
         (lambda: anything.start("quincy").choose("dag"), "no house player 'dag' of quincy"),
-        (lambda: anything.start("quincy").choose("gready"), 'did you mean "greedy"'),
+        (lambda: anything.start("quincy").choose("gready"), 'did you mean "house:greedy"'),
         (lambda: anything.start("quincy").parse_move(3), "move is text, such as"),
         (lambda: anything.imagine("quincy", None), "this is no view of quincy"),
         (lambda: walk("quincy", 1, 1000).choose("greedy"), "the game has ended"),

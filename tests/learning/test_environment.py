@@ -15,7 +15,7 @@ import referee.learning.pettingzoo
 from referee.errors import BadRequest
 from referee.games.base import Outcome
 from referee.learning import ENCODINGS, rendering
-from referee.learning.environment import rewards
+from referee.learning.episode import rank_rewards
 from referee.plugins import load
 
 TABLES = [(game, seats) for game in ENCODINGS for seats in load().games[game].seats]
@@ -118,7 +118,7 @@ def test_rewards_are_those_of_the_outcome(game: str) -> None:
     for _ in played(env, 1):
         before = dict(env.rewards)
     assert set(before.values()) == {0.0}
-    outcome = env.encoding.rules.outcome(env.state_of_game)
+    outcome = env.encoding.rules.outcome(env.episode.state)
     assert outcome is not None
     env.reset(seed=1)
     source = np.random.default_rng(1)
@@ -126,7 +126,7 @@ def test_rewards_are_those_of_the_outcome(game: str) -> None:
         mask = env.observe(env.agent_selection)["action_mask"]
         env.step(int(source.choice(np.flatnonzero(mask))))
     teams = load().games[game].teams(env.encoding.options, 4)
-    expected = {f"player_{seat}": reward for seat, reward in rewards(outcome, teams).items()}
+    expected = {f"player_{seat}": reward for seat, reward in enumerate(rank_rewards(outcome, teams))}
     assert expected == env.rewards
     assert sum(env.rewards.values()) == pytest.approx(0)
     assert set(env.truncations.values()) == {False}
@@ -149,7 +149,7 @@ def test_rewards_follow_ranks(
 ) -> None:
     """Who is before all opponents is given 1, who is behind all of them -1; partners are no opponents."""
     seats = tuple(seat for group in ranking for seat in group)
-    assert expected == rewards(Outcome(ranking, (0,) * 4, seats, "q.end.finished"), teams)
+    assert expected == dict(enumerate(rank_rewards(Outcome(ranking, (0,) * 4, seats, "q.end.finished"), teams)))
 
 
 def test_seeds_make_deals() -> None:
@@ -157,7 +157,7 @@ def test_seeds_make_deals() -> None:
     env, deals = referee.learning.pettingzoo.raw_env("quincy"), []
     for seed in (5, None, None, 5, None, None):
         env.reset(seed=seed)
-        deals.append(env.state_of_game)
+        deals.append(env.episode.state)
     assert deals[:3] == deals[3:]
     assert len(set(deals)) == 3
 
@@ -193,11 +193,11 @@ def test_an_illegal_action_is_refused() -> None:
     """Without wrappers it is an error, which changes nothing; with them it ends the game and costs 1."""
     env = referee.learning.pettingzoo.raw_env("quincy")
     env.reset(seed=1)
-    before = env.state_of_game
+    before = env.episode.state
     illegal = int(np.flatnonzero(env.observe("player_0")["action_mask"] == 0)[0])
     with pytest.raises(BadRequest, match=f"action {illegal} of player_0 is not legal"):
         env.step(illegal)
-    assert before is env.state_of_game
+    assert before is env.episode.state
     wrapped = referee.learning.pettingzoo.env("quincy")
     wrapped.reset(seed=1)
     wrapped.step(illegal)
