@@ -1,4 +1,4 @@
-"""What holds for every test: one that needs an absent program is skipped, and records audit clean if not forged."""
+"""Rules for every test: without a needed program it is skipped, and its records must pass an audit unless forged."""
 
 import gc
 import os
@@ -27,7 +27,7 @@ from .pages.postgresql import server
 MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""
 FREE_BYTES = 1 << 30
-"""All tests together need a tenth of that."""
+"""Ten times what all tests together need."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _is_quick(folder: Path) -> bool:
-    """Tell whether tests can have their files there: in memory, where no disk is waited for, and programs may run."""
+    """Return whether tests can have their files there: in memory, with executable files."""
     try:
         found = os.statvfs(folder)
     except OSError:
@@ -67,17 +67,17 @@ def _is_quick(folder: Path) -> bool:
 
 
 def pytest_collectstart() -> None:
-    """Look for no garbage while tests are collected: all of it stays."""
+    """Collect no garbage while tests are collected, because all objects stay."""
     gc.disable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long: else one process would be left with it when the others have nothing more to do."""
+    """Begin with slow tests; otherwise one process would still run them when the others are done."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_collection_finish() -> None:
-    """Leave out of collections what stays to the end: 12,000 tests would be gone through again and again."""
+    """Exclude permanent objects from collections, which would go through 12,000 tests again and again."""
     gc.freeze()
     gc.enable()
 
@@ -123,14 +123,14 @@ def postgresql() -> Iterator[str]:
 
 @pytest.fixture
 def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Give a test its own folder, and audit the records that it leaves there."""
+    """Give a test a folder of its own, and audit the records that it leaves there."""
     yield tmp_path
     _audit(tmp_path, request)
 
 
 @pytest.fixture
 def disk_path(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Give such a folder on the disk, for programs in a sandbox: that shows nothing of what lies beneath /dev."""
+    """Give such a folder on the disk, for programs in a sandbox, which shows nothing below /dev."""
     with tempfile.TemporaryDirectory(prefix="referee-test-") as folder:
         yield Path(folder).resolve()
         _audit(Path(folder), request)

@@ -1,4 +1,4 @@
-"""A game without an end, for tests of what surrounds a game: the players count, one after the other.
+"""An endless game for tests of everything around a game: the players count, one after the other.
 
 Knows numbers. Refuses to have chance, hidden things and skill: a turn costs nothing but its way over the wire.
 """
@@ -21,18 +21,18 @@ _TALK = "x" * 4000
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long, who, and how loud."""
+    """Length, counting seats, and size of the news."""
 
     limit: Annotated[int, Meta(ge=1)] = 1_000_000_000
     """The last number."""
     talk: Annotated[int, Meta(ge=0, le=1000)] = 0
-    """How many strings of 4000 characters go with the news of a move."""
+    """Number of strings of 4000 characters in the news of a move."""
     alone: bool = False
-    """Whether the first player alone counts, and the others listen."""
+    """Whether only the first player counts, and the others listen."""
 
 
 class View(Struct, frozen=True):
-    """What every seat sees: all there is."""
+    """The view of every seat: the whole state."""
 
     seat: int
     """The seat that this view is for."""
@@ -41,14 +41,14 @@ class View(Struct, frozen=True):
     order: list[int]
     """The seats still in the game, the one to move first."""
     counts: list[int]
-    """By seat, how many numbers it said."""
+    """How many numbers each seat said."""
 
 
 class Count(Struct, frozen=True, forbid_unknown_fields=True):
     """A move: the next number."""
 
     count: int
-    """One more than the last."""
+    """One more than the last number."""
 
 
 class State(Struct, frozen=True):

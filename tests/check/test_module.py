@@ -11,7 +11,7 @@ BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
 
 
 def checked(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Check the player in a folder's `player`, from that folder."""
+    """Check the player in the folder `player`, from the folder around it."""
     command = [sys.executable, "-m", "referee.check", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
@@ -27,7 +27,7 @@ def checked(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]"
 def test_the_report_names_no_folder_of_the_machine(
     tmp_path: Path, changes: dict[str, str], step: str, happened: str
 ) -> None:
-    """What is told of a player that is named by a relative path has relative paths alone."""
+    """The report on a player with a relative path has only relative paths."""
     folder = tmp_path / "player"
     folder.mkdir()
     (folder / "player.py").write_bytes(BROKEN.read_bytes())

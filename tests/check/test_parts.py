@@ -1,4 +1,4 @@
-"""The parts of the check that need no program: how bytes are shown, cut and encoded, and where matches begin."""
+"""Parts of the check that need no program: showing, cutting and encoding bytes, and positions to begin with."""
 
 import socket
 from collections.abc import Iterator
@@ -39,14 +39,14 @@ FRAMES = [encode_frame(msgpack.packb({"type": "told", "number": number}), 1000) 
     ],
 )
 def test_bytes_are_shown_as_what_they_are(data: bytes, decoded: str) -> None:
-    """A frame is shown as its message, anything else as text with the reason why it is none."""
+    """A frame is shown as its message, other bytes as text with the reason."""
     assert show_bytes(data).decoded.startswith(decoded)
     assert show_bytes(data).hex == data.hex(" ")
     assert show_bytes(data).length == len(data)
 
 
 def test_long_frames_are_cut() -> None:
-    """What is shown is bounded; the length is that of the whole."""
+    """The shown part is bounded; the length is that of the whole."""
     found = show_bytes(encode_frame(msgpack.packb(["x" * 4000] * 10), 60_000))
     assert found.length > 40_000
     assert len(found.hex) == 3 * 2048 - 1
@@ -54,13 +54,12 @@ def test_long_frames_are_cut() -> None:
 
 
 def test_every_foul_and_every_code_has_a_remedy() -> None:
-    """No author is left without advice."""
     assert set(Code) <= set(CODE_REMEDIES)
     assert all(remedy(cause, None) for cause in Cause)
 
 
 def test_failures_of_one_cause_are_told_from_others() -> None:
-    """Numbers make no other cause; another rule, another reason of a crash and another expectation do."""
+    """Other numbers are the same cause; another rule, reason of a crash or expectation is another one."""
     crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
     failure = explain_foul(crash, GAMES["q"], where="it was expelled in turn 3: ")
     assert failure.cause == "crashed: exit status 1: KeyError: 'x'"
@@ -69,7 +68,7 @@ def test_failures_of_one_cause_are_told_from_others() -> None:
         for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
     )
     assert late.cause == later.cause != never.cause
-    # Such a text may have a path of the machine, which is nothing for an author.
+    # such a text may have a path of the organiser's machine
     assert "KeyError" not in failure.trouble.cause
     rules = [Foul(seat=0, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=1, rule=rule, detail="so") for rule in ("a", "b")]
     assert explain_foul(rules[0], GAMES["q"]).cause != explain_foul(rules[1], GAMES["q"]).cause
@@ -84,14 +83,14 @@ VALUES: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("value", VALUES)
 def test_the_longest_form_is_the_same_value(value: dict[str, Any]) -> None:
-    """Any decoder of msgpack gives the same value, though nothing in it is short."""
+    """Any decoder of msgpack gives the same value, although each part has its longest form."""
     data = lengthen(msgpack.packb(value))
     assert msgpack.unpackb(data) == value
     assert len(data) >= len(msgpack.packb(value)) + 4
 
 
 def test_the_other_order_leaves_out_what_may_be_missing() -> None:
-    """Keys are turned round; an `ack` that is null goes, one that is not stays, and other nulls stay."""
+    """The order of the keys is reversed. An `ack` that is null is dropped; other nulls stay."""
     message = {"type": "told", "ack": None, "bank_ms": None, "draws": [1]}
     assert list(msgpack.unpackb(reorder(msgpack.packb(message))).items()) == [
         ("draws", [1]),
@@ -103,7 +102,7 @@ def test_the_other_order_leaves_out_what_may_be_missing() -> None:
 
 @contextmanager
 def connected() -> Iterator[tuple[CheckConnection, socket.socket, Loop]]:
-    """Connect the two ends of a wire: the check's, and a program's."""
+    """Connect the check's end of a wire to a program's."""
     ours, theirs = socket.socketpair()
     loop = Loop()
     wire = CheckConnection(ours, loop)
@@ -130,7 +129,7 @@ def test_what_nobody_reads_is_noticed() -> None:
 
 
 def test_frames_are_taken_one_by_one() -> None:
-    """Two frames in one packet are two; what is beyond the limit is taken as it is, and the end is noticed."""
+    """Two frames in one packet are two. A frame over the limit is taken as it is, and the end is noticed."""
     with connected() as (wire, theirs, loop):
         theirs.sendall(FRAMES[0] + FRAMES[1] + b"HTTP/1.1")
         theirs.close()
@@ -140,7 +139,7 @@ def test_frames_are_taken_one_by_one() -> None:
 
 
 def test_a_flood_fills_no_memory() -> None:
-    """Of what nothing has taken, a megabyte is kept."""
+    """A megabyte of unread bytes is kept."""
     with connected() as (wire, theirs, _):
         theirs.setblocking(False)
         sent = 0
@@ -151,7 +150,7 @@ def test_a_flood_fills_no_memory() -> None:
 
 
 def test_a_wait_ends_as_soon_as_its_condition_holds() -> None:
-    """What is due meanwhile is done; a condition that never holds is given up at the limit."""
+    """Timers run in between; a condition that never holds is given up at the limit."""
     loop, called = Loop(), list[str]()
     loop.reactor.callLater(0.01, called.append, "due")
     assert loop.wait(lambda: bool(called), 5)
@@ -159,7 +158,7 @@ def test_a_wait_ends_as_soon_as_its_condition_holds() -> None:
 
 
 def test_a_coroutine_runs_to_its_end() -> None:
-    """Plain code gets what it returns or raises; an interrupt gives it the time to tidy up."""
+    """Plain code gets its result or exception; an interrupt gives it time to clean up."""
     loop, tidied = Loop(), list[str]()
 
     async def _slow(what: str) -> str:
@@ -187,7 +186,7 @@ def test_a_coroutine_runs_to_its_end() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_positions_are_such_as_are_wanted(name: str) -> None:
-    """The program is to move in a state that can be, and the largest view is no smaller than another."""
+    """The program is to move in a possible state, and the largest view is no smaller than any other."""
     game = GAMES[name]
     for prepared in (near_end(game), largest(game)):
         assert game.outcome(prepared.state) is None
@@ -200,7 +199,7 @@ def test_positions_are_such_as_are_wanted(name: str) -> None:
 
 
 def test_the_largest_view_of_q_has_nearly_all_tiles() -> None:
-    """The map holds what is in no hand and not in the pile, and every tile fits its neighbours."""
+    """The map has all tiles that are in no hand and not in the pile, and each fits its neighbours."""
     prepared = largest(GAMES["q"])
     game = GAMES["q"]
     view = plain(game.view(prepared.state, prepared.seat))
@@ -213,5 +212,5 @@ def test_the_largest_view_of_q_has_nearly_all_tiles() -> None:
 
 
 def test_the_advice_names_every_message_of_a_player() -> None:
-    """What a program is told to send is all that a player may send."""
+    """The advice lists every message that a player may send."""
     assert all(name in CODE_REMEDIES["unknown-type"] for name in FROM_PLAYER)

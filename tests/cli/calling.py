@@ -1,4 +1,4 @@
-"""Runs commands for tests. What needs a reactor has a process of its own; the others run here, ten times as fast."""
+"""Runs commands for tests: those that need a reactor in a process of their own, all others here, ten times as fast."""
 
 import contextlib
 import json

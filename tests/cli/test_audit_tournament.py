@@ -1,4 +1,4 @@
-"""`referee audit` of a tournament as people read it: what holds, what was not verified, and what is broken."""
+"""`referee audit` of a tournament, as people read it: what holds, what was not verified, and what is broken."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ from .calling import referee
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small tournament, and what programs printed."""
+    """Return the folder of a small tournament, and the output of its programs."""
     folder = tmp_path_factory.mktemp("played") / "cup"
     play_cup(folder, 1)
     for number in range(30):
@@ -21,7 +21,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(*arguments: str, cwd: Path, status: int = 0) -> str:
-    """Return what an audit prints, in single spaces."""
+    """Return the output of an audit, in single spaces."""
     done = referee("audit", *arguments, cwd=cwd, status=status)
     return " ".join((done.stdout + done.stderr).split())
 
@@ -36,7 +36,7 @@ def test_what_holds_and_what_nothing_proves(played: Path) -> None:
 
 
 def test_what_was_not_looked_at(played: Path) -> None:
-    """Of the record alone; and a hash that it does not have is missed."""
+    """The matches of a record alone, and a hash that it does not have."""
     text = said("cup.jsonl", "--head", "a" * 64, cwd=played, status=1)
     assert "no whole record was audited that proves the result of cup-0000" in text
     assert f"BROKEN expected a line with the hash {'a' * 64} in a record that holds; found none" in text
@@ -44,7 +44,7 @@ def test_what_was_not_looked_at(played: Path) -> None:
 
 @pytest.mark.forges
 def test_what_is_broken(played: Path, tmp_path: Path) -> None:
-    """The file that it is about is named, with the tournament."""
+    """The error names the file, and the tournament."""
     folder = Path(shutil.copytree(played, tmp_path / "cup"))
     (folder / "cup-00001.jsonl").unlink()
     text = said("cup", cwd=tmp_path, status=1)
@@ -53,7 +53,7 @@ def test_what_is_broken(played: Path, tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_tournament_that_goes_on_is_told_what_to_do_about_a_missing_record(played: Path, tmp_path: Path) -> None:
-    """With --unsealed, that option is no advice any more."""
+    """With --unsealed, that option is no longer advised."""
     folder = Path(shutil.copytree(played, tmp_path / "cup"))
     record = folder / "cup.jsonl"
     record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-1]))

@@ -104,7 +104,7 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("no-resumed", "resumed", "resumed?", ()),
     ("comes-back-wrong", "comes-back", "it came back with the token", ()),
 )
-"""Fault, the step that names it, what is said there, further arguments."""
+"""Fault, the step that names it, its message, further arguments."""
 
 
 @pytest.mark.parametrize(("fault", "step", "said", "arguments"), FAULTS, ids=lambda value: str(value)[:40])
@@ -133,7 +133,7 @@ def test_a_fault_is_found_at_the_step_that_names_it(
 def test_who_thinks_for_ever_is_told_from_who_waits(
     fault: str, doing: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The remedy of an answer that never comes goes by the processor time that the program used."""
+    """The remedy of a missing answer depends on the processor time that the program used."""
     monkeypatch.chdir(tmp_path)
     _, report = checked(command(fault), "--only", "answers", "--game", "q", "--time", "1")
     (finding,) = report["steps"]
@@ -142,7 +142,7 @@ def test_who_thinks_for_ever_is_told_from_who_waits(
 
 
 def test_a_good_player_passes(tmp_path: Path) -> None:
-    """The same player without a fault passes every step of its game; what is skipped says why, and nothing is left."""
+    """The same player without a fault passes every step of its game, and skipped steps say why."""
     how = ("--game", "q", "--sandbox", "off", "--no-strength", "--json")
     report = played(referee("check", command("none"), *how, cwd=tmp_path))
     assert report["failed"] == 0, [found for found in report["steps"] if found["verdict"] == "failed"]
@@ -154,7 +154,7 @@ def test_a_good_player_passes(tmp_path: Path) -> None:
 
 
 def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One start of it plays every game there is: new ones, their ends, their largest views, with all seats."""
+    """One start of it plays every game: new ones, their ends, their largest views, with all seats."""
     monkeypatch.chdir(tmp_path)
     of_games = [step.key for step in all_steps(GAMES) if step.key.endswith(tuple(f"-{name}" for name in GAMES))]
     keys = ["two-matches", *(key for key in of_games if not key.startswith("match-"))]
@@ -174,7 +174,7 @@ FOUND = Strength(
 
 
 def _passing(monkeypatch: pytest.MonkeyPatch, found: Sequence[Strength | RefereeError]) -> list[Trial]:
-    """Let every check pass at once, and such a strength be found; return by which trials."""
+    """Let every check pass at once, with this strength; return the arguments of the trials."""
     trials: list[Trial] = []
 
     def _measure(trial: Trial, games: Sequence[str]) -> Iterator[Strength]:
@@ -191,7 +191,7 @@ def _passing(monkeypatch: pytest.MonkeyPatch, found: Sequence[Strength | Referee
 
 
 def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What did not fit into the time is said, and nobody fails by it."""
+    """Games that did not fit into the time are named, and nobody fails for them."""
     none = replace(FOUND, **asdict(compare_pairs("greedy", "ada", ())), expelled=0)
     trials = _passing(monkeypatch, [FOUND, none, RefereeError("the disk is full")])
     given = ("house:random", "--game", "quincy", "--time", "2", "--sandbox", "off", "--logs", "my logs")
@@ -213,7 +213,7 @@ def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) ->
 def test_strength_is_told_to_programs_and_left_out(
     words: Sequence[str], strength: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A check of single steps tells nothing of it, nor one that was not to."""
+    """A check of single steps measures no strength, nor does `--no-strength`."""
     trials = _passing(monkeypatch, [FOUND])
     status, report = checked("house:random", "--game", "quincy", *words)
     assert (status, report["passes"], len(report.get("strength", [])) or None) == (0, True, strength)
@@ -221,7 +221,7 @@ def test_strength_is_told_to_programs_and_left_out(
 
 
 def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Later steps that fail for the same cause name the first one; the referee's own bytes are shown on request."""
+    """Later steps that fail for the same cause name the first one. The referee's own bytes are shown on request."""
     monkeypatch.chdir(tmp_path)
     steps = (word for step in ("ack-start", "ack-told", "ack-end") for word in ("--only", step))
     done = CliRunner().invoke(main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, *steps])
@@ -236,14 +236,14 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
 
 
 def hand_in(folder: Path, fault: str) -> None:
-    """Write the folder of a player that has a fault; one with no fault is right."""
+    """Write the folder of a player that has a fault; an empty fault makes a right one."""
     folder.mkdir(parents=True)
     run = json.dumps(shlex.join((sys.executable, str(BROKEN), fault)))
     (folder / "player.toml").write_text(f'name = "{folder.name}"\nrun = {run}\n')
 
 
 def test_each_of_many_players_gets_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of players stands for all in it; the verdicts are those of each player alone, in the folder's order."""
+    """A folder of players stands for all in it. The verdicts are those of each player alone, in the folder's order."""
     monkeypatch.chdir(tmp_path)
     for name, fault in (("ada", ""), ("bob", "exits"), ("cyd", "")):
         hand_in(tmp_path / "class" / name, fault)
@@ -274,7 +274,7 @@ def test_each_of_many_players_gets_a_line(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its limits and its game, the step that failed might pass."""
+    """Without its limits and its game, the failed step might pass."""
     monkeypatch.chdir(tmp_path)
     given = ("--game", "q", "--time", "0.4", "--logs", "my logs", "--sandbox", "off")
     done = CliRunner().invoke(main, ["check", command("no-ack"), *given, "--only", "ack-start", "--only", "ack-end"])
@@ -283,7 +283,7 @@ def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeyp
 
 
 def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
+    """The author is shown the step, the bytes and the remedy, and not all consequences."""
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, ["check", command("json-lines"), "--game", "q", *QUICK])
     assert done.exit_code == 1
@@ -299,7 +299,7 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_program_that_does_not_know_a_game_is_told_to_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever names no games is taken to play all of them; the advice is how to name some."""
+    """A player without `games` is taken to play all of them; the advice is to name some."""
     monkeypatch.chdir(tmp_path)
     _, report = checked(command("none"), "--only", "opening-quincy")
     assert "If it does not play quincy: say what it plays" in report["steps"][0]["trouble"]["remedy"]
@@ -330,7 +330,7 @@ FOLDERS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
 def test_a_fault_of_a_folder_is_found(
     what: str, step: str, changes: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder is looked at before anything is started, and what is wrong with it is told as a step of its own."""
+    """A folder is checked before anything is started, in a step of its own."""
     monkeypatch.chdir(tmp_path)
     status, report = checked(str(player_folder(tmp_path / "mine", **changes)))
     failed = [found for found in report["steps"] if found["verdict"] == "failed"]
@@ -339,7 +339,7 @@ def test_a_fault_of_a_folder_is_found(
 
 
 def test_a_link_out_of_the_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is named with its target."""
+    """The step names it with its target."""
     monkeypatch.chdir(tmp_path)
     (player_folder(tmp_path / "mine") / "numpy").symlink_to("/usr/lib")
     status, report = checked("mine", "--only", "links")
@@ -358,7 +358,7 @@ def test_a_folder_that_is_right_is_built_and_checked(tmp_path: Path, monkeypatch
 
 
 def test_who_plays_one_match_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is offered no second one then, and is started anew for every step."""
+    """Then it is offered no second one, and is started again for every step."""
     monkeypatch.chdir(tmp_path)
     folder = player_folder(tmp_path / "mine", run=f"{sys.executable} player.py one-match", matches=1)
     keys = ("two-matches", "forgets", "stopped", "crossed")
@@ -368,7 +368,7 @@ def test_who_plays_one_match_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
-    """The last steps tell what the referee itself expelled the program for, and with which bytes."""
+    """The last steps show the cause of the referee's own expulsion, with the bytes."""
     done = referee("check", command("malformed-move"), "--only", "match-q", "--json", cwd=tmp_path, status=1)
     trouble = played(done)["steps"][0]["trouble"]
     assert trouble["happened"].startswith("it was expelled in turn 1: malformed-message (move)")
@@ -376,7 +376,7 @@ def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
 
 
 def test_the_steps_are_listed() -> None:
-    """At least 40, with numbers from 1, and names that --only takes; keys are used once."""
+    """There are at least 40, with numbers from 1 and names that --only takes; names are used once."""
     steps = json.loads(CliRunner().invoke(main, ["check", "--list", "--json"]).stdout)["steps"]
     keys = [step["key"] for step in steps]
     assert keys == [step.key for step in all_steps(GAMES)]

@@ -1,4 +1,4 @@
-"""The commands as a user runs them: what they print, what they leave behind, and their exit status."""
+"""The commands as a user runs them: their output, their files, and their exit status."""
 
 import errno
 import json
@@ -67,7 +67,7 @@ def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_every_record_audits(one_match: Path) -> None:
-    """A record of play holds; the same record with one digit changed does not, and the line is named."""
+    """The record of `play` holds; the same record with one changed digit does not, and the line is named."""
     report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
     assert report["version"] == 1
     assert (report["broken"], report["records"][0]["holds"], report["records"][0]["state"]) == (0, True, "sealed")
@@ -92,13 +92,13 @@ def test_replay_shows_every_turn(one_match: Path) -> None:
 
 
 def test_replay_beyond_the_end(one_match: Path) -> None:
-    """A turn that the match does not have is a mistake of the user's."""
+    """A turn that the match does not have is a usage error."""
     done = referee("replay", str(one_match), "--turn", "999", cwd=one_match.parent, status=2)
     assert "no turn 999" in " ".join(done.stderr.split())
 
 
 def test_list_names_games_players_and_formats(tmp_path: Path) -> None:
-    """The overview has everything that can be chosen, with the options of each."""
+    """The overview has all games, players and formats, with the options of each."""
     done = played(referee("list", "--json", cwd=tmp_path))
     assert {game["name"] for game in done["games"]} == {"q", "quincy", "quincala", "quadominos"}
     assert {player["name"] for player in done["house_players"]} >= {"random", "dag", "ldasg", "greedy"}
@@ -155,12 +155,12 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    """A wrong use ends with status 2 and a sentence that says what is wrong, never with a traceback."""
+    """A usage error ends with status 2 and a sentence that says what is wrong, never with a traceback."""
     assert complaint in complaints(referee(*arguments, cwd=tmp_path, status=2, is_stopped_early=True))
 
 
 def test_a_program_that_does_not_start_is_no_wrong_use(tmp_path: Path) -> None:
-    """The command was right, and so nothing is said of how it is used."""
+    """The command was right, so the error shows no usage."""
     done = referee("play", "q", "cmd:no-such-program", "house:dag", cwd=tmp_path, status=1)
     assert "can't start no-such-program" in complaints(done)
     assert "Usage" not in done.stderr
@@ -179,12 +179,12 @@ def test_a_program_that_does_not_start_is_no_wrong_use(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_that_are_found_later_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    """What only a table or a port can tell is told in the same way."""
+    """Errors that only a match or a port can show are printed in the same way."""
     assert complaint in complaints(referee(*arguments, cwd=tmp_path, status=2))
 
 
 def complaints(done: "subprocess.CompletedProcess[str]") -> str:
-    """Return what a command says on stderr, on one line."""
+    """Return the stderr of a command, on one line."""
     return " ".join(done.stderr.replace("│", " ").split())
 
 
@@ -192,7 +192,7 @@ def complaints(done: "subprocess.CompletedProcess[str]") -> str:
     "command", ["play", "serve", "audit", "explain", "fairness", "replay", "manifest", "key", "token", "list", "doctor"]
 )
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
-    """Every command's help shows how it is used."""
+    """Every command's help has an example."""
     assert f"Example: referee {command}" in " ".join(referee(command, "--help", cwd=tmp_path).stdout.split())
 
 
@@ -222,7 +222,7 @@ def test_a_player_of_ones_own(disk_path: Path) -> None:
     ],
 )
 def test_a_foul_is_its_authors_only(tmp_path: Path, script: str, cause: str) -> None:
-    """A program that fails is expelled for what it did; the house player plays on and wins; the record holds."""
+    """A program that fails is expelled for its foul; the house player plays on and wins; the record holds."""
     (tmp_path / "bad.py").write_text(script)
     arguments = ("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", "--time", "2", "--json")
     found = played(referee(*arguments, cwd=tmp_path))
@@ -232,7 +232,7 @@ def test_a_foul_is_its_authors_only(tmp_path: Path, script: str, cause: str) -> 
 
 
 def test_a_bank_runs_out(tmp_path: Path) -> None:
-    """A player that takes its time is expelled when its bank is empty, though no move took longer than its limit."""
+    """A player is expelled when its bank is empty, even if no move took longer than its limit."""
     (tmp_path / "slow.py").write_text(THINKER)
     arguments = (
         "play",
@@ -254,7 +254,7 @@ def test_a_bank_runs_out(tmp_path: Path) -> None:
 
 
 def test_the_last_words_of_a_crashed_program_are_kept(tmp_path: Path) -> None:
-    """What it printed stands beside the record, and in what its author is told of the match."""
+    """Its output is in a file next to the record, and in the explanation for its author."""
     (tmp_path / "bad.py").write_text("raise RuntimeError('no idea')")
     referee("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", cwd=tmp_path)
     (words,) = (tmp_path / "logs").glob("*.seat0.player1.stderr")
@@ -317,7 +317,7 @@ def test_serve_takes_sign_ups(tmp_path: Path) -> None:
 
 
 def test_serve_without_players(tmp_path: Path) -> None:
-    """If too few come, no match is played and the status says so."""
+    """If too few come, no match is played, and the exit status says so."""
     arguments = ("serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--wait", "0.05", "--tries", "2", "--json")
     done = referee(*arguments, cwd=tmp_path, status=1)
     assert played(done)["match"] is None
@@ -336,7 +336,7 @@ def test_serve_without_players(tmp_path: Path) -> None:
     ids=lambda arguments: arguments[0],
 )
 def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """What the machine refuses is told in a sentence, whatever the command; a file in the way is such a thing."""
+    """In every command, a sentence says what the machine refused; a file in the way is such a case."""
     (tmp_path / "way").write_text("")
     (tmp_path / "cup.toml").write_text(
         'game = "q"\nentrants = ["house:dag", "house:random"]\nformat = "roundrobin"\nlogs = "way/logs"\n'
@@ -362,7 +362,7 @@ def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path, arguments: tuple
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
 def test_the_path_that_was_meant_is_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    """A misspelt path is a wrong use; what lies beside it and is spelt nearly so is told."""
+    """A misspelt path is a usage error, and similar names next to it are listed."""
     (tmp_path / "autumn.toml").write_text("")
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "match.json").write_text("")
@@ -371,7 +371,7 @@ def test_the_path_that_was_meant_is_named(tmp_path: Path, arguments: tuple[str, 
 
 
 def test_a_refusal_without_a_path_is_told() -> None:
-    """Where the machine does not say what it refused, its reason is told alone."""
+    """If the machine does not say which path it refused, only its reason is printed."""
 
     @click.group(cls=Commands, invoke_without_command=True)
     def failing() -> None:
@@ -384,7 +384,7 @@ def test_a_refusal_without_a_path_is_told() -> None:
 
 
 def test_a_pairing_format_is_listed(tmp_path: Path) -> None:
-    """Its options stand there as a tournament's file has them."""
+    """Its options are listed as a tournament's file has them."""
     shown = referee("list", "ladder", cwd=tmp_path).stdout
     assert shown.startswith("Ladder (ladder), ")
     assert "at_once = 4" in shown
@@ -395,13 +395,13 @@ def test_a_pairing_format_is_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["play", "serve", "compare"])
 @pytest.mark.parametrize("seed", ["-5", "9223372036854775808"])
 def test_a_seed_that_is_none_is_refused(tmp_path: Path, command: str, seed: str) -> None:
-    """Wherever a command takes one."""
+    """This holds for every command that takes a seed."""
     done = referee(command, "q", "house:dag", "house:dag", "--seed", seed, cwd=tmp_path, status=2)
     assert "--seed" in done.stderr
 
 
 def test_play_says_who_beat_whom(tmp_path: Path) -> None:
-    """In one line, the points after it; a draw is one, and nobody is called a winner then."""
+    """In one line, followed by the points; a draw has no winner."""
     said = set()
     for seed in range(8):
         done = referee("play", "quincy", "house:random", "house:random", "--seed", str(seed), cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""`referee compare` and programs that change: no verdict is taken for that of another program."""
+"""`referee compare` with programs that change: no verdict is reused for another program."""
 
 import json
 from contextlib import closing
@@ -27,7 +27,7 @@ BASE = "compare-q-random-ada"
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Path:
-    """Return the folder of a program that never starts, which makes short matches."""
+    """Return the folder of a program that never starts, so matches are short."""
     folder = tmp_path / "ada"
     folder.mkdir()
     (folder / "player.toml").write_text(TOML)
@@ -35,7 +35,7 @@ def ada(tmp_path: Path) -> Path:
 
 
 def spec(ada: Path, **options: Any) -> TournamentSpec:
-    """Return what a comparison of `random` with `ada` is, some hypotheses being other ones."""
+    """Return the spec of a comparison of `random` with `ada`, perhaps with other hypotheses."""
     return TournamentSpec(
         name=BASE,
         game="q",
@@ -48,7 +48,7 @@ def spec(ada: Path, **options: Any) -> TournamentSpec:
 
 
 def compare(folder: Path, *options: str) -> str:
-    """Compare until one does not start, and return all that is said, in one line."""
+    """Compare until one does not start, and return the output in one line."""
     done = referee("compare", "house:random", "ada", *OPTIONS, *options, cwd=folder, status=1)
     return " ".join((done.stdout + done.stderr).split())
 
@@ -61,7 +61,10 @@ def founded(folder: Path) -> TournamentSpec:
 
 
 def test_a_changed_program_is_compared_anew(ada: Path) -> None:
-    """The same programs are not played again, and when it ended is said; a changed one plays in a folder of its own."""
+    """The same programs are not played again, and the end of their comparison is named.
+
+    A changed one gets a new folder.
+    """
     folder = ada.parent
     first = folder / "logs" / "compare-quincy-random-ada"
     assert "not decided: ada does not start: failed to start in 3 matches: ada: can't start ./ada" in compare(folder)
@@ -80,7 +83,7 @@ def test_a_changed_program_is_compared_anew(ada: Path) -> None:
 
 
 def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
-    """Though it failed too seldom to be suspended, that it does not start is what is said."""
+    """Even if it failed too seldom to be suspended, the output says that it does not start."""
     assert "not decided: ada does not start: failed to start in 2 matches" in compare(ada.parent, "--pairs", "1")
 
 
@@ -91,7 +94,7 @@ def found(logs: Path, of: TournamentSpec) -> None:
 
 
 def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> None:
-    """Other hypotheses are another comparison; what was begun with them before goes on."""
+    """Other hypotheses are another comparison; an earlier one with them is continued."""
     logs = tmp_path / "logs"
     found(logs, spec(ada))
     place = find_place(spec(ada, elo1=100.0), logs)
@@ -103,7 +106,7 @@ def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> Non
 
 
 def test_how_many_tables_there_are_is_no_matter(ada: Path, tmp_path: Path) -> None:
-    """A comparison goes on with more tables as it was begun."""
+    """A comparison that was begun can be continued with more tables."""
     logs = tmp_path / "logs"
     found(logs, spec(ada))
     wide = spec(ada)
@@ -113,7 +116,7 @@ def test_how_many_tables_there_are_is_no_matter(ada: Path, tmp_path: Path) -> No
 
 
 def test_a_name_that_is_as_long_as_may_be_gets_its_number(ada: Path, tmp_path: Path) -> None:
-    """The number takes the place of the last characters."""
+    """The number replaces the last characters."""
     logs = tmp_path / "logs"
     long = replace(spec(ada), name="x" * 40)
     found(logs, long)
@@ -121,7 +124,7 @@ def test_a_name_that_is_as_long_as_may_be_gets_its_number(ada: Path, tmp_path: P
 
 
 def test_a_damaged_record_is_told(ada: Path, tmp_path: Path) -> None:
-    """Nothing is begun beside a comparison of which nobody can tell what it was."""
+    """No comparison is begun next to one with an unreadable record."""
     logs = tmp_path / "logs"
     found(logs, spec(ada))
     path = record_path(logs / BASE, BASE)

@@ -1,4 +1,4 @@
-"""What helps somebody who types: commands that are nearly right, help, numbers that are none, and completion."""
+"""Help at the keyboard: misspelt commands, help, wrong numbers, and completion."""
 
 import inspect
 import os
@@ -16,7 +16,7 @@ from referee.cli.main import COMMANDS, description, main
 
 
 def told(*arguments: str) -> tuple[int, str]:
-    """Run a command in this process; return its exit status and what it printed, on one line."""
+    """Run a command in this process; return its exit status and its output on one line."""
     done = CliRunner().invoke(main, arguments)
     return done.exit_code, " ".join(done.output.replace("│", " ").split())
 
@@ -43,7 +43,7 @@ def told(*arguments: str) -> tuple[int, str]:
     ],
 )
 def test_what_is_wrong_is_said_in_plain_words(arguments: tuple[str, ...], said: str) -> None:
-    """Of a command that there is not, those spelt nearly so are named; a number that is none is called so."""
+    """For an unknown command, similar ones are named; a text in place of a number is reported as such."""
     status, text = told(*arguments)
     assert (status, said in text) == (2, True), text
 
@@ -56,7 +56,7 @@ def test_help_is_a_command_too(command: tuple[str, ...]) -> None:
 
 
 def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """Return what bash is offered for the last of the words, as it cuts them."""
+    """Return the completions that bash is offered for the last of the words, as it cuts them."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COMP_WORDS", "\n".join(("referee", *words)))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
@@ -92,7 +92,7 @@ def test_what_is_typed_is_completed(
 
 
 def test_other_shells_get_whole_words() -> None:
-    """Only what bash has cut is cut for it."""
+    """Words are cut only for bash."""
     item = CompletionItem("house:dag")
     assert Bash(main, {}, "referee", "_REFEREE_COMPLETE").format_completion(item) == "plain,house:dag"
 
@@ -102,7 +102,7 @@ def test_other_shells_get_whole_words() -> None:
     [(["--help"], {}), ([], {"_REFEREE_COMPLETE": "zsh_complete", "COMP_WORDS": "referee re", "COMP_CWORD": "1"})],
 )
 def test_no_command_is_imported_to_be_listed(args: list[str], environment: dict[str, str]) -> None:
-    """Both the help text and the shell are told quickly, and what the commands say of themselves."""
+    """So the help text and completion are quick, although they show each command's description."""
     script = """
 import atexit, sys
 atexit.register(lambda: print([name for name in sys.modules if name.startswith("referee.cli.commands.")]))
@@ -116,7 +116,7 @@ main(prog_name="referee")
 
 
 def test_what_is_listed_is_what_a_command_says_of_itself() -> None:
-    """Its description is read without importing it, and is the same."""
+    """The description is read without importing the command, and is the same."""
     context = click.Context(main)
     for name in COMMANDS:
         command = main.get_command(context, name)
@@ -125,6 +125,6 @@ def test_what_is_listed_is_what_a_command_says_of_itself() -> None:
 
 
 def test_no_command_waits_for_games_that_it_does_not_need() -> None:
-    """Games and formats are loaded where they are asked for, not with the command line itself."""
+    """Games and formats are loaded where they are needed, not with the command line itself."""
     script = "import sys, referee.cli.main; sys.exit('referee.plugins' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

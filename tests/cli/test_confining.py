@@ -1,4 +1,4 @@
-"""The commands where programs are confined: what is told of a machine, and what is played on it."""
+"""Commands and the sandbox: the report on a machine, and matches on it."""
 
 import contextlib
 import json
@@ -19,9 +19,9 @@ from .. import warm
 from .calling import played, referee
 
 DEAF = "import time\nopen('up', 'w').close()\ntime.sleep(1000)\n"
-"""Opens a pipe, at whose other end a test waits, and listens to nobody."""
+"""Program that opens a pipe, at whose other end a test waits, and does nothing else."""
 CHEAP = ["play", "q", "cmd:false", "cmd:false"]
-"""Two programs that never say hello: the match is over at once."""
+"""Two programs that never say hello, so the match is over at once."""
 
 
 def without_bubblewrap(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -53,7 +53,7 @@ def test_no_sandbox_to_be_had(tmp_path: Path, mode: str, status: int, complaint:
 
 @pytest.mark.needs("bwrap")
 def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without libseccomp nothing is played where it is required; else it is, and that is said."""
+    """Without libseccomp nothing is played with `required`; otherwise a warning is printed."""
 
     def _none() -> bytes:
         raise NoFilterError("no filter of system calls: none here", "install libseccomp")
@@ -68,7 +68,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
 
 @pytest.mark.parametrize("mode", [pytest.param("required", marks=pytest.mark.needs("bwrap")), "off"])
 def test_a_killed_referee_takes_its_programs_with_it(tmp_path: Path, mode: str) -> None:
-    """However it is killed, what it started ends at once, in a sandbox and without one."""
+    """However it is killed, its programs end at once, in a sandbox and without one."""
     (tmp_path / "deaf.py").write_text(DEAF)
     os.mkfifo(tmp_path / "up")
     players = [f"cmd:{sys.executable} deaf.py {tmp_path}", "house:dag"]
@@ -94,7 +94,7 @@ def running(command_line: str) -> list[int]:
 
 @pytest.mark.needs("bwrap")
 def test_what_the_referee_writes_is_hidden(tmp_path: Path) -> None:
-    """Diagnostics and output in the folder that a command runs in, and records of other runs, are not to be read."""
+    """A program can't read diagnostics, output in the current folder, and records of other runs."""
     for name in ("mine.txt", "old/kept.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("words\n")
@@ -111,7 +111,7 @@ def test_what_the_referee_writes_is_hidden(tmp_path: Path) -> None:
 
 
 def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
-    """A program is told how much it has, and its author reads of it when it was not enough."""
+    """A program is sent its limit, and its author reads about it when it was not enough."""
     player = "cmd:sh -c 'echo I have $REFEREE_MEMORY_MIB MiB; exit 3'"
     found: Any = played(referee("play", "q", player, "house:dag", "--json", "--memory", "100", cwd=tmp_path))
     assert found["result"]["fouls"][0]["detail"].startswith("exit status 3: I have 100 MiB")
@@ -121,7 +121,7 @@ def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
 
 @pytest.mark.needs("bwrap")
 def test_each_seat_has_its_own_copy(tmp_path: Path) -> None:
-    """No two programs are shown the same file in any match, and nothing is left of the copies."""
+    """No two programs are shown the same file in any match, and all copies are removed."""
     folder, temporary = tmp_path / "mine", tmp_path / "t"  # a short name: the path of a socket has 107 bytes at most
     folder.mkdir()
     temporary.mkdir()
@@ -156,7 +156,7 @@ def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
 
 @pytest.mark.needs("bwrap")
 def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
-    """The sandbox of the tests' machine works; a person is shown the same findings as a program."""
+    """The sandbox of this machine works; people and programs are shown the same findings."""
     status = warm.run(["doctor"], cwd=tmp_path)
     report = played(referee("doctor", "--json", cwd=tmp_path, status=status.returncode))
     assert report["is_fine"] == (status.returncode == 0)
@@ -170,7 +170,7 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
 
 
 def test_a_build_is_run_before_the_match(tmp_path: Path) -> None:
-    """A folder is built once, for comparisons, too, and says so; what it printed stands beside the records."""
+    """A folder is built once, for comparisons, too, with a message; its output is next to the records."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "./made"\nbuild = "ln -f source made"\n')
@@ -185,7 +185,7 @@ def test_a_build_is_run_before_the_match(tmp_path: Path) -> None:
 
 
 def test_a_failing_build_stops_everything(tmp_path: Path) -> None:
-    """Its last words are told, and no match is played."""
+    """The end of its output is printed, and no match is played."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "true"\nbuild = "sh -c \'echo no compiler; exit 3\'"\n')
@@ -197,7 +197,7 @@ def test_a_failing_build_stops_everything(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_told_with_its_reason(tmp_path: Path) -> None:
-    """The verdict has how the program ended, and the end of what it printed."""
+    """The verdict has how the program ended, and the end of its output."""
     script = "from protocol.client import run\nrun(lambda view: 1 // 0)\n"
     (tmp_path / "bad.py").write_text(script)
     found: Any = played(referee("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", "--json", cwd=tmp_path))

@@ -1,4 +1,4 @@
-"""The course's programs and players: `serve --dialect`, `xserver`, `xclients` and `join`, over real sockets."""
+"""The course's programs and players: `serve --dialect`, `xserver`, `xclients` and `join`, on real sockets."""
 
 import json
 import socket
@@ -70,7 +70,7 @@ RAISING, CHEATING = ["R", "dag", "setup"], ["C", "ldasg", "a cheat", "no-fit"]
     ids=["a match", "more players than the state has"],
 )
 def test_the_programs_of_the_course(tmp_path: Path, hands: Any, actors: Any, expected: Any) -> None:
-    """`xserver` prints winners and misbehaved of a match with `xclients`, and writes a record that holds."""
+    """`xserver` prints the winners and the misbehaved of a match with `xclients`, and writes a record that holds."""
     assert play_case(case_of(state_of(*hands), *actors), tmp_path) == expected
 
 
@@ -83,7 +83,7 @@ def test_nobody_comes(tmp_path: Path) -> None:
 
 
 def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
-    """Players with nothing but sockets and JSON play four-handed; the record audits, replays and blames one alone.
+    """Players with nothing but sockets and JSON play with four seats; the record holds, and blames only one.
 
     All are of one program, which ends with the first connection that does: that of the expelled one is left open.
     """
@@ -113,7 +113,7 @@ def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
 
 
 def test_players_of_this_project_join(tmp_path: Path) -> None:
-    """A house player and a program play at a course's referee; what they are told of the end is told on."""
+    """A house player and a program play for a course's referee, and print its last message."""
     (tmp_path / "mine.py").write_text(PLAYER)
     port = free_port()
     command = [warm.program()]
@@ -157,7 +157,7 @@ def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [("serve", "q", "--dialect", "cs4500", "--json", "--listen"), ("xserver",)])
 def test_who_is_turned_away_is_told(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Whatever else is quiet, stderr says who and why; what a stranger sent can do no harm there."""
+    """Whatever is quiet, stderr says who and why; a stranger's text can do no harm there."""
     port = free_port()
     where = f"tcp:{port}:interface={LOCAL}" if command[0] == "serve" else str(port)
     one = {"port": port, "host": LOCAL, "players": [A, A], "wait": 0}
@@ -185,7 +185,7 @@ def started(cwd: Path, config: Any, *command: str) -> "subprocess.Popen[str]":
 
 
 def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same is told once, and of many different ones the first."""
+    """The same message is printed once, and only the first of many different ones."""
     refusals = TurnedAway()
     for number in [*[1] * 10, *range(10 * MAX_TOLD)]:
         facts = {"address": LOCAL, "name": f"n{number}", "code": "name-taken", "reason": "x" * 1000, "sent": ""}
@@ -209,13 +209,13 @@ def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture
     ],
 )
 def test_a_dialect_has_its_limits(arguments: tuple[str, ...], said: str) -> None:
-    """What the course's wire has no word for is refused before anybody connects."""
+    """Moves that the course's protocol can't express are refused before anybody connects."""
     done = CliRunner().invoke(main, ["serve", *arguments, "--dialect", "cs4500"])
     assert (done.exit_code, said in " ".join(done.output.split())) == (2, True)
 
 
 def test_the_course_has_its_own_names() -> None:
-    """A name that it does not take is refused before anybody connects; another one can be given."""
+    """An invalid name is refused before anybody connects; another one can be given."""
     done = CliRunner().invoke(main, ["join", f"{LOCAL}:1", "house:dag", "--dialect", "cs4500", "--name", "my_player"])
     told = " ".join(done.output.replace("│", " ").split())
     assert (done.exit_code, "cs4500 takes names of 1 to 20 letters or digits" in told) == (2, True)
@@ -256,7 +256,7 @@ def test_what_is_no_configuration(command: str, data: str, said: str) -> None:
 
 @pytest.mark.parametrize("port", [123240984, 0, -1, "45678", 1.5, None, []], ids=repr)
 def test_a_port_that_is_given_wins_over_any_other(port: Any, tmp_path: Path) -> None:
-    """Whatever stands in the configuration: it is not used. Alone, it is refused if it is none."""
+    """The port of the configuration is not used then. Without the option, a wrong one is refused."""
     config = {**SERVER, "port": port}
     data = json.dumps(config).encode()
     assert read_server(data, tmp_path, 45678).port == 45678
@@ -268,7 +268,7 @@ def test_a_port_that_is_given_wins_over_any_other(port: Any, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("address", ["45678", "localhost:", ":1", "host:port", "host:70000"])
 def test_an_address_to_join(address: str) -> None:
-    """It is a host and a port."""
+    """It has a host and a port."""
     done = CliRunner().invoke(main, ["join", address, "house:dag", "--dialect", "cs4500"])
     assert (done.exit_code, "give HOST:PORT" in " ".join(done.output.replace("│", " ").split())) == (2, True)
 
@@ -286,14 +286,13 @@ def test_an_address_to_join(address: str) -> None:
     ],
 )
 def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
-    """By how many words describe them, and the third."""
+    """By the number of words that describe them, and by the third."""
     assert parse_actor(spec) == expected
     assert Actor(expected).spec is expected
 
 
 @pytest.mark.parametrize("spec", [[], ["A"], [1, "dag"], ["A", "dag", 1], ["A", "dag", "win", "x"], [*A, "win", 1, 1]])
 def test_what_is_no_actor(spec: list[Any]) -> None:
-    """Anything else is refused."""
     with pytest.raises(MalformedValue):
         parse_actor(spec)
 

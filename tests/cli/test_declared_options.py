@@ -53,7 +53,7 @@ def parse(struct: type[Struct], words: list[str]) -> Any:
 
 @pytest.mark.parametrize("settings", [CHOSEN, MatchChoices(), TERMS, RunTerms()])
 def test_the_words_of_a_command_line_give_the_same_settings(settings: Struct) -> None:
-    """What is passed on to a process of its own arrives there; defaults need no words."""
+    """The words that are passed to another process give equal settings there; defaults need no words."""
     words = list(word_options(settings))
     assert parse(type(settings), words) == settings
     assert bool(words) == (settings != type(settings)())

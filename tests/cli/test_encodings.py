@@ -1,4 +1,4 @@
-"""What commands print where stdout and stderr are not UTF-8: all of it, with something for what they can't take."""
+"""Output to streams that are not UTF-8: all of it, with replacements for characters that do not exist there."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "shift_jis", "utf-16"]
 
 
 def run(encoding: str, *arguments: str, cwd: Path, status: int = 0) -> tuple[str, str]:
-    """Run a command whose stdout and stderr have an encoding; return what it wrote to them."""
+    """Run a command whose stdout and stderr have an encoding; return their bytes."""
     done = warm.run(arguments, cwd=cwd, env={**os.environ, "PYTHONIOENCODING": encoding})
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
@@ -25,7 +25,7 @@ def run(encoding: str, *arguments: str, cwd: Path, status: int = 0) -> tuple[str
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a match of each game that draws boards with signs of its own."""
+    """Return a folder with a match of each game that draws boards with characters of its own."""
     folder = tmp_path_factory.mktemp("encodings")
     for game in ("q", "quincy", "quadominos"):
         warm.run(["play", game, "house:greedy", "house:random", *PLAY, "--logs", game], cwd=folder)
@@ -40,7 +40,7 @@ def record(folder: Path, game: str) -> str:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_play_shows_its_result(tmp_path: Path, encoding: str) -> None:
-    """The board, the ranking and the record are there."""
+    """The board, the ranking and the record are printed."""
     shown, _ = run(encoding, "play", "q", "house:dag", "house:ldasg", *PLAY, cwd=tmp_path)
     assert "winner" in shown
     assert "record: logs" in shown
@@ -49,7 +49,7 @@ def test_play_shows_its_result(tmp_path: Path, encoding: str) -> None:
 @pytest.mark.parametrize("game", ["q", "quincy", "quadominos"])
 @pytest.mark.parametrize("encoding", ["ascii", "cp437"])
 def test_boards_are_drawn_with_other_signs(folder: Path, game: str, encoding: str) -> None:
-    """They stand in the same columns as without."""
+    """They are in the same columns as usual."""
     shown, _ = run(encoding, "replay", record(folder, game), cwd=folder)
     plain, _ = run("utf-8", "replay", record(folder, game), cwd=folder)
     assert "\\u" not in shown
@@ -57,7 +57,7 @@ def test_boards_are_drawn_with_other_signs(folder: Path, game: str, encoding: st
 
 
 def test_the_shapes_of_q_stay_apart(folder: Path) -> None:
-    """No two of them have the same sign."""
+    """No two of them have the same character."""
     shown, _ = run("ascii", "replay", record(folder, "q"), "--turn", "0", cwd=folder)
     plain, _ = run("utf-8", "replay", record(folder, "q"), "--turn", "0", cwd=folder)
     pairs = {(sign, other) for sign, other in zip(plain, shown, strict=True) if sign in "★✶■●♣◆"}
@@ -84,7 +84,7 @@ def test_every_command_prints(folder: Path, arguments: tuple[str, ...], encoding
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_errors_are_told(tmp_path: Path, encoding: str) -> None:
-    """What was typed is shown, by its escape where it must be."""
+    """The user's text is shown, with escapes where necessary."""
     _, said = run(encoding, "play", "q", "house:中…", "house:dag", cwd=tmp_path, status=2)
     assert "there is no house player" in said
     assert ("中" in said) or ("\\u4e2d" in said)
@@ -92,7 +92,7 @@ def test_errors_are_told(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_json_says_the_same(tmp_path: Path, encoding: str) -> None:
-    """Signs that can't be written are JSON's own escapes, and others too: whoever reads JSON expects UTF-8."""
+    """Characters that can't be written are JSON escapes, and so are others, because readers of JSON expect UTF-8."""
     file = tmp_path / "cup.toml"
     file.write_text('game = "q"\nformat = "knockout"\nentrants = ["house:dag", "./é中𝄞", "house:dag"]\n')
     player = tmp_path / "é中𝄞"
@@ -106,7 +106,7 @@ def test_json_says_the_same(tmp_path: Path, encoding: str) -> None:
 
 
 def test_a_drawing_is_utf_8(folder: Path) -> None:
-    """A file of XML that names no encoding is."""
+    """A file of XML that names no encoding is UTF-8."""
     shown = subprocess.run(
         [sys.executable, "-m", "referee", "replay", record(folder, "q"), "--svg", "-"],
         env={**os.environ, "PYTHONIOENCODING": "utf-16"},
@@ -118,7 +118,7 @@ def test_a_drawing_is_utf_8(folder: Path) -> None:
 
 @pytest.mark.parametrize("arguments", ["--help", "help", "--version", "help play", "list"])
 def test_a_pipe_that_nobody_reads_ends_a_command_as_its_signal_does(arguments: str) -> None:
-    """Help texts as well, which click prints before a command is known."""
+    """This holds for help texts as well, which click prints before a command is known."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -132,6 +132,6 @@ def test_a_pipe_that_nobody_reads_ends_a_command_as_its_signal_does(arguments: s
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_stop_nothing(folder: Path, closed: str) -> None:
-    """A command that nobody can hear does what it does."""
+    """A command without an output does its work."""
     command = f"exec {sys.executable} -m referee replay {record(folder, 'q')} --svg - {closed}"
     assert subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, check=False).returncode == 0

@@ -24,7 +24,7 @@ def test_a_folder_is_told_match_by_match_and_together() -> None:
 
 
 def test_the_tables_tell_it_to_people() -> None:
-    """Lag, players, expulsions and what was not judged stand there in words."""
+    """Lag, players, expulsions and voided verdicts are described in words."""
     text = referee("fairness", ".", cwd=GOLDEN).stdout
     everything = f"all {len(list(GOLDEN.glob('*.jsonl')))}"
     for word in ("late-for-a-stall", "unsure: too late", "time used", "expelled for time", "stood still", everything):
@@ -32,7 +32,7 @@ def test_the_tables_tell_it_to_people() -> None:
 
 
 def test_what_is_no_record_is_named(tmp_path: Path) -> None:
-    """The others are reported all the same, and the exit status says that one was not."""
+    """The others are reported all the same, and the exit status shows the error."""
     (tmp_path / "notes.jsonl").write_text("no record\n")
     (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "clean.jsonl").read_bytes())
     found = played(referee("fairness", "clean.jsonl", "notes.jsonl", "--json", cwd=tmp_path, status=1))
@@ -44,7 +44,7 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
 
 
 def test_the_record_of_a_tournament_is_passed_over(tmp_path: Path) -> None:
-    """A tournament's folder holds matches with players' times, and its own record, which has none."""
+    """A tournament's folder has matches with times, and its own record, which has none."""
     (tmp_path / "cup.toml").write_text(CUP)
     referee("tournament", "cup.toml", cwd=tmp_path)
     found = played(referee("fairness", "logs/cup", "--json", cwd=tmp_path))

@@ -1,4 +1,4 @@
-"""Options of a game that are files: what the command line reads, what it refuses, and a match played with one."""
+"""Options of a game that are files: what the command line reads, what it refuses, and a match with one."""
 
 import sys
 from pathlib import Path
@@ -42,7 +42,7 @@ black = [[11, 1], [11, 6], [11, 11]]
 
 
 def test_a_file_option_is_what_stands_in_the_file(tmp_path: Path) -> None:
-    """The value of a file option is read as a path; other options stay values."""
+    """The value of a file option is a path; all other options are values."""
     path = tmp_path / "any.toml"
     path.write_text('note = "here"\n[start.3]\nwhite = [[1, 2]]\n')
     expected = {"layout": {"note": "here", "start": {"3": {"white": [[1, 2]]}}}, "sizes": 3, "other": str(path)}
@@ -59,7 +59,7 @@ def test_a_file_option_is_what_stands_in_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, says: str) -> None:
-    """A missing file, bad TOML and bytes that are no text are the user's to mend: option and file are named."""
+    """A missing file, bad TOML and bytes that are no text are the user's mistakes: option and file are named."""
     path = tmp_path / "any.toml"
     if content is not None:
         path.write_bytes(content)
@@ -70,13 +70,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    """A folder in place of a file is named as one."""
     with pytest.raises(BadRequest, match="this is no file"):
         parse_options([f"layout={tmp_path}"], {"layout"})
 
 
 def test_a_match_is_played_on_a_layout_of_ones_own(tmp_path: Path) -> None:
-    """The layout of a file is played on; the record holds its content, so that the audit needs no file."""
+    """The record holds the content of the file, so that the audit needs no file."""
     (tmp_path / "own.toml").write_text(LAYOUT)
     (tmp_path / "player.py").write_text(PLAYER)
     player = f"cmd:{sys.executable} player.py"
@@ -90,7 +89,7 @@ def test_a_match_is_played_on_a_layout_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_layout_that_no_game_can_be_played_on_is_refused(tmp_path: Path) -> None:
-    """What the file says is checked before any program starts, and the error says what to mend."""
+    """The content is checked before any program starts, and the error says what to fix."""
     (tmp_path / "own.toml").write_text(LAYOUT.replace("[11, 1]", "[12, 1]"))
     options = ("--option", "layout=own.toml", "--option", "sizes=3")
     done = referee("play", "quincala", "cmd:true", "cmd:true", *options, cwd=tmp_path, status=2)
@@ -98,5 +97,5 @@ def test_a_layout_that_no_game_can_be_played_on_is_refused(tmp_path: Path) -> No
 
 
 def test_the_list_shows_that_an_option_is_a_file(tmp_path: Path) -> None:
-    """Whoever lists a game's options sees which one takes a path."""
+    """The list of a game's options marks those that take a path."""
     assert "--option layout=FILE.toml" in referee("list", "quincala", cwd=tmp_path).stdout

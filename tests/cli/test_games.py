@@ -1,4 +1,4 @@
-"""Every game, with its fewest and its most players, played by house players over sockets; every record holds."""
+"""Every game, with its fewest and its most players, played by house players on sockets; every record holds."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from referee.plugins import load
 from .calling import referee
 
 OPTIONS = {"quadominos": ("--option", "rounds=1"), "quincala": ("--option", "max_turns=60")}
-"""Enough of a game that may take long."""
+"""Options that shorten a long game."""
 TABLES = [
     (name, count)
     for name, game in sorted(load().games.items())
@@ -20,7 +20,7 @@ TABLES = [
 
 @pytest.mark.parametrize(("game", "seats"), TABLES, ids=[f"{game}-{seats}" for game, seats in TABLES])
 def test_a_game_is_played_and_its_record_holds(tmp_path: Path, game: str, seats: int) -> None:
-    """One greedy player among those that play at random; nobody fouls, all are ranked, and the audit agrees."""
+    """One greedy player and random ones: nobody fouls, all are ranked, and the audit agrees."""
     players = ["house:greedy", *["house:random"] * (seats - 1)]
     arguments = ("play", game, *players, *OPTIONS.get(game, ()), "--seed", "5", "--lot", "--json")
     found = json.loads(referee(*arguments, cwd=tmp_path).stdout)

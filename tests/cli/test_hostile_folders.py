@@ -1,4 +1,4 @@
-"""Tournaments with folders that harm: each of them costs its own entrant's matches, and nobody else's."""
+"""Tournaments with hostile folders: each costs only its own entrant's matches."""
 
 import json
 import shlex
@@ -45,7 +45,7 @@ def hostile(folder: Path, *, build: str = "", run: str = "pass\n") -> None:
 
 
 def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
-    """Builds that nest and close folders, a program that nests them while it plays, an interpreter that is no path.
+    """Builds that nest and close folders, a program that nests them during a match, an interpreter that is no path.
 
     The others play their matches, the standings are made, and the same command says that all is over.
     """
@@ -75,7 +75,7 @@ def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["deep", "closed"])
 def test_who_has_no_digest_stops_no_other(tmp_path: Path, what: str) -> None:
-    """A folder that can't be read has no digest; what it does wrong is told where it is started."""
+    """A folder that can't be read has no digest; the error comes when it is started."""
     (tmp_path / "good").mkdir()
     bad = tmp_path / "bad"
     bad.mkdir()

@@ -1,4 +1,4 @@
-"""`referee host` as an organiser and a visitor find it: played, shown, killed, gone on with, verified."""
+"""`referee host` as organisers and visitors use it: played, shown, killed, resumed, verified."""
 
 import json
 import posixpath
@@ -27,7 +27,7 @@ tables = 2
 name = "roundrobin"
 cycles = 2
 """
-"""Every second match takes a second or more, as the search player thinks for long: there is time to look on."""
+"""Every second match takes at least a second, because the search player thinks for long, so there is time to watch."""
 MATCHES = 12
 
 
@@ -81,7 +81,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Path) -> None:
-    """A pause outlives a kill; a ruling is taken in when it goes on; all of it is in the log and the archive."""
+    """A pause survives a kill, a ruling is applied when it goes on, and the log and the archive have all of it."""
     ann, place = Person(contest, "organisers.toml", "ann"), "organiser/tournaments/rounds"
     with hosting(contest, signal.SIGKILL) as site:
         shown_until(site, lambda cup: cup["open_matches"])
@@ -121,15 +121,15 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
 
 
 def words(done: "subprocess.CompletedProcess[str]") -> str:
-    """Return what was told, wherever its lines end."""
+    """Return the output without line ends."""
     return " ".join(done.stderr.replace("│", " ").split())
 
 
 def archive_folder(contest: Path, folder: Path) -> set[str]:
-    """Write a contest as an archive, whose links all lead into it; return the names of its files."""
+    """Save a contest's archive with links that all lead into it; return the names of its files."""
     path = folder / "contest.zip"
     key = str(folder / "host.pem")
-    referee("report", str(contest / "logs" / "rounds"))  # the organiser's own: it is not what the archive has
+    referee("report", str(contest / "logs" / "rounds"))  # the organiser's own page is not in the archive
     assert "wrote" in referee("host", str(contest), "--archive", str(path), "--key", key).stdout
     assert "can't write" in words(referee("host", str(contest), "--archive", str(path), "--key", key, status=2))
     with zipfile.ZipFile(path) as archive:
@@ -145,7 +145,7 @@ def archive_folder(contest: Path, folder: Path) -> set[str]:
 
 
 def test_wrong_uses_are_told(tmp_path: Path) -> None:
-    """With what to do; and the example can be read."""
+    """The errors say what to do, and the example is valid."""
     assert "has no contest.toml; `referee host --example" in words(referee("host", str(tmp_path), status=2))
     folder = str(tmp_path / "new")
     assert "contest.toml" in referee("host", "--example", folder).stdout

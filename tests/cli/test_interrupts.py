@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first one asks a command to end, the second one ends it at once, without a word."""
+"""Ctrl-C and SIGTERM: the first one asks a command to end, the second one ends it at once, without a message."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ PASSING = PLAYER.replace("{MOVE}", "{'action': 'pass'}")
 
 
 def wait_for(folder: Path, seat: int, text: str) -> str:
-    """Wait until a player has printed a text, and return all that it has printed."""
+    """Wait until a player has printed a text, and return its whole output."""
     give_up = time.monotonic() + 60
     while True:
         for path in folder.glob(f"*.seat{seat}.*.stderr"):
@@ -44,7 +44,7 @@ def wait_for(folder: Path, seat: int, text: str) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_second_one_ends_a_match_at_once(tmp_path: Path, number: signal.Signals) -> None:
-    """While the first one waits for programs to end; the match goes on from its record, which holds."""
+    """The first one waits for programs to end. The match goes on from its record, which holds."""
     (tmp_path / "thinking.py").write_text(THINKING)
     (tmp_path / "passing.py").write_text(PASSING)
     players = [f"cmd:{sys.executable} {name}.py" for name in ("thinking", "passing")]
@@ -75,7 +75,7 @@ def test_the_second_one_ends_a_match_at_once(tmp_path: Path, number: signal.Sign
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_before_the_match_says_that_nothing_was_played(tmp_path: Path, number: signal.Signals) -> None:
-    """There is no record to go on from, and no talk of one."""
+    """There is no record to go on from, and none is mentioned."""
     command = [sys.executable, "-m", "referee", "serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--wait", "600"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
@@ -103,7 +103,7 @@ LOADED = ["rich_click", "referee.cli.errors", "referee.cli.commands.list", "refe
 
 @pytest.mark.parametrize("module", LOADED)
 def test_one_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None:
-    """A few words tell so, and the status that a shell knows it by: no traceback of what was being imported."""
+    """A few words and the shell's status for the signal, but no traceback of an import."""
     command = [sys.executable, "-c", EARLY.format(module=module, number="signal.SIGINT"), "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (128 + signal.SIGINT, "")
@@ -122,7 +122,7 @@ def test_one_that_comes_while_python_itself_starts_ends_it(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("module", LOADED)
 def test_sigterm_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None:
-    """It ends without a word; at first the system itself sees to it."""
+    """It ends without a message; at first the system itself ends it."""
     command = [sys.executable, "-c", EARLY.format(module=module, number="signal.SIGTERM"), "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("", "")
@@ -139,7 +139,7 @@ run()
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_that_comes_when_all_is_done_shows_no_traceback(number: signal.Signals) -> None:
-    """The interpreter is about to end, and nothing is left to tidy up."""
+    """The interpreter is about to end, and nothing is left to clean up."""
     command = [sys.executable, "-c", LATE.format(number=int(number)), "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (128 + number, "")
@@ -161,7 +161,7 @@ main(prog_name="referee")
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_that_comes_while_a_round_is_paired_stops_the_tournament(tmp_path: Path, number: signal.Signals) -> None:
-    """The terminal sends it to all that was started there; the process that pairs shows no traceback of its own."""
+    """The terminal sends it to all processes; the one that pairs shows no traceback of its own."""
     entrants = ", ".join(['"house:random"'] * 300)
     file = tmp_path / "large.toml"
     file.write_text(f'game = "quincy"\nformat = "swiss"\nsandbox = "off"\nentrants = [{entrants}]\n')

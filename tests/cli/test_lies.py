@@ -1,4 +1,4 @@
-"""Lies in the record of a match that launched programs played, chained and sealed anew: the audit names each."""
+"""False records of a match of launched programs, chained and sealed again: the audit names each lie."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -19,7 +19,7 @@ from referee.record.writer import RecordWriter
 from .calling import referee
 
 Lie = Callable[[e.MoveReceived, str], e.SeatEvent]
-"""From a true answer, and the name of the match."""
+"""Function of a true answer and of the name of the match."""
 ILLEGAL = {"action": "fly"}
 PREFIX_BYTES = 4
 
@@ -40,7 +40,7 @@ def breach(seat: int, move: e.MoveReceived, code: str, evidence: str) -> e.Proto
 
 
 def illegal(move: e.MoveReceived, frame: str) -> e.MoveReceived:
-    """Return an answer that breaks a rule, in these bytes."""
+    """Return an answer that breaks a rule, with these bytes."""
     return replace(move, move=ILLEGAL, frame=frame)
 
 
@@ -54,7 +54,7 @@ def overdue(move: e.MoveReceived, match: str) -> e.DeadlinePassed:
 
 
 def later(move: e.MoveReceived, **fields: float) -> e.MoveReceived:
-    """Return an answer whose instants are moved by so much, or are more."""
+    """Return an answer whose instants are moved or stretched."""
     return replace(move, **{name: round(getattr(move, name) + value, 3) for name, value in fields.items()})
 
 
@@ -89,7 +89,7 @@ LIES: dict[str, tuple[Lie, str]] = {
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """Return the record of a match of two launched programs; beside it is the key that sealed it."""
+    """Return the record of a match of two launched programs; its key is next to it."""
     folder = tmp_path_factory.mktemp("real")
     referee("play", "quincy", "house:greedy", "house:random", "--key", "key.pem", cwd=folder)
     (path,) = (folder / "logs").glob("*.jsonl")
@@ -125,7 +125,7 @@ def lied(real: Record, path: Path, lie: Lie) -> int:
 
 @pytest.mark.forges
 def test_the_audit_names_each_lie_about_a_real_match(tmp_path: Path, real: Record) -> None:
-    """With the referee's own key, whole otherwise; the same record with what really happened holds."""
+    """The seal is of the referee's own key, and the rest is whole; the true record holds."""
     public = real.header.key
     lied(real, tmp_path / "true.jsonl", lambda move, _: move)
     referee("audit", "true.jsonl", "--key", public, cwd=tmp_path)

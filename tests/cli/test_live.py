@@ -1,4 +1,4 @@
-"""What is seen of a running tournament: plain lines, JSON lines, and the live view as rich renders it."""
+"""The views of a running tournament: plain lines, JSON lines, and the live view as rich renders it."""
 
 import io
 from collections.abc import Callable
@@ -40,7 +40,7 @@ ESCAPE = "\x1b[2J[/red][bold]"
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """Seconds that pass when the test wants it."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -55,7 +55,7 @@ def stage(folder: Path, size: int = 4, **more: Any) -> Stage:
 
 
 def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
-    """Play, and tell a watcher everything that a runner does."""
+    """Play, and notify a watcher of everything, as a runner does."""
     tournament = stage.tournament
     with watch:
         watch.on_tournament_begun(tournament, 6)
@@ -82,7 +82,7 @@ def view(width: int, height: int = 30) -> tuple[LiveView, Console, Clock]:
 
 
 def screen(live: LiveView, console: Console) -> list[str]:
-    """Return what is to be seen now, row by row."""
+    """Return the present screen, row by row."""
     page = Console(file=io.StringIO(), record=True, width=console.width, height=console.height)
     page.print(live.screen(), end="")
     return page.export_text().splitlines()
@@ -92,7 +92,7 @@ def screen(live: LiveView, console: Console) -> list[str]:
 
 
 def test_plain_lines(tmp_path: Path) -> None:
-    """A line for the beginning, each result, each foul, each void match, each suspension, each note, and the end."""
+    """A line for the beginning, each result, foul, void match, suspension and note, and the end."""
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
@@ -104,7 +104,7 @@ def test_plain_lines(tmp_path: Path) -> None:
     assert [line for line in lines if line.startswith("  bot00 expelled: illegal-move q.place.")] != []
     results = [line for line in lines if line.startswith("[")]
     counted = [entry for entry in told.entries if entry.void is None]
-    of = (6, 6, 5, 5, 5)  # the third one costs somebody a match
+    of = (6, 6, 5, 5, 5)  # the third one costs an entrant a match
     assert [line.split()[:2] for line in results] == [
         [f"[{number}/{total}]", f"{entry.match}:"]
         for number, (entry, total) in enumerate(zip(counted, of, strict=True), 1)
@@ -114,7 +114,7 @@ def test_plain_lines(tmp_path: Path) -> None:
 
 
 def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
-    """Lines, the live view and JSON count up to a total that has grown with it, never beyond."""
+    """Lines, the live view and JSON count up to a total that grows, never beyond."""
     lines: list[str] = []
     told: list[dict[str, Any]] = []
     live, console, _ = view(80)
@@ -140,7 +140,7 @@ def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
 
 
 def test_plain_lines_tell_who_beat_whom_and_why(tmp_path: Path) -> None:
-    """The points stand behind the sentence, in its order."""
+    """The points follow the sentence, in its order."""
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
@@ -155,7 +155,7 @@ def test_plain_lines_tell_who_beat_whom_and_why(tmp_path: Path) -> None:
 
 
 def test_json_lines(tmp_path: Path) -> None:
-    """Events come in order with the results as they were taken; standings stand before the end."""
+    """Events come in the order of the record; standings come before the end."""
     written: list[Any] = []
     told = stage(tmp_path)
     shown(told, JsonLines(written.append))
@@ -191,13 +191,13 @@ def test_json_lines(tmp_path: Path) -> None:
 
 
 def first_standing(told: Stage) -> Any:
-    """Return the first line of the standings, counted anew."""
+    """Return the first line of the standings, counted again."""
     return standings(told.tournament.table, ())[0]
 
 
 @pytest.mark.parametrize("kind", ["plain", "json", "screen"])
 def test_who_joins_late_has_a_name(tmp_path: Path, kind: str) -> None:
-    """Wherever entrants are told, though it was not there at the beginning."""
+    """Its name is shown everywhere, although it was not there at the beginning."""
     live, console, clock = view(120)
     said: list[Any] = []
     watch: Observer = {"plain": PlainLines(said.append), "json": JsonLines(said.append), "screen": live}[kind]
@@ -219,7 +219,7 @@ def test_who_joins_late_has_a_name(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
-    """Tables with whose turn it is, standings, rate, the time left, and what happened lately."""
+    """Tables with the seat to move, standings, rate, remaining time, and recent events."""
     live, console, clock = view(width)
     told = stage(tmp_path, 6)
     with live:
@@ -253,7 +253,7 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
 
 
 def step_of(match: Match, name: str | None = None) -> MatchTransition:
-    """Return the step by which a match came to where it is; it may be given another name."""
+    """Return the last transition of a match, which may get another name."""
     step = MatchTransition.of(e.MatchOpened(at_ms=0.0), (), match, (1, "0" * 64))
     return step if name is None else replace(step, setup=replace(step.setup, match=name))
 
@@ -269,7 +269,7 @@ def half_played(told: Stage) -> Match:
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (40, 10), (20, 5)])
 def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -> None:
-    """Whatever is going on, no line is wider and there are not more than the terminal has, standings among them."""
+    """No line is wider than the terminal, and there are not too many of them, with the standings among them."""
     live, console, clock = view(width, height)
     told = stage(tmp_path, 12)
     with live:
@@ -287,7 +287,7 @@ def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -
 
 
 def test_what_went_wrong_before_it_was_stopped_is_shown(tmp_path: Path) -> None:
-    """A view that goes on shows the last fouls and void matches on record, until newer ones have taken their place."""
+    """A resumed view shows the last recorded fouls and void matches, until newer ones replace them."""
     told = stage(tmp_path).play(4)
     seen, console, _ = view(160)
     live, fresh, _ = view(160)
@@ -307,7 +307,7 @@ def test_what_went_wrong_before_it_was_stopped_is_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("height", "expected"), [(30, LATELY), (24, 3), (18, 0)])
 def test_the_last_results_are_on_the_screen_in_words(tmp_path: Path, height: int, expected: int) -> None:
-    """Who beat whom, above what went wrong, as many as leave room for tables and standings."""
+    """Results are above the trouble, as many as leave room for tables and standings."""
     told = stage(tmp_path, 6)
     live, console, clock = view(120, height)
     with live:
@@ -319,7 +319,7 @@ def test_the_last_results_are_on_the_screen_in_words(tmp_path: Path, height: int
 
 
 def test_a_ladder_shows_the_rating_that_decides_its_places(tmp_path: Path) -> None:
-    """On the screen while it runs, and in the lines of its end."""
+    """On the screen while it runs, and in its last lines."""
     told = Stage(spec(6, "ladder", format_options={"matches": 40}), tmp_path)
     live, console, clock = view(80)
     lines: list[str] = []
@@ -334,7 +334,7 @@ def test_a_ladder_shows_the_rating_that_decides_its_places(tmp_path: Path) -> No
 
 
 def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:
-    """A line that was too long for a narrow terminal is whole again on a wide one."""
+    """A line that was cut for a narrow terminal is whole again on a wide one."""
     live, console, _ = view(20)
     with live:
         live.on_tournament_begun(stage(tmp_path).tournament, 6)
@@ -345,7 +345,7 @@ def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:
 
 
 def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
-    """Details and notes are shown as what they are: no escape of theirs, no markup."""
+    """Details and notes are shown literally, without escapes and markup."""
     live, console, _ = view(160)
     told = Stage(spec(4, "roundrobin"), tmp_path, Cast(rude={0: 1}, junk=ESCAPE))
     with live:
@@ -357,7 +357,7 @@ def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
 
 
 def test_it_is_drawn_four_times_a_second_at_most(tmp_path: Path) -> None:
-    """Between two drawings lies a quarter of a second at least, however often it is refreshed."""
+    """Two drawings are at least a quarter of a second apart, however often it is refreshed."""
     live, console, clock = view(80)
     told = stage(tmp_path)
     file = console.file
@@ -373,7 +373,7 @@ def test_it_is_drawn_four_times_a_second_at_most(tmp_path: Path) -> None:
 
 
 def test_before_anything_is_known() -> None:
-    """A view that was told nothing shows so, and refreshing it is harmless."""
+    """A view without any event shows that, and refreshing it is harmless."""
     live, console, _ = view(80)
     with live:
         live.refresh()
@@ -381,7 +381,7 @@ def test_before_anything_is_known() -> None:
 
 
 def test_a_pipe_gets_lines() -> None:
-    """Where nobody watches a terminal, the watcher writes plain lines; JSON if that is wanted."""
+    """Without a terminal, the watcher writes plain lines, or JSON if that is wanted."""
     assert isinstance(choose_view(as_json=False), PlainLines)
     assert isinstance(choose_view(as_json=True), JsonLines)
 
@@ -391,12 +391,12 @@ def test_a_pipe_gets_lines() -> None:
     [(0.9, "0s"), (59.9, "59s"), (65, "1m 05s"), (7800, "2h 10m"), (97_200, "1d 03h")],
 )
 def test_times_are_spelled_briefly(seconds: float, text: str) -> None:
-    """Two units say enough."""
+    """Two units are enough."""
     assert spell(seconds) == text
 
 
 def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
-    """A match whose player was suspended meanwhile is never closed: it goes once the table has another one."""
+    """A match whose player was suspended is never closed: it disappears when its table has another one."""
     live, console, _ = view(80)
     told = stage(tmp_path)
     fixture = next(told.tournament.fixtures())
@@ -408,7 +408,7 @@ def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
 
 
 def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
-    """A result of a match that the view never saw opened, as after a restart, is taken all the same."""
+    """After a restart, a view gets results of matches that it never saw opened."""
     live, console, _ = view(160)
     told = stage(tmp_path).play(4)
     entry: MatchEntry = next(item for item in told.entries if item.fouls and item.void is None)

@@ -1,4 +1,4 @@
-"""Tables on a terminal of 60 columns: what has to be typed, and numbers, stand there whole."""
+"""Tables on a terminal of 60 columns: names, options and numbers are whole."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def shown(*arguments: str) -> str:
 
 
 def test_names_and_options_are_whole() -> None:
-    """Whatever `list` names can be typed as it stands there."""
+    """Every name in `list` can be typed as it is printed."""
     text = shown("list")
     known = load()
     for name in (
@@ -47,12 +47,12 @@ def test_names_and_options_are_whole() -> None:
 
 
 def test_times_are_whole() -> None:
-    """Of an answer only the answer itself is cut."""
+    """Only the answer itself is cut."""
     head, first = shown("explain", "clean.jsonl", "0").partition("answers and their times in ms")[2].split("\n")[1:3]
     assert head.split() == ["line", "turn", "referee", "program", "wire", "used", "limit", "answer"]
     assert "…" not in " ".join(first.split()[:6])
 
 
 def test_a_record_is_named_beside_its_figures() -> None:
-    """Some columns are left out; the record is not."""
+    """Some columns are left out, but not the record."""
     assert "illegal-mo" in shown("fairness", "illegal-move.jsonl")

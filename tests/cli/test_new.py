@@ -26,9 +26,9 @@ LEFT_OUT = {
         *(f"verify_{part}.js" for part in ("evidence", "lines", "record", "tiles", "time", *GAMES)),
     }
 }
-"""What stands in a sample's folder and is no part of it."""
+"""Files in a sample's folder that are no part of it."""
 MADE = {"player", "classes", "target", "__pycache__"}
-"""What builds and runs leave there."""
+"""Files that builds and runs leave there."""
 
 
 def kept_files(folder: Path) -> set[str]:
@@ -66,7 +66,7 @@ def test_a_wheel_has_the_sample(language: str) -> None:
 
 
 def test_the_python_of_the_library_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where PATH has another Python than the referee's, the player is started with the referee's."""
+    """If the Python of PATH is not the referee's, the player is started with the referee's."""
     monkeypatch.setenv("PATH", str(tmp_path))
     make_player("python", tmp_path / "ada")
     assert (sys.executable, "player.py") == read_folder(tmp_path / "ada").argv
@@ -76,7 +76,7 @@ def test_the_python_of_the_library_is_found(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_name_of_every_kind_of_sign_plays(tmp_path: Path) -> None:
-    """A folder with a name such as the manual has makes a player that plays, under that name and with its files."""
+    """A folder with a name like those in the manual makes a player that plays, under that name and with its files."""
     referee("new", "python-socket", "my_1st-player_", cwd=tmp_path)
     told = referee("play", "q", "my_1st-player_/", "house:random", cwd=tmp_path).stdout
     assert "my_1st-player_" in told
@@ -84,7 +84,7 @@ def test_a_name_of_every_kind_of_sign_plays(tmp_path: Path) -> None:
 
 
 def test_the_next_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person is told what to edit and how to play; a program, which files there are."""
+    """People are shown what to edit and how to play; programs get a list of the files."""
     told = new(monkeypatch, tmp_path, "go", "ada")
     assert told.exit_code == 0
     for words in ("ada/main.go", "referee play q house:random ada/", "referee check ada/", "golang-go"):
@@ -105,14 +105,14 @@ WRONG = [
     ("c", "ada.py", NAME_FORM),
     ("c", "taken", "something named taken"),
 ]
-"""(language, name, what is said)."""
+"""(language, name, the error)."""
 
 
 @pytest.mark.parametrize(("language", "name", "said"), WRONG)
 def test_what_can_not_be_made_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, name: str, said: str
 ) -> None:
-    """An unknown language, a name that is none and a folder that is there already are errors; nothing is changed."""
+    """An unknown language, an invalid name and an existing folder are errors, and nothing is changed."""
     (tmp_path / "taken").write_text("mine")
     done = new(monkeypatch, tmp_path, language, name)
     assert done.exit_code == 2

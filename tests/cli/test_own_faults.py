@@ -1,4 +1,4 @@
-"""Errors that escape the rules are faults of the rules, and accuse no record."""
+"""Exceptions in the rules themselves are faults of the rules, and accuse no record."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from referee.games.base import IllegalMove, MalformedMove
 def test_a_move_that_is_refused_where_none_is_judged_is_a_fault(
     error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Though it is an error of the referee's, which says what was asked for wrongly elsewhere."""
+    """It is one, although the same error elsewhere says what a user did wrong."""
     with pytest.raises(SystemExit) as end, own_faults("the audit failed"):
         raise error
     assert end.value.code == FAULT
@@ -19,6 +19,6 @@ def test_a_move_that_is_refused_where_none_is_judged_is_a_fault(
 
 
 def test_what_was_asked_for_wrongly_is_no_fault() -> None:
-    """It goes on to whoever says so."""
+    """That error is passed on."""
     with pytest.raises(BadRequest, match="another path"), own_faults("the audit failed"):
         raise BadRequest("give another path")

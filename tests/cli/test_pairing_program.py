@@ -1,4 +1,4 @@
-"""A Swiss whose rounds a program of the organiser's pairs: begun, failed, gone on with, audited without it."""
+"""A Swiss whose rounds an organiser's program pairs: begun, failed, resumed, and audited without the program."""
 
 import json
 import stat
@@ -37,7 +37,7 @@ WITH_PROGRAM = f'{CUP}pairing_program = ["./pairs", "--dutch", "{{trf}}", "-p"]\
 
 
 def cup(folder: Path, script: str = PAIRS, text: str = WITH_PROGRAM) -> Path:
-    """Write the file of a tournament, and the program beside it."""
+    """Write the file of a tournament, and the program next to it."""
     program = folder / "pairs"
     program.write_text(script)
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -53,7 +53,7 @@ def rounds(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_tournament_is_paired_by_a_program_and_audited_without_it(tmp_path: Path) -> None:
-    """Its release and its output stand in the record; an audit holds the rounds to the rules, and needs no program."""
+    """The record has its release and its output. The audit checks the rounds by the rules, without the program."""
     cup(tmp_path)
     referee("tournament", "cup.toml", "--no-report", cwd=tmp_path)
     found = rounds(tmp_path)
@@ -67,7 +67,7 @@ def test_a_tournament_is_paired_by_a_program_and_audited_without_it(tmp_path: Pa
 
 
 def test_after_a_failure_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    """With the program corrected, and another command line; or without it, by the built-in library."""
+    """With the corrected program, and another command line; or without it, by the built-in library."""
     cup(tmp_path, "#!/bin/sh\necho 'no licence' >&2; exit 3\n")
     told = referee("tournament", "cup.toml", "--no-report", cwd=tmp_path, status=1).stderr
     assert "round 1 is not paired by pairs: it ended with exit status 3: no licence\nnothing is lost: " in told
@@ -89,7 +89,7 @@ def test_after_a_failure_it_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_tournament_that_began_without_a_program_takes_none(tmp_path: Path) -> None:
-    """Whose rules pair its rounds is settled before the first of them."""
+    """The first round decides how rounds are paired."""
     cup(tmp_path, text=CUP + "pairing_limit = 9\n")
     referee("tournament", "cup.toml", "--no-report", cwd=tmp_path)
     (tmp_path / "cup.toml").write_text(WITH_PROGRAM)
@@ -98,7 +98,7 @@ def test_a_tournament_that_began_without_a_program_takes_none(tmp_path: Path) ->
 
 
 def test_a_check_finds_a_program_that_is_not_there(tmp_path: Path) -> None:
-    """As it does with the command of an entrant; the command line is shown as it stands in the file."""
+    """The check is the same as for an entrant's command. The command line is shown as the file has it."""
     cup(tmp_path)
     told = referee("tournament", "cup.toml", "--check", cwd=tmp_path)
     assert 'pairing_program = ["./pairs", "--dutch", "{trf}", "-p"]' in told.stdout
@@ -111,7 +111,7 @@ def test_a_check_finds_a_program_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_what_can_pair_nothing_is_refused_with_its_line(tmp_path: Path) -> None:
-    """A program that is told no file, matches of more than two seats, a format without rounds to pair."""
+    """A program without `{trf}`, matches of more than two seats, a format without rounds to pair."""
     for words, line, why in (
         (WITH_PROGRAM.replace("{trf}", "trf"), 7, 'one of its words must hold "{trf}"'),
         (WITH_PROGRAM.replace('"quincy"', '"quincy"\nseats = 4'), 8, "a pairing_program pairs matches of 2, not of 4"),
@@ -121,6 +121,6 @@ def test_what_can_pair_nothing_is_refused_with_its_line(tmp_path: Path) -> None:
     ):
         cup(tmp_path, text=words)
         told = referee("tournament", "cup.toml", "--check", cwd=tmp_path, status=2).stderr
-        shown = "".join(told.replace("│", " ").split())  # however the terminal breaks its lines
+        shown = "".join(told.replace("│", " ").split())  # wherever the terminal breaks its lines
         assert f"cup.toml:{line}:" in shown
         assert why.replace(" ", "") in shown

@@ -1,4 +1,4 @@
-"""A practice match on a contest's site, as its author finds it: asked for, killed with the host, played, seen alone."""
+"""A practice match on a contest's site, as its author uses it: requested, killed with the host, played, private."""
 
 import json
 import re
@@ -20,7 +20,7 @@ CUP = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nsandbox = "off"\
 
 
 def test_an_author_practises(tmp_path: Path) -> None:
-    """Once, whatever happens to the host; and nobody else sees it."""
+    """It is played once, whatever happens to the host, and nobody else sees it."""
     (tmp_path / CONTEST).write_text(
         'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
     )
@@ -48,7 +48,7 @@ def test_an_author_practises(tmp_path: Path) -> None:
 
 
 def test_an_author_plays_in_person(tmp_path: Path) -> None:
-    """It is shown its own hand alone, and moves when it is asked; nobody else has the seat; who leaves ends it."""
+    """The author sees only the own hand, and moves when asked. Nobody else has the seat, and leaving ends the match."""
     (tmp_path / CONTEST).write_text(
         'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
     )
@@ -80,7 +80,7 @@ def _state(event: bytes) -> dict[str, Any]:
 
 
 def shown_until(author: Person, text: str) -> None:
-    """Look on as the page does, at each event, until it has a text."""
+    """Watch as the page does, at each event, until it has a text."""
     for _ in author.follow("author/events"):
         if text in author.open("author/practice").decode():
             return

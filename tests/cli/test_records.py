@@ -1,4 +1,4 @@
-"""The commands about records as auditors and authors run them: key, audit, manifest, explain."""
+"""The commands about records, as auditors and authors run them: key, audit, manifest, explain."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bad.py").write_text(PLAYER.replace("{MOVE}", OFF_THE_MAP))
     bad = f"cmd:{sys.executable} bad.py"
     referee("play", "q", "house:dag", bad, "--logs", "logs/first", "--seed", "7", cwd=folder)
-    # Its deal is fair, so any; two lines of four stones take more turns than any test here counts on.
+    # its deal is random: two lines of four stones take more turns than any test here plays
     referee("play", "quincy", "house:greedy", "house:random", "--logs", "logs/second", cwd=folder)
     return folder / "logs"
 
@@ -39,7 +39,7 @@ def record_of(logs: Path, name: str) -> Path:
 
 
 def told(*arguments: str, cwd: Path, status: int = 0) -> str:
-    """Run a command, and return what it says, on one line."""
+    """Run a command, and return its output on one line."""
     done = referee(*arguments, cwd=cwd, status=status)
     assert "Traceback" not in done.stderr
     return " ".join((done.stdout + done.stderr).replace("│", " ").split())
@@ -61,7 +61,7 @@ def test_a_key_is_made_shown_and_exported(tmp_path: Path) -> None:
 
 
 def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
-    """The key is made on first use, and the record holds for it and for no other."""
+    """The key is made on first use, and the record holds only for it."""
     done = referee("play", "q", "house:dag", "house:dag", "--key", "k.pem", cwd=tmp_path)
     assert "made a key to seal records with: k.pem" in done.stderr
     (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
@@ -74,7 +74,7 @@ def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
 
 
 def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
-    """Every record is listed, with what kind of deal it was and who sealed it."""
+    """Every record is listed, with the kind of its deal and the key that sealed it."""
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
     report = played(referee("audit", ".", "--json", cwd=logs))
     assert report["broken"] == 0
@@ -99,7 +99,7 @@ def test_it_is_told_when_the_seed_of_a_duplicate_deal_opens(tmp_path: Path) -> N
 
 
 def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
-    """With several processes the reports come in the files' order, a broken one among them."""
+    """With several processes the reports come in the order of the files, a broken one among them."""
     data = record_of(logs, "second").read_bytes()
     for number in range(7):
         (tmp_path / f"{number}.jsonl").write_bytes(data if number != 3 else data.replace(b'"turn":2', b'"turn":3', 1))
@@ -110,7 +110,7 @@ def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
 
 
 def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
-    """The head that the client printed is a line of the record; any other is not."""
+    """The head that the client printed is in the record; any other head is not."""
     (words,) = (logs / "first").glob("*.stderr")
     head = words.read_text().split("last head ")[1].split()[0]
     record = str(record_of(logs, "first"))
@@ -119,7 +119,7 @@ def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
 
 
 def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None:
-    """A record has all heads that `play --heads` has published; one with others does not hold."""
+    """A record has all heads that `play --heads` has published; one with other heads does not hold."""
     referee("play", "q", "house:dag", "house:greedy", "--seed", "7", "--heads", "heads.log", cwd=tmp_path)
     heads = tmp_path / "heads.log"
     count = heads.read_text().count("\n")
@@ -134,7 +134,7 @@ def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None
 
 
 def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
-    """Without its end a record is refused, unless unsealed ones are taken."""
+    """A record without its end is refused, except with --unsealed."""
     lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)
     (tmp_path / "m.jsonl").write_bytes(b"".join(lines[:8]) + b'{"n":')
     text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
@@ -150,7 +150,7 @@ def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
 def test_a_fault_of_the_auditor_is_its_own(
     logs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], how: tuple[str, ...]
 ) -> None:
-    """Its exit status is none of a record's; the traceback says over which one it happened, and nothing is accused."""
+    """The exit status differs from that of a broken record. The traceback says at which record it happened."""
 
     def fail(*_args: object) -> None:
         raise AttributeError("a mistake")
@@ -165,7 +165,7 @@ def test_a_fault_of_the_auditor_is_its_own(
 
 
 def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> None:
-    """Once it is written, an audit of the folder finds a record that was taken away."""
+    """Once it is written, an audit of the folder notices a removed record."""
     for name in ("first", "second"):
         (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, name).read_bytes())
     assert "MANIFEST.json: 2 records" in told("manifest", ".", cwd=tmp_path)
@@ -184,7 +184,7 @@ def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> No
 
 
 def test_without_a_manifest_an_audit_says_what_it_can_not_notice(logs: Path, tmp_path: Path) -> None:
-    """Records that no manifest lists are counted, in folders; a file that is named alone misses none."""
+    """In folders, records that no manifest lists are counted; a single file misses none."""
     (tmp_path / "listed").mkdir()
     for name in ("first", "listed/second"):
         (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, Path(name).name).read_bytes())
@@ -197,7 +197,7 @@ def test_without_a_manifest_an_audit_says_what_it_can_not_notice(logs: Path, tmp
 
 
 def test_a_manifest_of_another_key_is_counted_apart(logs: Path, tmp_path: Path) -> None:
-    """Broken are the records that do not hold, and no more."""
+    """Only records that do not hold are broken."""
     (tmp_path / "first.jsonl").write_bytes(record_of(logs, "first").read_bytes())
     told("manifest", ".", cwd=tmp_path)
     text = told("audit", ".", "--key", Sealer.new().public, cwd=tmp_path, status=1)
@@ -206,7 +206,7 @@ def test_a_manifest_of_another_key_is_counted_apart(logs: Path, tmp_path: Path) 
 
 
 def test_a_manifest_wants_sealed_records(logs: Path, tmp_path: Path) -> None:
-    """A folder with an unfinished record, or another referee's, is refused, and the record is named."""
+    """A folder with an unfinished record, or one of another key, is refused, and the record is named."""
     lines = record_of(logs, "first").read_bytes().splitlines(keepends=True)
     path = tmp_path / "m.jsonl"
     path.write_bytes(b"".join(lines[:5]))
@@ -219,7 +219,7 @@ def test_a_manifest_wants_sealed_records(logs: Path, tmp_path: Path) -> None:
 
 
 def test_an_expelled_player_is_told_the_rule_and_its_answer(logs: Path) -> None:
-    """Without a seat it is about the one that was expelled: rule, text, source, reason and answer."""
+    """Without a seat, the expelled player is explained: rule, text, source, reason and answer."""
     text = told("explain", str(record_of(logs, "first")), cwd=logs)
     for part in (
         "seat 1, player2",
@@ -233,7 +233,7 @@ def test_an_expelled_player_is_told_the_rule_and_its_answer(logs: Path) -> None:
 
 
 def test_every_answer_has_its_times(logs: Path) -> None:
-    """Program and wire add up to what was used, the referee's own time is apart, and the limit stands beside it.
+    """Program and wire add up to the used time; the referee's own time is separate, and the limit is next to it.
 
     A turn may go on with another move; what its earlier moves took is off the limit of the next one.
     """
@@ -262,7 +262,7 @@ def strings_of(value: Any) -> set[str]:
 
 
 def test_nothing_of_other_seats_is_shown(logs: Path, tmp_path: Path) -> None:
-    """An explanation and a redacted record hold no seed, and no move, view or draw of the other seat."""
+    """An explanation and a redacted record have no seed, and no move, view or draw of the other seat."""
     record, redacted = record_of(logs, "second"), tmp_path / "redacted.rec"
     found = played(referee("explain", str(record), "0", "--redact", str(redacted), "--json", cwd=logs))
     views = [part["content"]["view"] for part in found["conversation"] if part["content"].get("view")]
@@ -290,7 +290,7 @@ def _owner(line: Any, path: str) -> int | None:
 
 
 def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) -> None:
-    """Its chain, what it shows, and its seal are verified and explained; what is hidden keeps it from a whole audit."""
+    """Its chain, its visible fields and its seal are verified. Its hidden fields prevent a whole audit."""
     path = tmp_path / "redacted.rec"
     said = told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
@@ -300,7 +300,7 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     assert "verified: chain, seal, shown fields, times; not: shuffle, views, moves" in text
     again = told("explain", str(path), "1", cwd=logs)
     before, printed, after = said.partition(" its program printed last ")
-    assert printed  # by a program of this machine, which the redacted record was not handed out with
+    assert printed  # by a program of this machine, which did not come with the redacted record
     before = before.replace(str(record_of(logs, "first")), str(path))  # in the command that shows the view
     assert f"{again} written: {path}" == f"{before} {after[after.index('answers and their times') :]}"
     assert told("explain", str(path), cwd=logs) == again
@@ -311,7 +311,7 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
 
 
 def test_with_the_seed_the_deal_of_a_redacted_record_is_verified(logs: Path, tmp_path: Path) -> None:
-    """The seed is at the end of the whole record; another one is not the one that was committed to."""
+    """The whole record has the seed at its end; another seed does not fit the commitment."""
     path, whole = tmp_path / "redacted.rec", record_of(logs, "first")
     told("explain", str(whole), "--redact", str(path), cwd=logs)
     seed = json.loads(whole.read_bytes().splitlines()[-2])["open"]["seed"][1]
@@ -323,7 +323,7 @@ def test_with_the_seed_the_deal_of_a_redacted_record_is_verified(logs: Path, tmp
 
 @pytest.mark.parametrize("arguments", [(), ("--json",), ("--html", "page"), ("--svg", "page")])
 def test_a_redacted_record_is_not_replayed(logs: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """The boards follow from what is hidden: what the record is, and what shows it, is said."""
+    """The boards follow from hidden fields; the message says what the record is, and which command shows it."""
     told("explain", str(record_of(logs, "first")), "--redact", "mine.jsonl", cwd=tmp_path)
     text = told("replay", "mine.jsonl", *arguments, cwd=tmp_path, status=1)
     assert "expected a whole record; found a redacted one" in text
@@ -333,7 +333,7 @@ def test_a_redacted_record_is_not_replayed(logs: Path, tmp_path: Path, arguments
 
 @pytest.mark.forges
 def test_a_record_with_something_left_out_is_not_taken_for_redacted(logs: Path, tmp_path: Path) -> None:
-    """Redacted is what shows all that one seat may see and nothing else; who hides a single move hides it in vain."""
+    """A redacted record shows everything that one seat may see, and nothing else; hiding a single move fails."""
     lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)
     number, line = next((number, line) for number, line in enumerate(lines) if b'"event.move":' in line)
     whole = json.loads(line)
@@ -345,7 +345,7 @@ def test_a_record_with_something_left_out_is_not_taken_for_redacted(logs: Path, 
 
 
 def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: Path) -> None:
-    """A head that it does not have is missed, and it explains nothing to another seat than its own."""
+    """A missing head is reported, and only its own seat can be explained."""
     path = tmp_path / "redacted.rec"
     told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
     text = told("audit", str(path), "--head", "a" * 64, cwd=logs, status=1)
@@ -355,7 +355,7 @@ def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: 
 
 @pytest.mark.forges
 def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
-    """What is no record, seat or turn, and a file in the way are told apart, with what may be meant."""
+    """A file that is no record, a wrong seat or turn, and a file in the way have different errors, with suggestions."""
     record = str(record_of(logs, "second"))
     (tmp_path / "there").write_text("")
     assert "in the folder . there is none" in told("explain", ".", cwd=tmp_path, status=2)
@@ -381,7 +381,7 @@ def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_fault_in_explaining_is_no_fault_of_the_record(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the program's own is told with its traceback and a status of its own, whatever kind it is."""
+    """Any exception of the program itself is shown with its traceback and a status of its own."""
     for kind in (AttributeError, KeyError, TypeError, ValueError, StopIteration):
 
         def fail(*_args: object, kind: type[Exception] = kind) -> None:

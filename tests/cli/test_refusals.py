@@ -1,4 +1,4 @@
-"""What the machine refuses, and how it is told: nothing is blamed on the record that is not its own."""
+"""Refusals of the machine: the record is blamed only for its own faults."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from referee.record.writer import NotWritten, RecordWriter
 
 @pytest.mark.forges
 def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A full disk is told with the record's path and what became of it."""
+    """For a full disk, the error names the record and its state."""
     path = tmp_path / "m1.jsonl"
     writer = RecordWriter(path, Sealer.new())
     full = os.open("/dev/full", os.O_WRONLY)
@@ -39,7 +39,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
 def test_other_refusals_are_not_blamed_on_the_record(
     error: OSError, kind: type[BaseException], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A program, a port or a file that the machine refuses is told as what it is; a path is one that was given."""
+    """The error for a program, a port or a file names that; a path is one that the user gave."""
     assert not isinstance(error, NotWritten)
     with pytest.raises(kind) as raised, word_errors():
         raise error

@@ -20,7 +20,7 @@ TURNS = 6
 
 
 def replay(*arguments: str | Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
-    """Run the command with its output read by nobody in person, and check its exit status."""
+    """Run the command with its output in a pipe, and check its exit status."""
     return referee("replay", *map(str, arguments), status=status)
 
 
@@ -34,7 +34,7 @@ def record(tmp_path: Path) -> Path:
 
 
 def test_a_pipe_gets_all_turns(record: Path) -> None:
-    """Every turn with its seat, its move and its board; the ranking at the end; nothing that only a terminal reads."""
+    """Every turn with its seat, its move and its board, and the ranking at the end; no control sequences."""
     text = replay(record).stdout
     turns = re.findall(r"^turn (\d+): seat \d, (?:ada|bob|cleo|dan)", text, re.MULTILINE)
     result = load_json(record)["result"]
@@ -50,7 +50,7 @@ def load_json(record: Path, *options: str) -> Any:
 
 
 def test_json_tells_every_answer(record: Path) -> None:
-    """One object: all moves by turn and seat, and the result; of one turn, if one is wanted."""
+    """One object with all moves by turn and seat, and the result; or with one turn."""
     whole = load_json(record)
     assert [(move["turn"], move["seat"]) for move in whole["turns"]] == [
         (turn, (turn - 1) % 4) for turn in range(1, whole["result"]["turns"] + 1)
@@ -67,7 +67,7 @@ def test_one_turn(record: Path, turn: str, says: str) -> None:
 
 
 def test_hostile_players_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
-    """Names, moves and details are printed as what they are: no escape of theirs, no markup, no crash of ours."""
+    """Names, moves and details are printed literally: no escapes, no markup, no crash."""
     text = replay(hostile().write(tmp_path / "match.jsonl")).stdout
     assert "\x1b" not in text
     assert "\\x1b[2J\\x1b[31m[/red][bold]" in text
@@ -84,7 +84,7 @@ def test_hostile_players_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
 
 
 def test_svg_to_stdout_and_to_a_file(record: Path, tmp_path: Path) -> None:
-    """The drawing is a document of its own, with the players' names; stdout has it alone, a file has the same."""
+    """The drawing is a whole document with the players' names. Stdout has only it, and a file has the same."""
     printed = replay(record, "--turn", "3", "--svg", "-").stdout
     assert {"ada", "bob", "cleo", "dan"} <= {element.text for element in ET.fromstring(printed).iter()}
     path = tmp_path / "board.svg"
@@ -94,7 +94,7 @@ def test_svg_to_stdout_and_to_a_file(record: Path, tmp_path: Path) -> None:
 
 
 def test_svg_of_the_last_turn(record: Path) -> None:
-    """Without a turn the last board is drawn, on which nobody is to move."""
+    """By default the last board is drawn, on which nobody is to move."""
     last = str(load_json(record)["result"]["turns"])
     printed = replay(record, "--svg", "-").stdout
     assert printed == replay(record, "--turn", last, "--svg", "-").stdout
@@ -103,7 +103,7 @@ def test_svg_of_the_last_turn(record: Path) -> None:
 
 
 def test_html_to_a_file(record: Path, tmp_path: Path) -> None:
-    """The page is written and its path shown; with --json the path stands in the object."""
+    """The page is written and its path printed; with --json the object has the path."""
     path = tmp_path / "page.html"
     assert replay(record, "--html", path).stdout == f"written: {path}\n"
     page = path.read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def test_html_to_a_file(record: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [("--html",), ("--turn", "1", "--svg"), ("--svg",)])
 def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    """A file that exists stays as it is, until --force; the record itself stays even then."""
+    """An existing file stays until --force; the record itself stays even then."""
     path = tmp_path / "there.txt"
     path.write_text("mine")
     told = replay(record, *options, path, status=2).stderr
@@ -135,7 +135,7 @@ def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: t
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """Give the addresses that a browser was asked to open; a temporary file goes into the test's folder."""
+    """Return the addresses that a browser was asked to open; temporary files go into the test's folder."""
     addresses: list[str] = []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
@@ -148,7 +148,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def test_a_browser_opens_the_page(record: Path, tmp_path: Path, opened: list[str]) -> None:
-    """It is shown the file of --html, or else a temporary one with the same page."""
+    """It is the file of --html, or a temporary one with the same page."""
     page = tmp_path / "a page.html"
     replay(record, "--html", page, "--open")
     told = replay(record, "--open").stdout
@@ -160,7 +160,7 @@ def test_a_browser_opens_the_page(record: Path, tmp_path: Path, opened: list[str
 
 @pytest.mark.usefixtures("opened")
 def test_where_there_is_no_browser(record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of --html stays, and its path is told, with status 1; of a temporary one nothing is left behind."""
+    """The page of --html stays, and its path is printed, with status 1; a temporary page is removed."""
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     page = tmp_path / "page.html"
     assert f"no browser was found here: open {page} in one" in replay(record, "--open", "--html", page, status=1).stderr
@@ -191,13 +191,13 @@ def test_where_there_is_no_browser(record: Path, tmp_path: Path, monkeypatch: py
     ],
 )
 def test_mistakes_are_named(record: Path, options: tuple[str, ...], complaint: str) -> None:
-    """A wrong use ends with status 2 and a sentence that says what is wrong."""
+    """A usage error ends with status 2 and a sentence that says what is wrong."""
     told = replay(record, *options, status=2).stderr
     assert complaint in " ".join(told.replace("│", " ").split())
 
 
 def test_no_board_before_the_deal(tmp_path: Path) -> None:
-    """Of a match that lost its players before the deal the expulsions are shown; there is no board to draw."""
+    """If all players are lost before the deal, the expulsions are shown, and there is no board."""
     path = cut(ordinary(1, nonces=False), 1, lost(0, 0.1), lost(1, 0.2)).write(tmp_path / "match.jsonl")
     text = replay(path).stdout
     assert text.count("cause: disconnected") == text.count("nothing was dealt yet") == 2
@@ -208,7 +208,7 @@ def test_no_board_before_the_deal(tmp_path: Path) -> None:
 
 
 def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
-    """Where nothing has happened yet, the text says so and no turn can be picked."""
+    """The text says that nothing has happened yet, and no turn can be picked."""
     path = cut(ordinary(1, nonces=False), 2).write(tmp_path / "match.jsonl")
     assert replay(path).stdout == "the match was not finished\n"
     assert "there is no turn 0" in " ".join(replay(path, "--turn", "0", status=2).stderr.split())
@@ -226,7 +226,7 @@ def test_a_record_that_does_not_hold(record: Path, tmp_path: Path, options: tupl
 
 
 def test_a_secret_match(tmp_path: Path) -> None:
-    """Of an unfinished match whose seed is sealed nothing can be shown."""
+    """An unfinished match with an encrypted seed can't be shown."""
     half = cut(ordinary(TURNS), 9)
     path = Story(half.match, half.steps, is_fixed=False).write(tmp_path / "match.jsonl")
     assert "still secret" in " ".join(replay(path, status=1).stderr.split())

@@ -1,4 +1,4 @@
-"""`referee report`: what is written where, what is told, and what is refused."""
+"""`referee report`: its files, its output, and its errors."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ FILES |= {"matches.pgn", "tournament.trf", "tournament.sqlite"}
 
 
 def run(*arguments: str | Path, status: int = 0) -> Result:
-    """Run the command, its records read in this process unless said otherwise, and check its exit status."""
+    """Run the command, by default reading the records in this process, and check its exit status."""
     jobs = () if "--jobs" in arguments else ("--jobs", "1")
     done = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["report", *map(str, arguments), *jobs])
     assert status == done.exit_code, done.output
@@ -37,19 +37,19 @@ def words(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give the folder of a tournament of more records than are read in one process."""
+    """Return the folder of a tournament with more records than one process reads."""
     cast = Cast(cheats={1: 1}, dead=frozenset({5}), void=frozenset({3}))
     return Stage(spec(7, "roundrobin"), tmp_path_factory.mktemp("made") / "cup", cast).play()
 
 
 @pytest.fixture
 def cup(made: Stage, tmp_path: Path) -> Path:
-    """Give a copy of the folder, to be spoilt."""
+    """Return a copy of the folder, which a test may spoil."""
     return Path(shutil.copytree(made.folder, tmp_path / "cup"))
 
 
 def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
-    """Page, tables, object, moves and the pages of fouls; the standings and the paths are told."""
+    """The folder gets page, tables, object, moves and the pages of fouls; the standings and the paths are printed."""
     before = {path.name for path in cup.iterdir()}
     text = run(cup).stdout
     assert {path.name for path in cup.iterdir()} - before == {*FILES, "entrants", "replays"}
@@ -64,14 +64,14 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """Return what the files of a report say; a database counts its changes, so its rows are compared."""
+    """Return the content of a report's files; a database counts its changes, so its rows are compared."""
     told: dict[str, Any] = {name: (folder / name).read_bytes() for name in FILES if not name.endswith(".sqlite")}
     with closing(sqlite3.connect(folder / "tournament.sqlite")) as database:
         return told | {"rows": sorted(database.iterdump())}
 
 
 def test_the_same_records_make_the_same_files(cup: Path) -> None:
-    """However many processes read them, and whatever was written before."""
+    """The number of processes and earlier files make no difference."""
     run(cup)
     once = contents(cup)
     shutil.rmtree(cup / "replays")
@@ -82,7 +82,7 @@ def test_the_same_records_make_the_same_files(cup: Path) -> None:
 
 
 def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> None:
-    """Each kind of file goes where it is told to; one object says where, and how it stands."""
+    """Each kind of file goes to its option's place; one object has the paths and the standings."""
     where = ("--html", tmp_path / "a.html", "--csv", tmp_path / "tables", "--pgn", tmp_path / "a.txt")
     found: Any = json.loads(run(cup, "--json", "--replays", "none", *where).stdout)
     assert found["written"] == {
@@ -102,7 +102,7 @@ def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> 
 
 
 def test_a_running_tournament(tmp_path: Path) -> None:
-    """Matches that go on, or have hardly begun, are counted and left out; a torn last line is no matter."""
+    """Matches that are running or have hardly begun are counted and left out; a torn last line is ignored."""
     stage = Stage(spec(6, "roundrobin"), tmp_path / "cup")
     first, second, third, *_ = stage.tournament.fixtures()
     stage.play_one(first)
@@ -128,7 +128,7 @@ def test_a_record_that_does_not_hold(cup: Path, made: Stage) -> None:
 
 
 def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
-    """Its result stands in the tournament's record, and in the report; that it has to be there, an audit says."""
+    """The tournament's record has its result, and so has the report; an audit reports the missing file."""
     match = made.entries[2].match
     (cup / f"{match}.jsonl").unlink()
     run(cup)
@@ -154,7 +154,7 @@ def test_a_folder_without_a_tournament(tmp_path: Path) -> None:
 def test_a_tournament_that_could_not_be_played_here(
     tmp_path: Path, more: dict[str, Any], status: int, complaint: str
 ) -> None:
-    """A format or a tie-break that this installation does not have is named."""
+    """A format or a tie-break that is not installed is named."""
     with closing(TournamentWriter(tmp_path / "cup.jsonl", SEALER)) as writer:
         writer.write_header(spec(4, **more), SALT, {}, referee="0.0", opened=AT)
         writer.seal()

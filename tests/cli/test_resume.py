@@ -1,4 +1,4 @@
-"""A referee that is killed in the middle of a match: what it leaves behind is a valid beginning, and is played on."""
+"""A referee that is killed in mid-match leaves a valid beginning of a record, from which the match goes on."""
 
 import contextlib
 import json
@@ -23,15 +23,15 @@ from ..peers import q_assassin
 from .calling import played, referee
 
 SEED = "2"
-"""A deal that is played in 69 turns."""
+"""Seed of a deal that is played in 69 turns."""
 FREE = ("--sandbox", "off")
 """A program in a sandbox does not see its referee, and can't kill it."""
 MATCHES, KILLS = 12, 5
-"""Of each match, so that there are more than fifty instants, all over a match."""
+"""Kills in each match, so that there are more than fifty instants, all over a match."""
 MOST_TURNS = 10
-"""Of the assassin's, of which it has 34 in that match, from one kill to the next."""
+"""Turns of the assassin from one kill to the next; it has 34 in that match."""
 LONGEST_US = 4000.0
-"""More than a turn takes: so the kill hits every stage of one."""
+"""Longer than a turn takes, so a kill hits every stage of one."""
 
 
 def played_until_killed(folder: Path, mark: Path, *instants: tuple[int, float]) -> Path:
@@ -51,14 +51,14 @@ def killed(*arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return the match that nobody kills, as `play --json` tells it."""
+    """Return the match without a kill, as `play --json` prints it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     return played(referee("play", "q", "house:dag", "house:ldasg", "--seed", SEED, "--json", cwd=folder))
 
 
 @pytest.mark.parametrize("number", range(MATCHES))
 def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, undisturbed: Any, number: int) -> None:
-    """Wherever it died, the resumed match has the moves, the scores and the ranking of the undisturbed one."""
+    """Wherever it crashed, the resumed match has the moves, the scores and the ranking of the undisturbed one."""
     random, mark, games = Random(number), tmp_path / "killed", load().game
     instants = [(random.randint(1, MOST_TURNS), random.uniform(0, LONGEST_US)) for _ in range(KILLS)]
     record = played_until_killed(tmp_path / "logs", mark, *instants)
@@ -71,7 +71,7 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
         assert after.transitions[: len(before.transitions)] == before.transitions
         assert (
             len(after.transitions) > len(before.transitions) or after.result is not None
-        )  # it was killed behind the last move
+        )  # it was killed after the last move
     whole = audit(record, games)
     assert mark.exists()
     assert whole.result is not None
@@ -86,7 +86,7 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
 
 
 def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
-    """The instants of a resumed match go on from the last one on record."""
+    """The instants of a resumed match follow the last one on record."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (5, 0.0))
     before = audit(record, load().game, is_strict=False)
     referee("play", "--resume", str(record), cwd=tmp_path)
@@ -99,7 +99,7 @@ def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> None:
-    """A finished record, another referee's, no record at all, and players besides a record: each is told apart."""
+    """A finished record, another referee's, a missing one, and players next to a record have different errors."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     name, other = str(record), str(tmp_path / "other.pem")
     assert "the one at hand; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
@@ -111,7 +111,7 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> Non
 
 
 def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
-    """Players given by a path within the folder of then are found; one that is gone stops it, and nothing is played."""
+    """Players given by a relative path are found in the first folder; a missing one stops it, and nothing is played."""
     (tmp_path / "then").mkdir()
     (tmp_path / "then" / "assassin.py").write_text(Path(q_assassin.__file__).read_text())
     mark = tmp_path / "killed"
@@ -131,7 +131,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
 
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
-    """Half a line at the end is no obstacle: its event has never been acted on."""
+    """Nothing has followed from half a line at the end."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     lines = record.read_bytes().splitlines(keepends=True)
     whole = lines[:-1] if lines[-1].endswith(b"\n") else lines[:-2]
@@ -162,7 +162,7 @@ print(ended.verdict.finding, ended.message.void, flush=True)
 
 
 def test_players_of_a_served_match_come_back(tmp_path: Path) -> None:
-    """Killed while a player thinks, a server started again takes both back by their tokens, and nobody fouls."""
+    """Killed while a player thinks, a restarted server takes both back by their tokens, and nobody fouls."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address, fifo = f"tcp:127.0.0.1:{port}", tmp_path / "fifo"
@@ -193,7 +193,7 @@ def test_players_of_a_served_match_come_back(tmp_path: Path) -> None:
 
 
 def _told(folder: Path, *arguments: str, status: int) -> str:
-    """Return what a `play` that fails says, in one line."""
+    """Return the error of a `play` that fails, in one line."""
     done = referee("play", *arguments, cwd=folder, status=status, is_stopped_early=True)
     assert "Traceback" not in done.stderr
     return " ".join((done.stdout + done.stderr).replace("│", " ").split())

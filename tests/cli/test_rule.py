@@ -1,4 +1,4 @@
-"""`referee rule` and `referee join-tournament`: what is handed in, what is refused, and what the next referee does."""
+"""`referee rule` and `referee join-tournament`: requests, refusals, and their effect on the next run."""
 
 import json
 import os
@@ -67,18 +67,18 @@ def over(played: Path, tmp_path: Path) -> Path:
 
 
 def rule(folder: Path, *arguments: str, status: int = 0) -> str:
-    """Rule on the cup, and return what is said."""
+    """Rule on the cup, and return the output."""
     done = referee("rule", "logs/cup", *arguments, "--reason", "so decided", "--by", "Ada", cwd=folder, status=status)
     return said(done)
 
 
 def said(done: "subprocess.CompletedProcess[str]") -> str:
-    """Return what a command said, without frames and line ends."""
+    """Return a command's output without frames and line ends."""
     return " ".join((done.stdout + done.stderr).replace("│", " ").split())
 
 
 def run(folder: Path, status: int = 0) -> list[Any]:
-    """Run the cup, or go on with it, and return what is told."""
+    """Run the cup, or go on with it, and return the output."""
     done = referee("tournament", "cup.toml", "--json", cwd=folder, status=status)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -89,7 +89,7 @@ def notes(told: list[Any]) -> list[str]:
 
 
 def history(folder: Path) -> History:
-    """Return the cup as its record has it, whether it was left in order or not."""
+    """Return the cup as its record has it, whether the referee stopped in order or not."""
     record = read_tournament(record_path(folder / "logs" / "cup", "cup"))
     found = History(new_tournament(record.header.spec, find_format(record.header.spec.format), record.header.salt))
     for _ in refold(record, found.take):
@@ -118,7 +118,7 @@ def points(folder: Path) -> dict[str, float]:
 
 
 def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_ruling(over: Path) -> None:
-    """The request waits in a file; the record tells who decided what and why, and nothing is removed from it."""
+    """The request waits in a file. The record has who decided what and why, and nothing is removed from it."""
     assert "the ruling was handed in; no referee runs cup now: run `referee tournament`" in rule(
         over, "withdraw", "random1"
     )
@@ -137,7 +137,7 @@ def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_rulin
 
 
 def test_who_is_disqualified_comes_last(over: Path) -> None:
-    """Whatever its points; the report says so."""
+    """Its points do not matter; the report says so."""
     best = history(over).tournament
     name = best.spec.entrants[best.standings()[0].entrant].name
     rule(over, "disqualify", name)
@@ -146,7 +146,7 @@ def test_who_is_disqualified_comes_last(over: Path) -> None:
 
 
 def test_a_match_is_awarded_and_voided(over: Path) -> None:
-    """Its points go to whom it is awarded to, or to nobody; its record stays."""
+    """Its points go to the winner of the award, or to nobody; its record stays."""
     entry = next(entry for entry in history(over).entries if entry.match == FIRST)
     before, loser = points(over), entry.names[entry.ranking[-1][0]]
     rule(over, "award", FIRST, "--to", loser)
@@ -162,7 +162,7 @@ def test_a_match_is_awarded_and_voided(over: Path) -> None:
 
 
 def test_a_match_is_played_again(over: Path) -> None:
-    """A tournament that was over goes on for it, with the same players, and is over again."""
+    """A finished tournament goes on for it, with the same players, and is finished again."""
     before = history(over)
     rule(over, "replay", FIRST)
     told = run(over)
@@ -175,7 +175,7 @@ def test_a_match_is_played_again(over: Path) -> None:
 
 
 def test_a_ruling_is_handed_in_as_json(over: Path) -> None:
-    """For programs: the tournament, the request's file, and whether somebody runs it now."""
+    """The object has the tournament, the request's file, and whether a referee is running it."""
     words = ("rule", "logs/cup", "withdraw", "random1", "--reason", "so decided", "--json")
     told = json.loads(referee(*words, cwd=over).stdout)
     (path,) = (over / "logs" / "cup" / FOLDER).iterdir()
@@ -205,14 +205,13 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
 def test_a_ruling_that_makes_no_sense_is_refused_at_once(over: Path, arguments: tuple[str, ...], why: str) -> None:
-    """Status 2, why, and no request is left behind."""
+    """Status 2 with the reason, and no request is left."""
     words = ("rule", "logs/cup", "--reason", "so decided", *arguments)
     assert why in said(referee(*words, cwd=over, status=2))
     assert not (over / "logs" / "cup" / FOLDER).exists()
 
 
 def test_a_match_is_awarded_to_one_of_its_players_alone(over: Path) -> None:
-    """Not to somebody else of the tournament."""
     entry = next(entry for entry in history(over).entries if entry.match == FIRST)
     other = next(entrant.name for entrant in history(over).tournament.spec.entrants if entrant.name not in entry.names)
     assert f"{other} does not play {FIRST}" in rule(over, "award", FIRST, "--to", other, status=2)
@@ -223,7 +222,7 @@ def test_a_match_is_awarded_to_one_of_its_players_alone(over: Path) -> None:
 )
 @pytest.mark.parametrize(("where", "why"), [("logs/cap", "logs/cap"), (".", "holds no tournament")])
 def test_a_folder_without_the_tournament_is_named(over: Path, command: tuple[str, ...], where: str, why: str) -> None:
-    """A misspelt one, or the one above."""
+    """A misspelt folder, or the one above it."""
     assert why in said(referee(*(word.format(where) for word in command), cwd=over, status=2))
 
 
@@ -231,7 +230,7 @@ def test_a_folder_without_the_tournament_is_named(over: Path, command: tuple[str
 
 
 def test_garbage_among_the_requests_is_put_aside_and_told(over: Path) -> None:
-    """It stops nobody: what was asked for beside it is done."""
+    """It stops nobody: the requests next to it are carried out."""
     rule(over, "withdraw", "random1")
     folder = over / "logs" / "cup" / FOLDER
     for name, text in (("a", "nonsense"), ("b", "{}"), ("c", '{"ruling":{"id":"0","kind":"fine"}}')):
@@ -243,7 +242,7 @@ def test_garbage_among_the_requests_is_put_aside_and_told(over: Path) -> None:
 
 
 def test_a_request_is_carried_out_once_though_the_referee_was_killed(over: Path) -> None:
-    """Between the line in the record and the removal of the file: the next run only removes it."""
+    """If it is killed between the line in the record and the removal of the file, the next run only removes it."""
     rule(over, "replay", FIRST)
     (path,) = (over / "logs" / "cup" / FOLDER).iterdir()
     request = path.read_bytes()
@@ -254,7 +253,7 @@ def test_a_request_is_carried_out_once_though_the_referee_was_killed(over: Path)
 
 
 def test_a_ruling_that_no_longer_makes_sense_is_told(over: Path) -> None:
-    """Two that were handed in before anybody ran the tournament: the second one comes too late."""
+    """Two rulings are requested before the tournament runs; the second one comes too late."""
     rule(over, "withdraw", "random1")
     rule(over, "withdraw", "random1")
     told = notes(run(over))
@@ -268,7 +267,7 @@ def test_a_ruling_that_no_longer_makes_sense_is_told(over: Path) -> None:
 
 @contextmanager
 def running(folder: Path) -> Iterator[Iterator[Any]]:
-    """Run the cup where no match can be begun for want of room, and yield what is told, until it is stopped."""
+    """Run the cup on a full disk, where no match can begin, and yield its output, until it is stopped."""
     command = [warm.program(), "tournament", "cup.toml", "--json"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -283,7 +282,7 @@ def running(folder: Path) -> Iterator[Iterator[Any]]:
 
 
 def test_the_referee_that_runs_a_tournament_takes_requests_in(tmp_path: Path) -> None:
-    """A ruling and somebody who joins, while it waits for room; another referee is not needed."""
+    """A ruling and a late entrant, while it waits for room, without another referee."""
     begun(tmp_path, most=2, more="min_free_mib = 1e12")
     with running(tmp_path) as told:
         words = "the ruling was handed in; the referee that runs cup carries it out within a second"
@@ -300,12 +299,12 @@ def test_the_referee_that_runs_a_tournament_takes_requests_in(tmp_path: Path) ->
 
 
 def join(folder: Path, *arguments: str, status: int = 0) -> str:
-    """Ask to join the cup, and return what is said."""
+    """Ask to join the cup, and return the output."""
     return said(referee("join-tournament", "logs/cup", *arguments, cwd=folder, status=status))
 
 
 def test_who_joins_a_swiss_gets_late_byes_and_plays_the_rounds_that_are_left(tmp_path: Path) -> None:
-    """What they are worth, the file says; the tournament's file need not name it, and a killed referee adds it once."""
+    """The file sets what they are worth. The entrant need not be in the file, and a killed referee adds it once."""
     begun(tmp_path, most=2, more="[scoring]\nlate_bye = 0.25\n")
     assert "the entrant was handed in; no referee runs cup now" in join(tmp_path, "house:random", "--name", "late")
     (path,) = (tmp_path / "logs" / "cup" / FOLDER).iterdir()
@@ -325,7 +324,7 @@ def test_who_joins_a_swiss_gets_late_byes_and_plays_the_rounds_that_are_left(tmp
 
 
 def test_who_joins_a_ladder_plays_in_it(tmp_path: Path) -> None:
-    """Of a new one the least is known, so that a match with it tells most."""
+    """A match with a new entrant tells most, because the least is known of it."""
     begun(tmp_path, LADDER, most=2)
     join(tmp_path, "house:random", "--name", "late")
     told = run(tmp_path)
@@ -339,7 +338,7 @@ def test_who_joins_a_ladder_plays_in_it(tmp_path: Path) -> None:
     [(CUP, "", True), (LADDER, "", True), (CUP, 'programs = "kept"', False), (LADDER, "", False)],
 )
 def test_an_entrant_that_joins_has_one_version(tmp_path: Path, text: str, more: str, *, is_requested: bool) -> None:
-    """Its program is the one it joined with: it changes only when its folder does, also when the referee resumes."""
+    """Its program is the one it joined with. It changes only with its folder, also when the referee resumes."""
     (tmp_path / "players").mkdir()
     (tmp_path / "elsewhere").mkdir()
     for name in ("one", "two", "three", "four"):
@@ -374,6 +373,6 @@ def test_an_entrant_that_joins_has_one_version(tmp_path: Path, text: str, more: 
     ],
 )
 def test_who_can_not_join_is_told_why(over: Path, arguments: tuple[str, ...], why: str) -> None:
-    """Status 2, and no request is left behind."""
+    """Status 2, and no request is left."""
     assert why in join(over, *arguments, status=2)
     assert not (over / "logs" / "cup" / FOLDER).exists()

@@ -1,4 +1,4 @@
-"""`referee serve` as an organiser of remote players runs it: tokens, TLS, lots, players that come back, its monitor."""
+"""`referee serve` as an organiser of remote players runs it: tokens, TLS, lots, returning players, its monitor."""
 
 import json
 import re
@@ -34,7 +34,7 @@ LOCAL = "127.0.0.1"
 
 @contextmanager
 def serving(cwd: Path, *arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """Run `serve q`, and yield the process and the address it listens on; it must end by itself, and well."""
+    """Run `serve q`, and yield the process and its address; it must end by itself, with status 0."""
     command = [warm.program(), "serve", "q", "--wait", "60", *arguments]
     with subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
@@ -60,7 +60,7 @@ def playing(address: str, name: str, **options: Any) -> threading.Thread:
 
 
 def certificate(folder: Path) -> Path:
-    """Write a certificate for this machine that signs itself, with its key; return its path."""
+    """Write a self-signed certificate for this machine, with its key; return its path."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "referee")])
     now = datetime.now(UTC)
@@ -94,7 +94,7 @@ def header_of(cwd: Path) -> Any:
 
 
 def test_known_players_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token names its player and its seat, over TLS too; whoever has none is refused, and that is in the log.
+    """A token decides name and seat, over TLS too. A player without one is refused, which the log says.
 
     With --json, stderr says where to connect all the same.
     """
@@ -116,7 +116,7 @@ def test_known_players_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_seats_by_lot_and_the_monitor(tmp_path: Path) -> None:
-    """The lot is in the record and follows from the seed; the monitor counts while the match is waited for."""
+    """The record has the lot, which follows from the seed; the monitor counts while the match waits."""
     monitor = f"tcp:{free_port()}:interface={LOCAL}"
     listen = ("--listen", f"tcp:0:interface={LOCAL}", "--max", "3", "--lot", "--metrics", monitor)
     with serving(tmp_path, *listen) as (_, address):
@@ -137,7 +137,7 @@ def test_seats_by_lot_and_the_monitor(tmp_path: Path) -> None:
 
 
 def test_a_player_comes_back(tmp_path: Path) -> None:
-    """A connection that breaks in the middle of a match is no foul where the organiser lets players come back."""
+    """A connection that breaks during a match is no foul if the organiser lets players return."""
     with serving(tmp_path, "--listen", f"tcp:0:interface={LOCAL}", "--max", "2", "--come-back", "20") as (_, address):
         breaks = iter([True])
         offers: list[Terms] = []
@@ -172,7 +172,7 @@ def test_a_player_comes_back(tmp_path: Path) -> None:
 
 
 def test_tokens_are_shown_once_and_kept_as_hashes(tmp_path: Path) -> None:
-    """The file has no token, only its owner can read it, and the order of the names is kept."""
+    """The file has no token, only its owner can read it, and the order of the names stays."""
     made = tokens(tmp_path, "bob", "ada")
     path = tmp_path / "players.toml"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -182,7 +182,7 @@ def test_tokens_are_shown_once_and_kept_as_hashes(tmp_path: Path) -> None:
 
 
 def test_a_token_is_renewed_only_on_demand(tmp_path: Path) -> None:
-    """Nobody loses its token by mistake; --renew gives another one, and the others keep theirs."""
+    """--renew gives another one, and the others keep theirs."""
     first = tokens(tmp_path, "ada", "bob")
     assert "has a token already" in referee("token", "ada", "--file", "players.toml", cwd=tmp_path, status=2).stderr
     before = (tmp_path / "players.toml").read_text()

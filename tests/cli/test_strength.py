@@ -1,4 +1,4 @@
-"""The strength of a player, from what a comparison says of its matches."""
+"""The strength of a player, computed from the matches of a comparison."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ from referee.programs.build import BUILDS
 
 
 def _closed(ranking: list[list[int]], fouls: list[dict[str, Any]] | None = None, seat: int = 0) -> dict[str, Any]:
-    """Return how a comparison tells of a match of 20 turns, in which ada sat on a seat and used 100 ms."""
+    """Return a comparison's line about a match of 20 turns, in which ada sat on a seat and used 100 ms."""
     names = ["ada", "other"] if seat == 0 else ["other", "ada"]
     used_ms = [100.0, 7.0] if seat == 0 else [7.0, 100.0]
     told = {"names": names, "ranking": ranking, "fouls": fouls or [], "turns": 20, "used_ms": used_ms}
@@ -26,7 +26,7 @@ def _closed(ranking: list[list[int]], fouls: list[dict[str, Any]] | None = None,
 
 
 def _trial(folder: Path, lines: list[dict[str, Any]], status: int) -> Trial:
-    """Return one by a command that says this, whatever it is asked for."""
+    """Return a trial by a command that prints this, whatever its arguments are."""
     script = folder / "says.py"
     text = "\n".join(map(json.dumps, lines))
     script.write_text(f"import sys\nprint({text!r})\nsys.stderr.write('no such thing')\nsys.exit({status})\n")
@@ -47,7 +47,7 @@ END: dict[str, Any] = {"a": "other", "b": "ada", "outcomes_of_b": [0, 0, 1, 0, 3
     ],
 )
 def test_what_matches_say(matches: list[dict[str, Any]], expelled: int, tmp_path: Path) -> None:
-    """The result is that of every comparison, with its interval; a turn took what it used by half of the turns."""
+    """The result has the comparison's interval; a player's time for a turn is its time by half of the turns."""
     trial = _trial(tmp_path, [{"event": "match-opened"}, *matches, END], 1)
     strengths = list(measure(trial, ["quincy"]))
     assert [strength.opponent for strength in strengths] == list(OPPONENTS)
@@ -69,7 +69,7 @@ def test_what_was_not_played_is_told(lines: list[dict[str, Any]], status: int, t
 
 
 def test_which_games_are_played() -> None:
-    """Those that are wanted, else those that it plays; nobody is tried against itself."""
+    """The wanted games, or all that it plays; nobody plays against itself."""
     registry = load()
     assert find_games("house:random", ["quincy"], registry) == ["quincy"]
     assert find_games("house:dag", [], registry) == ["q"]
@@ -93,7 +93,7 @@ class LateProcess:
         self._is_over = False
 
     def wait(self, _limit_s: float | None = None) -> int | None:
-        """Return its exit status; None while it is not stopped."""
+        """Return its exit status; None until it is stopped."""
         return self._status if self._is_over else None
 
     def end(self, _grace_s: float) -> None:
@@ -108,7 +108,7 @@ class LateProcess:
 def test_what_does_not_fit_is_stopped(
     lines: list[dict[str, Any]], status: int, matches: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What was over by then is told, and how much was not; nobody fails for it."""
+    """The matches so far count, and the missing ones are counted; nobody fails for them."""
     (tmp_path / BUILDS).mkdir()
     for name in ("ada.built", "ada.lock"):
         (tmp_path / BUILDS / name).touch()
@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_stopped(
 
 
 def test_games_share_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one does not use is left for those behind it, and no part has more than its most."""
+    """Time that one game does not use is left for the next ones, and no part exceeds its limit."""
     now_s, shares = 0.0, list[float]()
 
     def _part(_trial: Trial, game: str, opponent: str, _folder: Path, limit_s: float) -> Strength:

@@ -1,4 +1,4 @@
-"""What a client asks of an organiser's service: a match by its name, and the verdict on a version."""
+"""Requests of a client to an organiser's service: a match by its name, and the verdict on a version."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from referee.cli.submission_client import PATIENCE_S, ServiceError, await_verdic
 
 
 class Shelf:
-    """A service that has some matches, and keeps what was asked for."""
+    """A service that has some matches, and keeps the requests."""
 
     def __init__(self, *names: Any) -> None:
         self.rows = [name if name is None else {"match": name} for name in names]
@@ -30,7 +30,7 @@ class Shelf:
     ],
 )
 def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -> None:
-    """A match is found by the name that its file has; the whole name goes first."""
+    """A match is found by the name of its file; the whole name has priority."""
     service: Any = Shelf(*names)
     assert find_match(service, "lab-1") == {"name": found}
 
@@ -43,14 +43,14 @@ def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -
     ],
 )
 def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str) -> None:
-    """Where a name is several matches' or nobody's, the author reads what to say instead."""
+    """If a name means several matches or none, the error says what to write instead."""
     service: Any = Shelf(*names)
     with pytest.raises(ServiceError, match=error):
         find_match(service, "lab-1")
 
 
 class Clerk:
-    """A service that tells states, and then the last of them for ever.
+    """A service that answers with some states, and then always with the last of them.
 
     Args:
         states: in answer to one look after the other.
@@ -65,7 +65,7 @@ class Clerk:
 
 
 def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
-    """It is looked for less and less often, and after half an hour no more."""
+    """The client asks less and less often, and stops after half an hour."""
     pauses: list[float] = []
     service: Any = Clerk("waiting", "checking", "passed")
     assert await_verdict(service, 7, print, pauses.append)["state"] == "passed"
@@ -78,7 +78,7 @@ def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
 
 @pytest.mark.parametrize("state", [None, "", "passing", 7, ["passed"], {}])
 def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
-    """It is told at once, in the place of waiting."""
+    """The error comes at once, without waiting."""
     service: Any = Clerk(state)
     with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
         await_verdict(service, 7, print)

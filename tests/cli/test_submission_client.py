@@ -1,4 +1,4 @@
-"""What an author is told where the organiser's service does not take all that is sent."""
+"""Errors for authors if the organiser's service does not take everything that is sent."""
 
 import http.client
 import socket
@@ -14,14 +14,14 @@ ANSWER = b'HTTP/1.1 413 Too Large\r\nContent-Length: 47\r\n\r\n{"error": "it is 
 
 
 def _refuse(connection: http.client.HTTPConnection) -> None:
-    """Be connected to who answers and goes before anything is sent."""
+    """Connect to a server that answers and closes before anything is sent."""
     connection.sock, other = socket.socketpair()
     with other:
         other.sendall(ANSWER)
 
 
 def _reset(_connection: http.client.HTTPConnection) -> None:
-    """Be connected to nobody."""
+    """Connect to a server that resets the connection."""
     raise ConnectionResetError(104, "Connection reset by peer")
 
 
@@ -33,7 +33,7 @@ def _reset(_connection: http.client.HTTPConnection) -> None:
 def test_who_answers_early_is_heard(
     monkeypatch: pytest.MonkeyPatch, connect: object, status: int | None, text: str
 ) -> None:
-    """That it did not take the archive is no reason not to read why."""
+    """Its answer is read although it did not take the archive."""
     monkeypatch.setattr(http.client.HTTPConnection, "connect", connect)
     with pytest.raises(ServiceError, match=text) as found:
         find_service("http://referee", "token", None).upload(b"archive")
@@ -41,7 +41,7 @@ def test_who_answers_early_is_heard(
 
 
 class AnsweringServer:
-    """A server that sends the same to each client, whatever it asks.
+    """A server that sends the same to each client.
 
     Args:
         data: that it sends.
@@ -116,7 +116,7 @@ OTHERS = {
 
 @pytest.mark.parametrize(("scheme", "data", "text"), OTHERS.values(), ids=OTHERS)
 def test_the_author_is_told_what_answers_there(scheme: str, data: bytes, text: str) -> None:
-    """Which scheme is meant, where the service has gone, or that it is no referee at all."""
+    """The scheme is wrong, the service has moved, or it is no referee at all."""
     server = AnsweringServer(data)
     try:
         with pytest.raises(ServiceError) as found:
@@ -127,7 +127,7 @@ def test_the_author_is_told_what_answers_there(scheme: str, data: bytes, text: s
 
 
 def test_what_waits_for_a_request_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server without TLS may say nothing to a handshake."""
+    """A server without TLS may never answer a handshake."""
     monkeypatch.setattr(submit, "CONNECT_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"127.0.0.1:{server.getsockname()[1]}"
@@ -160,7 +160,7 @@ def test_what_waits_for_a_request_is_not_waited_for_long(monkeypatch: pytest.Mon
     ],
 )
 def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None:
-    """In a sentence that shows it, whatever is in it."""
+    """The error is a sentence that shows the address, whatever is in it."""
     with pytest.raises(ServiceError) as found:
         find_service(url, "token", None)
     assert str(found.value) == f"{printable(url)} is no address such as http://HOST:8080, as the organiser gives it"
@@ -171,5 +171,5 @@ def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None
     ("url", "port"), [("http://ü.example", 80), ("https://[::1%25lo]", 443), ("http://a_b.x:0", 0)]
 )
 def test_what_is_an_address(url: str, port: int) -> None:
-    """In letters of any language; a port that is named is the one that is asked."""
+    """Letters of any language are allowed; a given port is used."""
     assert find_service(url, "token", None).port == port

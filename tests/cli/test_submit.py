@@ -1,4 +1,4 @@
-"""`referee submit` and the contest that it hands in to, as users run them: real processes, sockets and checks."""
+"""`referee submit` and the contest behind it, as users run them: real processes, sockets and checks."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def player(folder: Path, does: str = "pass") -> str:
 
 
 def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
-    """What is left out, how far it is, and the verdict are told; --status shows all versions."""
+    """The output names left-out files, the progress, and the verdict; --status shows all versions."""
     done = submit(service, "ada", player(tmp_path / "good"), "--skip-check")
     assert service.url.startswith("https://127.0.0.1:")
     assert "left out: __pycache__" in done.stderr
@@ -86,7 +86,7 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["zip", "xztar"])
 def test_an_archive_is_handed_in(service: Reception, tmp_path: Path, form: str) -> None:
-    """The same program is the same version, whether it is packed here or was packed by another program."""
+    """The same program is the same version, whether it is packed here or by another program."""
     folder = player(tmp_path / "mine")
     made = shutil.make_archive(str(tmp_path / "made"), form, tmp_path, "mine")
     first, second = (
@@ -97,7 +97,7 @@ def test_an_archive_is_handed_in(service: Reception, tmp_path: Path, form: str) 
 
 
 def test_a_lone_file_is_refused_with_what_to_do(service: Reception, tmp_path: Path) -> None:
-    """The commands that make a player of it; or its folder, if that is one already."""
+    """The error has the commands that make a player of it, or its folder if that is a player's."""
     (tmp_path / "ada.py").write_text("print()")
     refused = submit(service, "dan", str(tmp_path / "ada.py"), status=2, COLUMNS="200").stderr
     assert f"mkdir ada && cp {tmp_path}/ada.py ada/ada.py" in refused
@@ -109,13 +109,13 @@ def test_a_lone_file_is_refused_with_what_to_do(service: Reception, tmp_path: Pa
 
 
 def test_who_has_no_version_that_passed_is_told_so(service: Reception, tmp_path: Path) -> None:
-    """Nothing plays on where nothing ever passed."""
+    """There is no earlier version that could play."""
     failed = submit(service, "bob", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
     assert "version 1 failed: none of yours has passed yet\n" in failed.stdout
 
 
 def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of the organiser's check, as of one's own, a later step that fails for the same cause takes a line."""
+    """In the organiser's check, too, a later step that fails for the same cause takes one line."""
     trouble = {"happened": "it crashed", "cause": "crashed", "printed": "KeyError: \x1b[2J\n"}
     steps = [{"number": number, "title": "it plays", "verdict": "failed", "trouble": trouble} for number in (7, 9)]
     show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 plays on")
@@ -139,7 +139,7 @@ def ask_socket(path: Path) -> bytes:
 
 
 def invoked(*arguments: str, token: str = "") -> Result:
-    """Run a command in this process, for what ends before there is anything to wait for."""
+    """Run a command in this process that ends before it waits for anything."""
     return CliRunner(env={"REFEREE_TOKEN": token, "COLUMNS": "200"}).invoke(main, arguments)
 
 
@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
 
 @pytest.mark.parametrize(("arguments", "status", "error"), REFUSED.values(), ids=REFUSED)
 def test_what_goes_wrong_is_told(service: Reception, arguments: tuple[str, ...], status: int, error: str) -> None:
-    """A mistake of the user's, or a trouble on the way, is told with what to do, and not with a traceback."""
+    """The error says what to do, whether the user or the network is to blame, without a traceback."""
     ca = ("--ca", str(service.folder.parent / "cert.pem"))
     done = invoked("submit", "--to", service.url, *ca, *arguments, token=service.tokens["bob"])
     assert (done.exit_code, done.exception is None or isinstance(done.exception, SystemExit)) == (status, True)
@@ -167,7 +167,7 @@ def test_what_goes_wrong_is_told(service: Reception, arguments: tuple[str, ...],
 
 
 def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: Path) -> None:
-    """A service that can't be trusted gets no token, and one that does not know the token says so."""
+    """A service with a wrong certificate gets no token; a service that does not know the token says so."""
     (tmp_path / "token").write_text(service.tokens["ada"])
     (tmp_path / "token").chmod(0o600)
     to = ("submit", "--to", service.url, "--status", "--token-file", str(tmp_path / "token"))
@@ -179,7 +179,7 @@ def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: P
 
 
 def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """The author reads why its program was expelled; an answer that explains nothing is told as such."""
+    """The author reads why its program was expelled; an answer without an explanation is reported as such."""
     path = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
     seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
     lines = [read_line(line) for line in redact(path, load().game, seat)]
@@ -200,7 +200,7 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
 
 
 def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:
-    """Who writes http:// for https://, or the other way round, is asked whether the other is meant."""
+    """The error asks whether https:// was meant in place of http://, or the other way round."""
     place = service.url.removeprefix("https://")
     plain = invoked("submit", "--status", "--to", f"http://{place}", token=service.tokens["bob"])
     assert f"is it https://{place}?" in " ".join(plain.output.split())
@@ -211,7 +211,7 @@ def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:
 
 
 def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
-    """The commands themselves, from the token to the verdict: a program that can't be started fails here and there."""
+    """From the token to the verdict: a program that can't be started fails here and there."""
     (tmp_path / "contest.toml").write_text('title = "Course"\n')
     made = referee("token", "ada", "--file", "authors.toml", "--json", cwd=tmp_path)
     tokens: dict[str, str] = json.loads(made.stdout)["tokens"]

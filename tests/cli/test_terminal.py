@@ -1,4 +1,4 @@
-"""What a terminal gets of texts that players, files and the network bring: nothing that it obeys, hides or mistakes."""
+"""Texts of players, files and the network on a terminal: it obeys, hides and confuses nothing."""
 
 import io
 import json
@@ -34,15 +34,15 @@ from .test_live import shown
 
 NASTY = ESCAPE
 FILE = NASTY.replace("/", "").replace("\0", "") + os.fsdecode(b"\xff")
-"""What a file may be called."""
+"""Possible names of files."""
 SEEN = "\\x9b2J\\u202e"
-"""What is to be seen in place of some of it."""
+"""Visible forms of some of them."""
 ALSO_SEEN = ("\\u009b2J\\u202e", json.dumps(SEEN)[1:-1])
-"""What JSON makes of it, and of what was made visible before."""
+"""Their forms in JSON, before and after they were made visible."""
 
 
 def run(*arguments: str | Path) -> None:
-    """Run a command in this process, and pass on what it prints."""
+    """Run a command in this process, and print its output."""
     done = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     print(done.output)
@@ -68,7 +68,7 @@ def named(folder: Path, name: str = FILE) -> Path:
 
 
 def told(folder: Path, watch: Observer) -> None:
-    """Tell a watcher of a whole tournament of such players."""
+    """Notify a watcher of a whole tournament of such players."""
     shown(Stage(spec(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
     watch.on_notice(NASTY)
 
@@ -99,7 +99,7 @@ def live(folder: Path) -> None:
 
 
 def checked() -> None:
-    """Look at what a step of `check` found."""
+    """Show the result of a step of `check`."""
     frame = Shown(length=1, hex="00", decoded=NASTY)
     trouble = Trouble(
         happened=NASTY, expected=NASTY, remedy=NASTY, asked=(frame,), received=frame, printed=NASTY, cause=NASTY
@@ -109,7 +109,7 @@ def checked() -> None:
 
 
 def handed_in() -> None:
-    """Look at what a service says of a version."""
+    """Show a service's answer about a version."""
     step = {"number": NASTY, "title": NASTY, "verdict": "failed", "trouble": dict.fromkeys(["happened"], NASTY)}
     version = {"number": NASTY, "state": NASTY, "trouble": NASTY, "report": {"steps": [step]}, "failed_steps": [NASTY]}
     submit._say(NASTY)
@@ -167,7 +167,7 @@ PLACES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_raw_arrives(tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
-    """Controls, turns of direction and what has no width are escapes, markup is text, and none of it is lost."""
+    """Controls, changes of direction and invisible characters are escapes, markup is text, and nothing is lost."""
     PLACES[place](tmp_path)
     printed = "".join(capsys.readouterr())
     assert [sign for sign in printed if not sign.isprintable() and sign != "\n"] == []
@@ -179,7 +179,7 @@ def test_nothing_raw_arrives(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 @pytest.mark.forges
 @pytest.mark.parametrize("command", ["audit", "fairness", "replay"])
 def test_what_stands_in_a_record_forges_no_line(tmp_path: Path, command: str) -> None:
-    """A line feed in it is an escape as well."""
+    """A line feed in a text is an escape as well."""
     path = record(tmp_path)
     forged = "`\nholds   all of it\n`"
     path.write_bytes(sealed(changed(lines_of(path.read_bytes()), 0, [forged], 1)))
@@ -189,7 +189,7 @@ def test_what_stands_in_a_record_forges_no_line(tmp_path: Path, command: str) ->
 
 
 def test_a_terminals_own_controls_pass() -> None:
-    """Colours are the console's, not the text's."""
+    """Colours come from the console, not from the text."""
     terminal = Terminal(file=(file := io.StringIO()), force_terminal=True, color_system="standard")
     terminal.print(f"[red]{escape(NASTY[:4])}[/]\x9b", highlight=False)
     assert file.getvalue() == "\x1b[31m\\x1b[2J\x1b[0m\\x9b\n"
@@ -197,7 +197,7 @@ def test_a_terminals_own_controls_pass() -> None:
 
 @pytest.mark.parametrize("text", ["", "é 字 😀 -", NASTY, FILE, "\ud800", "a\nb", "\x7f"])
 def test_json_says_the_same(text: str) -> None:
-    """What is escaped in JSON is read as what it was."""
+    """Escapes in JSON are read back as the original text."""
     made = printable_json(json.dumps([text], ensure_ascii=False))
     assert (json.loads(made), made.isprintable()) == ([text], True)
     lines = printable_lines(text)
@@ -206,7 +206,7 @@ def test_json_says_the_same(text: str) -> None:
 
 
 def test_logs_have_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
-    """Somebody reads the diagnostics and the log of a contest in a terminal; they say the same."""
+    """Somebody may read the diagnostics and the log of a contest in a terminal; they have the same content."""
     with DiagnosticLog(tmp_path / "diagnostics") as log:
         log.note("turned-away", name=NASTY)
     ActionLog(tmp_path).add(NASTY, "played", NASTY, NASTY)

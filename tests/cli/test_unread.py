@@ -1,4 +1,4 @@
-"""Commands whose output nobody reads on: `referee play ... | head -1` plays its match to the end all the same."""
+"""Commands whose output nobody reads to its end: `referee play ... | head -1` still plays its match."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def unread(*command: str, cwd: Path, lines: int, is_all: bool = False) -> tuple[
 
 
 def sealed(folder: Path) -> int:
-    """Return how many records there are, all of which hold and have a result."""
+    """Return the number of records, after checking that all hold and have a result."""
     found = json.loads(referee("audit", "logs", "--json", cwd=folder).stdout)["records"]
     assert all(item["holds"] and item["state"] == "sealed" for item in found)
     return len(found)
@@ -52,7 +52,7 @@ def sealed(folder: Path) -> int:
 @pytest.mark.parametrize("how", [("--json",), ()], ids=["json", "words"])
 @pytest.mark.parametrize("is_all", [False, True], ids=["stdout", "both"])
 def test_a_match_that_nobody_reads_is_played(tmp_path: Path, *, how: tuple[str, ...], is_all: bool) -> None:
-    """Its record has its result, and the exit status says that it was played."""
+    """Its record has its result, and the exit status is that of a played match."""
     status, said = unread(*PLAY, *how, cwd=tmp_path, lines=0, is_all=is_all)
     assert status == 0, said
     assert "Traceback" not in said
@@ -62,7 +62,7 @@ def test_a_match_that_nobody_reads_is_played(tmp_path: Path, *, how: tuple[str, 
 
 @pytest.mark.parametrize(("how", "is_all"), [(("--json",), False), ((), True)], ids=["json", "words"])
 def test_a_tournament_that_nobody_reads_on_is_played(tmp_path: Path, *, how: tuple[str, ...], is_all: bool) -> None:
-    """All its records have their results, and it is told once that nothing more is shown."""
+    """All its records have their results, and one message says that the output ends."""
     (tmp_path / "small.toml").write_text(SMALL)
     status, said = unread("tournament", "small.toml", *how, cwd=tmp_path, lines=1, is_all=is_all)
     assert status == 0, said
@@ -73,7 +73,7 @@ def test_a_tournament_that_nobody_reads_on_is_played(tmp_path: Path, *, how: tup
 
 @pytest.mark.parametrize("how", [("--json",), ()], ids=["json", "words"])
 def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how: tuple[str, ...]) -> None:
-    """Its pipe is full from the start and stays so; all is played and signed, and the command ends."""
+    """Its pipe is full from the start. All matches are played and signed, and the command ends."""
     (tmp_path / "small.toml").write_text(SMALL)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -82,7 +82,7 @@ def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how:
             pass
     os.set_blocking(writing, True)
     command = [warm.program(), "tournament", "small.toml", *how]
-    stdout = writing if how else subprocess.DEVNULL  # what is told when all is over waits for its reader
+    stdout = writing if how else subprocess.DEVNULL  # the last output waits for its reader
     with subprocess.Popen(command, cwd=tmp_path, stdout=stdout, stderr=writing) as running:
         assert running.wait(120) == 0
     os.close(writing)
@@ -92,7 +92,7 @@ def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how:
 
 @pytest.mark.parametrize("command", [("audit", "logs"), ("audit", "logs", "--json"), ("replay", "logs/{record}")])
 def test_a_reader_that_leaves_is_told_nothing_of_what_was_checked(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Exit status 1 would say that a record does not hold; 141 is what a program has that wrote to nobody."""
+    """Exit status 1 would mean that a record does not hold; 141 is the status of a program whose reader left."""
     assert unread("play", "q", "house:dag", "house:dag", cwd=tmp_path, lines=0, is_all=True)[0] == 0
     (record,) = (path.name for path in (tmp_path / "logs").glob("*.jsonl"))
     words = [word.format(record=record) for word in command]
@@ -101,7 +101,7 @@ def test_a_reader_that_leaves_is_told_nothing_of_what_was_checked(tmp_path: Path
 
 
 def test_a_full_disk_accuses_no_record(tmp_path: Path) -> None:
-    """What an audit can't tell is a fault of the machine: exit status 3, and why on stderr."""
+    """That is a fault of the machine: exit status 3, with the reason on stderr."""
     assert unread("play", "q", "house:dag", "house:dag", cwd=tmp_path, lines=0, is_all=True)[0] == 0
     with Path("/dev/full").open("w") as full:
         command = [warm.program(), "audit", "logs"]

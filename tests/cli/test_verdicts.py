@@ -1,4 +1,4 @@
-"""What an author is told when its player is expelled: why, where to look, and what to do next."""
+"""The message to an author whose player is expelled: why, where to look, and what to do next."""
 
 import json
 import shlex
@@ -18,11 +18,11 @@ from .calling import played, referee
 GOLDEN = Path(__file__).parents[1] / "golden"
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
 WITHOUT_PACKAGES = f"cmd:{shlex.join((sys.executable, '-I', '-S', str(SAMPLE)))}"
-"""The sample of Python, run by a Python in which nothing is installed."""
+"""The Python sample, run by a Python without packages."""
 
 
 def test_an_expulsion_names_what_to_look_at(tmp_path: Path) -> None:
-    """Below the ranking stand the line of the record, the file of the output, and a command that works as it stands."""
+    """Below the ranking: the line of the record, the output's file, and a command that can be copied."""
     shown = referee(
         *("play", "q", "house:random", "cmd:sh -c 'echo over and out; exit 3'", "--sandbox", "off"),
         *("--logs", "my logs"),
@@ -39,12 +39,11 @@ def test_an_expulsion_names_what_to_look_at(tmp_path: Path) -> None:
 
 
 def test_a_match_without_a_foul_says_nothing_of_it(tmp_path: Path) -> None:
-    """Who was not expelled needs no advice."""
     assert "was expelled" not in referee("play", "q", "house:random", "house:random", cwd=tmp_path).stdout
 
 
 def test_a_sample_without_its_packages_says_how_to_run_it(tmp_path: Path) -> None:
-    """The player says which Python lacks what; play and check tell where to find one that does not."""
+    """The player says which Python lacks what; play and check say where to find one that does not."""
     play = referee("play", "q", "house:random", WITHOUT_PACKAGES, "--sandbox", "off", cwd=tmp_path)
     check = referee("check", WITHOUT_PACKAGES, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     for shown in (play.stdout, check.stdout):
@@ -58,7 +57,7 @@ def test_a_sample_without_its_packages_says_how_to_run_it(tmp_path: Path) -> Non
 
 
 def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
-    """What the referee does not bring along is to be installed; other ends get no such advice."""
+    """The advice to install a package is only for packages that the referee does not bring along."""
     assert words_remedy("ModuleNotFoundError: No module named 'numpy.linalg'") == (
         "Install numpy for the Python that runs the program, or put it into the folder."
     )
@@ -94,7 +93,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
     ],
 )
 def test_who_ended_is_told_what_ended_it(cause: Cause, ending: Ending | None, detail: str, advice: str) -> None:
-    """An error, too little memory, a wrong token and an end without any of them are mended in different ways."""
+    """An error, too little memory, a wrong token and an end without any of them have different remedies."""
     foul = Foul(seat=0, cause=cause, at_ms=1.0, turn=0, detail=detail, ending=ending)
     assert foul_remedy(foul, "q").startswith(advice)
 
@@ -112,14 +111,14 @@ def test_who_ended_is_told_what_ended_it(cause: Cause, ending: Ending | None, de
     ],
 )
 def test_how_a_program_ended_is_told(parts: list[str], ending: Ending) -> None:
-    """By its exit status, whether it printed anything, and what that says of memory."""
+    """It depends on its exit status, on whether it printed anything, and on its memory."""
     program = Program.__new__(Program)
     program.end_parts = parts
     assert find_ending(program) is ending
 
 
 def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) -> None:
-    """They do not speak of addresses to an author who has misspelt a name in a program."""
+    """An author who has misspelt a name in a program gets no advice about addresses."""
     (tmp_path / "wrong.py").write_text("print('thinking')\n{}['hand']\n")
     command = f"cmd:{sys.executable} wrong.py"
     play = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path)
@@ -145,7 +144,7 @@ run(lambda view: {"action": "place", "tiles": [[50, 50, view["hand"][0]]]})
 
 
 def test_an_illegal_move_is_told_with_its_rule_and_its_view(tmp_path: Path) -> None:
-    """The rule's sentence is what was expected; the commands show the turn and draw its board as they stand."""
+    """The rule's sentence is what was expected; the commands show the turn and draw its board."""
     (tmp_path / "wrong.py").write_text(OFF_THE_MAP)
     shown = referee("play", "q", f"cmd:{sys.executable} wrong.py", "house:random", "--sandbox", "off", cwd=tmp_path)
     told = shown.stdout
@@ -172,7 +171,10 @@ with socket.create_connection((host, int(port))) as sock:
 
 
 def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
-    """The record has the bytes, though the lobby refused them; play and explain tell what they are, and what is due."""
+    """The record has the bytes, although the lobby refused them.
+
+    play and explain say what they are, and what is due.
+    """
     (tmp_path / "speaks_json.py").write_text(SPEAKS_JSON)
     command = f"cmd:{sys.executable} speaks_json.py"
     shown = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path).stdout
@@ -197,7 +199,7 @@ def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_expected_stands_beside_what_came(record: str, expected: str, came: str, tmp_path: Path) -> None:
-    """Silence is told from a late answer, and named is what was not said: a ready, a move, an ack."""
+    """A missing answer differs from a late one, and the message names it: a ready, a move, an ack."""
     told = _explained(record, tmp_path)
     assert f"\n  expected {expected}\n" in told
     assert f"\n  came     {came}" in told

@@ -1,4 +1,4 @@
-"""Games as arrays: what stands where, which actions there are, and policies as players."""
+"""Games as arrays: the parts of an observation, the actions, and policies as players."""
 
 import re
 from itertools import accumulate
@@ -33,7 +33,7 @@ def restored(encoding: Encoding, position: Any) -> Any:
 
 
 def seen(encoding: Encoding, state: Any, chosen: tuple[Any, ...] = ()) -> dict[str, Any]:
-    """Return by part what the seat to move sees: the places and the values of what is not zero."""
+    """Return the observation of the seat to move by part: places and values that are not zero."""
     observation = encoding.observation(state, encoding.rules.to_move(state), chosen)
     found = {part.name: encoding.part(observation, part.name) for part in encoding.parts}
     return {
@@ -44,7 +44,7 @@ def seen(encoding: Encoding, state: Any, chosen: tuple[Any, ...] = ()) -> dict[s
 
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_a_policy_chooses_over_the_wire_as_at_home(game: str, seats: int) -> None:
-    """From a plain view alone it is asked the same, step by step, and its answers are the same move."""
+    """From a plain view alone it gets the same observations, step by step, and gives the same move."""
     encoding, source = encoding_of(game, seats), Random(seats)
     rules, state, steps = encoding.rules, begun(encoding, seats), 0
     while steps < _STEPS and rules.outcome(state) is None:
@@ -74,7 +74,7 @@ def test_a_policy_chooses_over_the_wire_as_at_home(game: str, seats: int) -> Non
 
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_what_was_observed_stays_as_it_was(game: str, seats: int) -> None:
-    """Two games by one encoding, turn about, are seen as by encodings of their own, and no array changes later."""
+    """Two games with one encoding by turns look as with encodings of their own, and no array changes later."""
     shared, source = encoding_of(game, seats), Random(seats)
     games = [(encoding := encoding_of(game, seats), begun(encoding, seed)) for seed in (1, 2)]
     rules, kept = shared.rules, list[tuple[Vector, bytes]]()
@@ -99,7 +99,7 @@ def test_a_policy_that_chooses_what_it_may_not_is_named() -> None:
 
 
 def test_quincy_is_seen() -> None:
-    """Stones and lines of both, the hand, what was played, and what is left."""
+    """Stones and lines of both, the hand, played dominoes, and the rest."""
     encoding = encoding_of("quincy")
     rows = ["A........", *(["........."] * 7), "....BBBB."]
     position = {"board": rows, "hands": [[[0, 1], [9, 9]], [[1, 1]]], "pile": [[2, 2]], "face_up": [[0, 0]]}
@@ -114,7 +114,7 @@ def test_quincy_is_seen() -> None:
 
 
 def test_q_is_seen() -> None:
-    """A tile of the move so far lies on the map and is no longer in the hand; one without a square stands by itself."""
+    """A tile of the move so far is on the map and not in the hand; a tile without a square is separate."""
     encoding = encoding_of("q")
     players = [{"score": 50, "hand": ["red-star", "red-8star"]}, {"score": 2000, "hand": ["blue-star"]}]
     state = restored(encoding, {"map": [[0, 0, "green-star"]], "pile": ["red-star"] * 108, "players": players})
@@ -128,7 +128,7 @@ def test_q_is_seen() -> None:
 
 
 def test_quadominos_is_seen() -> None:
-    """Numbers at their corners, the tile that was chosen as it is to lie, and what is asked."""
+    """Numbers at their corners, the chosen tile as it will lie, and the task."""
     encoding = encoding_of("quadominos")
     players = [{"score": -20, "hand": ["0001", "1111"]}, {"score": 0, "hand": ["2345"]}]
     state = restored(encoding, {"board": [[0, 0, "1100"]], "well": ["5555"], "players": players})
@@ -173,7 +173,7 @@ def _dots() -> Any:
 
 
 def test_what_lies_beyond_the_window_has_one_action() -> None:
-    """It is offered once, stands for the first such square, and is not seen."""
+    """It is offered once, stands for the first such square, and is not in the observation."""
     encoding = encoding_of("q")
     map_ = [[0, column, "red-star"] for column in range(60)]
     players = [{"score": 0, "hand": ["red-star"]}, {"score": 0, "hand": ["red-star"]}]
@@ -188,7 +188,7 @@ def test_what_lies_beyond_the_window_has_one_action() -> None:
 
 
 def listed(parts: tuple[Part, ...]) -> list[str]:
-    """Return the rows of a table of parts: where each stands, its name and shape, and what it is."""
+    """Return the rows of a table of parts: place, name, shape and meaning of each."""
     sizes = [prod(part.shape) for part in parts]
     ends = list(accumulate(sizes))
     return [
@@ -199,7 +199,7 @@ def listed(parts: tuple[Part, ...]) -> list[str]:
 
 @pytest.mark.parametrize("game", ENCODINGS)
 def test_the_manual_has_every_array(game: str) -> None:
-    """The tables of actions and of observations are those of the fewest seats, and of the default options."""
+    """The tables of actions and observations are those of the fewest seats, with default options."""
     page = (ROOT / "docs/players/learning.md").read_text()
     section = re.split(r"(?m)^## ", page[page.index(f"\n## {load().games[game].title}\n") + 4 :])[0]
     encoding = encoding_of(game)

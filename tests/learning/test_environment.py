@@ -1,4 +1,4 @@
-"""Environments of all games, by PettingZoo's own tests and by what a game says of itself."""
+"""Environments of all games, by PettingZoo's own tests and by the games' results."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +21,7 @@ from referee.plugins import load
 TABLES = [(game, seats) for game in ENCODINGS for seats in load().games[game].seats]
 ALL = pytest.mark.parametrize(("game", "seats"), TABLES)
 
-# PettingZoo expects either a bare array, or one of the games that it has itself.
+# PettingZoo expects either a bare array, or one of its own games
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Observation is not a NumPy array"),
     pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be"),
@@ -47,7 +47,7 @@ def test_pettingzoo_finds_nothing(game: str, seats: int) -> None:
 
 @ALL
 def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text, pixels and windows are what its test wants, and a picture has something on it.
+    """Its test wants text, pixels and windows, and a picture that is not empty.
 
     With more than the fewest players, pictures are small and without letters: those take most of the time.
     """
@@ -60,7 +60,7 @@ def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.Mo
 
 
 class WholeTurns(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
-    """Takes any action, legal or not, for a whole turn: PettingZoo's test of cycles knows neither masks nor steps.
+    """Takes any action, legal or not, as a whole turn: PettingZoo's test of cycles knows neither masks nor steps.
 
     The first two actions, a pass among them, are taken only if there is no other.
     """
@@ -99,7 +99,7 @@ class Rounds:
 
 
 def played(env: Any, seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Play one random game; yield who is to act, and what it observes."""
+    """Play one random game; yield the agent to act, and its observation."""
     source = np.random.default_rng(seed)
     env.reset(seed=seed)
     for agent in env.agent_iter():
@@ -113,7 +113,7 @@ def played(env: Any, seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("game", ["q", "quincy"])
 def test_rewards_are_those_of_the_outcome(game: str) -> None:
-    """At the end every agent is given its reward once, and they add up to nothing."""
+    """At the end every agent gets its reward once, and they add up to 0."""
     env = referee.learning.pettingzoo.raw_env(game, 4)
     for _ in played(env, 1):
         before = dict(env.rewards)
@@ -140,20 +140,20 @@ REWARDS: tuple[tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...], d
     (((0, 2), (1, 3)), ((0, 2), (1, 3)), {0: 1, 1: -1, 2: 1, 3: -1}),
     (((0,),), (), {0: 0}),
 )
-"""Ranking, teams, and what each seat is given."""
+"""Ranking, teams, and the reward of each seat."""
 
 
 @pytest.mark.parametrize(("ranking", "teams", "expected"), REWARDS)
 def test_rewards_follow_ranks(
     ranking: tuple[tuple[int, ...], ...], teams: tuple[tuple[int, ...], ...], expected: dict[int, float]
 ) -> None:
-    """Who is before all opponents is given 1, who is behind all of them -1; partners are no opponents."""
+    """A seat that is ahead of all opponents gets 1, one behind all of them -1; partners are no opponents."""
     seats = tuple(seat for group in ranking for seat in group)
     assert expected == dict(enumerate(rank_rewards(Outcome(ranking, (0,) * 4, seats, "q.end.finished"), teams)))
 
 
 def test_seeds_make_deals() -> None:
-    """The same seed deals the same games one after the other, and each of them is another."""
+    """The same seed gives the same games one after the other, and all of them differ."""
     env, deals = referee.learning.pettingzoo.raw_env("quincy"), []
     for seed in (5, None, None, 5, None, None):
         env.reset(seed=seed)
@@ -163,7 +163,7 @@ def test_seeds_make_deals() -> None:
 
 
 def test_what_others_may_do_is_not_told() -> None:
-    """Only the agent that is to act has actions; the others see the game as their views show it."""
+    """Only the agent to act has actions; the others see the game as their views show it."""
     env = referee.learning.pettingzoo.raw_env("quincy", 4)
     env.reset(seed=1)
     masks = {agent: int(env.observe(agent)["action_mask"].sum()) for agent in env.agents}
@@ -184,7 +184,6 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
 
 @pytest.mark.parametrize(("given", "says"), BAD)
 def test_what_there_is_not_is_refused(given: dict[str, Any], says: str) -> None:
-    """A mistake is named."""
     with pytest.raises(BadRequest, match=says):
         referee.learning.pettingzoo.env(**given)
 

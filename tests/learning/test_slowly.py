@@ -1,4 +1,4 @@
-"""Observations and masks are, number by number, what the manual's tables say: worked out slowly, from views alone."""
+"""Observations and masks are what the manual's tables say, number by number, computed slowly from views alone."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
@@ -40,7 +40,7 @@ def _cells(board: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _planes(board: Sequence[Any], laid: Sequence[Any], signs: Callable[[Any], list[float]]) -> list[float]:
-    """Return what stands for each tile in the window on a board, and for those of the move so far, plane by plane."""
+    """Return the tiles in the window on a board, and those of the move so far, plane by plane."""
     lying = {(row, column): signs([tile]) for row, column, tile in board}
     lying |= {(row, column): signs([tile, "new"]) for row, column, tile in laid}
     shown = [lying.get(cell, [0.0] * len(signs([]))) for cell in _cells(board)]
@@ -122,7 +122,7 @@ STARTS: tuple[tuple[str, int, Any], ...] = (
 
 @pytest.mark.parametrize(("game", "seats", "position"), STARTS)
 def test_arrays_are_what_the_tables_say(game: str, seats: int, position: Any) -> None:
-    """All seats see their views, step by step, and the mask has the legal steps."""
+    """All seats observe their views, step by step, and the mask has the legal steps."""
     encoding, source = encoding_of(game, seats), Random(seats)
     rules, steps = encoding.rules, 0
     state = begun(encoding, seats) if position is None else restored(encoding, position)
@@ -150,7 +150,7 @@ def _slow_mask(encoding: Encoding, view: Any, steps: Sequence[Any]) -> bytes:
 
 @pytest.mark.parametrize("step", [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right])
 def test_a_window_that_follows_shows_what_a_new_one_does(step: tuple[int, int]) -> None:
-    """A line that grows beyond it is shown at each length as if it were seen for the first time; so is a next one."""
+    """A line that grows beyond it looks at each length as in a new window; so does the next one."""
     signs = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     window = Window(2 * CELLS + 5, signs)
     for first in ((7, -9), (7, -9), (40, 3)):
