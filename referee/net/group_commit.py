@@ -4,8 +4,9 @@ While one batch is being synced, further lines gather for the next one.
 """
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
@@ -63,6 +64,7 @@ class GroupCommit:
         self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
+        """True while a batch is being synced, or lines are being gathered for one."""
         self._overdue: Any = None
         """Timer after which the loop stands still for the present batch."""
         self._disk = ThreadPoolExecutor(_AT_ONCE, "sync")
@@ -77,6 +79,19 @@ class GroupCommit:
         self._waiting.setdefault(writer, []).append(synced)
         self._begin()
         return synced
+
+    @contextmanager
+    def gather(self) -> Iterator[None]:
+        """Sync all that is written within a block in one batch, which begins at its end."""
+        if self._is_syncing:
+            yield
+            return
+        self._is_syncing = True
+        try:
+            yield
+        finally:
+            self._is_syncing = False
+            self._begin()
 
     def _begin(self) -> None:
         if self._is_syncing or not self._waiting:

@@ -9,7 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
-from queue import Queue
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TextIO
 
@@ -33,7 +33,7 @@ class UnblockedStream:
     def __init__(self, stream: TextIO) -> None:
         stream.flush()
         self._stream = stream
-        self._waiting: Queue[bytes | None] = Queue()
+        self._waiting: SimpleQueue[bytes | None] = SimpleQueue()
         self._taken_bytes = 0
         self._written_bytes = 0
         """Bytes written so far; only the thread changes it."""

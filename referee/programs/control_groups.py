@@ -157,17 +157,19 @@ class Group:
         self._folders = {controller: f"{folder}/{name}" for controller, folder in groups.folders.items()}
         self.paths = list(dict.fromkeys(self._folders.values()))
         """Folders of the groups: one for each controller, or a single one for all."""
+        self._most = {"memory": limits.memory_mib * MIB, "pids": limits.processes + _RUNS_THE_PROGRAM}
+        """Limit by controller: bytes, and number of processes."""
         self._removal: Future[bool] | None = None
         try:
             for path in self.paths:
                 os.mkdir(path)  # noqa: PTH102  # Path objects would cost more than the call
-            self._write_limits(limits)
+            self._write_limits()
         except OSError:
             remove_groups(self.paths)
             raise
 
-    def _write_limits(self, limits: ProgramLimits) -> None:
-        memory, processes = str(limits.memory_mib * MIB), str(limits.processes + _RUNS_THE_PROGRAM)
+    def _write_limits(self) -> None:
+        memory, processes = map(str, self._most.values())
         if "memory" in self._folders:
             folder = self._folders["memory"]
             names = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
@@ -202,8 +204,15 @@ class Group:
         return list_members(self.paths[0])
 
     def uses_at_least(self, share: float) -> bool:
-        """Return whether it uses at least a given share of its memory or of its processes."""
-        return any(_use(path, self._version) >= share for path in self.paths)
+        """Return whether it uses that share of its memory or of its processes; False if the kernel counts neither."""
+        files = {"memory": "memory.usage_in_bytes" if self._version == 1 else "memory.current", "pids": "pids.current"}
+        with contextlib.suppress(OSError):  # the groups are gone
+            return any(
+                int(_read(f"{self._folders[controller]}/{file}")) >= share * self._most[controller]
+                for controller, file in files.items()
+                if controller in self._folders
+            )
+        return False
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to every process in here, once to each.
@@ -250,16 +259,6 @@ def _removal_threads() -> ThreadPoolExecutor:
     Removing one can take long if its program has read large files, and the loop must not wait.
     """
     return ThreadPoolExecutor(_AT_ONCE, "removal of control groups")
-
-
-def _use(path: str, version: int) -> float:
-    """Return the share of a group's memory or processes that is in use, whichever is larger; 0 without a limit."""
-    memory = ("memory.usage_in_bytes", "memory.limit_in_bytes") if version == 1 else ("memory.current", "memory.max")
-    shares = [0.0]
-    for used, most in (memory, ("pids.current", "pids.max")):
-        with contextlib.suppress(OSError, ValueError):
-            shares.append(int(_read(f"{path}/{used}")) / int(_read(f"{path}/{most}")))
-    return max(shares)
 
 
 def remove_groups(paths: Sequence[str]) -> bool:

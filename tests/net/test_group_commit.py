@@ -71,6 +71,18 @@ def test_what_comes_during_a_batch_is_the_next_one(disk: Disk) -> None:
     assert disk.asked[:2] == [disk.inode(0), disk.inode(1)]
 
 
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_what_is_gathered_is_one_batch(disk: Disk, *, is_busy: bool) -> None:
+    """It begins once all of it is written, or once the batch before it is through."""
+    earlier = disk.written(3) if is_busy else []
+    with disk.commits.gather():
+        lines = [disk.written(0), disk.written(1)]
+        assert len(disk.loop.work) == is_busy
+    for _ in range(1 + is_busy):
+        disk.loop.work.pop(0)()
+    assert (earlier, lines, disk.loop.work) == ([None] * is_busy, [[None], [None]], [])
+
+
 def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
     """It waits for the batch, so a line waits longer than an audit allows only in a standstill, which is recorded."""
     patience_s = DISK_MS / 2 / 1000

@@ -7,6 +7,7 @@ twice: it could remember the first one.
 """
 
 import itertools
+import re
 import resource
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,12 +44,13 @@ SETTLE_S = 0.2
 FILLED = 0.75
 """Share of its memory or processes: a program that uses more could fail in its next match because of earlier ones."""
 LOOK_S = 1.0
-"""Seconds between two looks whether a folder has changed: often enough for a tournament that runs."""
+"""Seconds between two looks at a folder or at the machine's memory: often enough for a tournament that runs."""
 FILES = 16
 """One in so many of the files that this process may open is for a program that waits, which takes four of them."""
 FREE = 0.25
 """Share of the machine's memory for programs that play: while less is available, fewer programs wait."""
 MEMINFO = Path("/proc/meminfo")
+_MEMORY = re.compile(rb"^(MemTotal|MemAvailable): +(\d+) kB", re.MULTILINE)
 
 
 class KeptProgram(Owner):
@@ -146,6 +148,8 @@ class ProgramPool:
         self._stamps = FolderStamps(reactor)
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
         """Most programs that may wait."""
+        self._looked: tuple[int, float, bool] | None = None
+        """Programs that waited at the last look at the machine's memory, when that was, and whether it was short."""
 
     async def acquire(self, launch: Launch, deal: str) -> KeptProgram | None:
         """Wake a program that waits and may play a deal, and return it; None if there is none.
@@ -192,9 +196,16 @@ class ProgramPool:
         kept.program.save_output()
         kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
         self._waiting.append(kept)
-        if len(self._waiting) > self._most or is_memory_short():
+        if len(self._waiting) > self._most or self._is_memory_short():
             self._dismiss(self._waiting.pop(0))
         return True
+
+    def _is_memory_short(self) -> bool:
+        """Look at the machine's memory, unless no more programs wait than at the last look, less than LOOK_S ago."""
+        count, now = len(self._waiting), self._reactor.seconds()
+        if self._looked is None or count > self._looked[0] or now - self._looked[1] >= LOOK_S:
+            self._looked = count, now, is_memory_short()
+        return self._looked[2]
 
     async def stamp(self, launch: Launch) -> int:
         """Return the stamp of a player's folder, see FolderStamps."""
@@ -241,9 +252,9 @@ class ProgramPool:
 def is_memory_short() -> bool:
     """Return whether less of the machine's memory is available than FREE."""
     try:
-        sizes = dict(line.split()[:2] for line in MEMINFO.read_text().splitlines())
-        return int(sizes["MemAvailable:"]) < FREE * int(sizes["MemTotal:"])
-    except (OSError, ValueError, KeyError):
+        sizes = dict(_MEMORY.findall(MEMINFO.read_bytes()))
+        return int(sizes[b"MemAvailable"]) < FREE * int(sizes[b"MemTotal"])
+    except (OSError, KeyError):
         return False  # this system does not say
 
 

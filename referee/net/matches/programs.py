@@ -203,7 +203,6 @@ class MatchPrograms:
         """Seat a connected program; its output belongs to this match from now on."""
         kept = self.reused[seat]
         assert kept.link is not None, "it has played before"
-        self._records.mkdir(parents=True, exist_ok=True)
         kept.program.begin_match(self._output(seat))
         self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
         lobby.take_back(seat, kept.link)

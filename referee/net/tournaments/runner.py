@@ -21,7 +21,7 @@ from ...observers.base import OWN_PROCESS
 from ...record.resume import Resumption
 from ...record.tournament_record import make_entry
 from ...tournament import events as e
-from ...tournament.match_context import Fixture
+from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.pairing.base import RoundToPair
 from ...tournament.pairing.dutch import TrfPlayer
 from ..jobs.job import Executor, OpenExecutor
@@ -101,7 +101,7 @@ class TournamentRunner:
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
         self._tables.services = replace(self._tables.services, remote_pool=self._pool)
-        self._playing: dict[str, tuple[int, Deferred[None]]] = {}
+        self._playing: dict[str, tuple[int, Deferred[Any]]] = {}
         """Match -> number of its table, from 1, and the Deferred that plays it."""
         self._due_since: dict[str, float] = {}
         """Match -> when it began to wait for a remote player, in monotonic seconds."""
@@ -344,8 +344,8 @@ class TournamentRunner:
         self._playing[name] = (number, playing)
         playing.addBoth(self._on_match_end, name)
 
-    async def _play(self, fixture: Fixture, table: int, resumed: Resumption | None) -> None:
-        """Open a match, unless it was open already; play it to its end, and record its result."""
+    async def _play(self, fixture: Fixture, table: int, resumed: Resumption | None) -> MatchEntry:
+        """Open a match, unless it was open already; play it to its end, and return its result."""
         play, run_settings = self._tournament_play, self._run_settings
         is_back = resumed is not None
         # First, before anything is waited for: a remote player that is here now may be gone later.
@@ -362,14 +362,20 @@ class TournamentRunner:
             early = None if is_back else await self._early.play(job, occupants)
             played = early or await self._tables.play(job, occupants, resumed)
             result, head = played.result, played.head
-        self._recorder.close(make_entry(fixture, tuple(seat.name for seat in job.seats), result, head))
+        return make_entry(fixture, tuple(seat.name for seat in job.seats), result, head)
 
-    def _on_match_end(self, failure: Failure | None, name: str) -> None:
-        """Free the table, and open the next match."""
-        del self._playing[name]
-        if failure is not None and not failure.check(MatchPaused, CancelledError):
-            self._on_failure(failure)
-        self._fill()
+    def _on_match_end(self, entry: MatchEntry | Failure, name: str) -> None:
+        """Record the result, free the table, and open the next match; the disk syncs both lines together."""
+        with self._tables.commits.gather():
+            try:
+                if isinstance(entry, MatchEntry):
+                    self._recorder.close(entry)
+                elif not entry.check(MatchPaused, CancelledError):
+                    self._on_failure(entry)
+            except Exception:  # noqa: BLE001  # `run` raises it
+                self._on_failure(Failure())
+            del self._playing[name]
+            self._fill()
 
     def _on_failure(self, failure: Failure) -> None:
         self._stop(failure.value or TournamentStopped(str(failure)))
