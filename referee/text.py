@@ -1,6 +1,7 @@
 """Texts for people: counts with their nouns, and strangers' texts made safe to show."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -12,6 +13,8 @@ _LISTED = 20
 """Most names in a sentence."""
 _ALIKE = 0.6
 """Similarity from which on a name is suggested for another; difflib's own default."""
+_PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
+"""An absolute path of the organiser's machine, which is no reader's business."""
 MAX_CHARS = 600
 """Longest text of a player that is shown whole: a few lines of a screen, and more than any move of a game here."""
 
@@ -122,3 +125,12 @@ def nearest(name: str, known: Iterable[str], before: str = "") -> str:
     if not known:
         return "; there are none"
     return near(name, known, before) or f"; there are: {listed}"
+
+
+# The detail of a foul may name files of the organiser's machine: a traceback does. Reports are public, so only the last
+# part of a path is shown. It is a courtesy, not a wall: a program can print its own path in pieces.
+
+
+def placeless(text: str) -> str:
+    """Return a text in which absolute paths are cut down to their last part."""
+    return _PLACE.sub(lambda path: path[0].rpartition("/")[2], text)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ..text import placeless
 from ..tournament.crosstable import HeadToHead
 from ..tournament.history import PlayedVersion, RuledLine
 from ..tournament.match_context import FoulEntry, MatchEntry
@@ -15,7 +16,7 @@ from .encounters import superiority
 from .links import PageLinks
 from .rendering import page, time_of_day
 from .summary import Summary
-from .words import Causes, number, placeless, short_cause
+from .words import Causes, number, short_cause
 
 MOST_MATCHES = 2000
 """Number of lines of a list in the page itself; a browser opens that many at once."""

@@ -21,10 +21,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..text import counted, printable
+from ..text import counted, placeless, printable
 from .columns import MEANINGS, TEXTS
 from .encounters import share_error
-from .words import broken, duration, moment, number, placeless, short_cause
+from .words import broken, duration, moment, number, short_cause
 
 DATA = b'<script type="application/json" id="data">'
 """Stands before the data of a page's script."""

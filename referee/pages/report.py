@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from ..games.base import Rule
+from ..text import placeless
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.ratings.elo import MEAN, Rating
 from .charts.brackets import brackets
@@ -23,7 +24,7 @@ from .links import PageLinks
 from .match_list import list_matches
 from .rendering import page, time_of_day
 from .summary import Summary
-from .words import Causes, placeless, time_control
+from .words import Causes, time_control
 
 MAX_ROUNDS = 24
 """Largest number of columns of a table of rounds; more would fill a screen."""

@@ -22,6 +22,7 @@ from msgspec.structs import asdict
 from protocol.messages import TimeControl
 
 from ..record.timing import FairnessTotals
+from ..text import placeless
 from ..tournament.crosstable import HeadToHead
 from ..tournament.history import PlayedVersion
 from ..tournament.match_context import Fixture, MatchEntry
@@ -33,7 +34,7 @@ from .charts.brackets import Bracket, brackets
 from .encounters import RatedAfter, superiority
 from .match_summary import AWARD, SeatTime
 from .summary import EntrantSchedule, HostLine, Summary
-from .words import placeless, short_cause
+from .words import short_cause
 
 Version = Literal[1]
 VERSION: Version = get_args(Version)[0]

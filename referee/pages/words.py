@@ -18,7 +18,7 @@ from ..games.base import Game, MalformedMove, Rule
 from ..match.commands import Result
 from ..match.events import Answer, DeadlinePassed, Ending, used_ms
 from ..match.fouls import Foul
-from ..text import plain_text, printable
+from ..text import placeless, plain_text, printable
 from ..tournament.match_context import FoulEntry
 from ..tournament.points import Scoring
 from .outcomes import Teams
@@ -28,8 +28,6 @@ SHORT_CHARS = 100
 """Number of characters of a short cause: how a program ended, and the end of its output, still fit a line."""
 _BEGINNING_CHARS = 40
 """Number of these that the beginning gets; the end says more, as a traceback's last line does."""
-_PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
-"""An absolute path of the organiser's machine, which is no reader's business."""
 _MAX_NAME = 20
 """Number of characters of a name in a drawing. The protocol allows no longer names; a forged record may have one."""
 _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
@@ -203,15 +201,6 @@ def why(foul: Foul) -> str:
     """Return the broken rule and what happened. The exit status of a crash in Python says nothing, and is left out."""
     detail = foul.detail.removeprefix("exit status 1: ") if foul.ending is Ending.FAILED else foul.detail
     return ": ".join(filter(None, (broken(foul), detail)))
-
-
-# The detail of a foul may name files of the organiser's machine: a traceback does. Reports are public, so only the last
-# part of a path is shown. It is a courtesy, not a wall: a program can print its own path in pieces.
-
-
-def placeless(text: str) -> str:
-    """Return a text in which absolute paths are cut down to their last part."""
-    return _PLACE.sub(lambda path: path[0].rpartition("/")[2], text)
 
 
 def short_cause(detail: str) -> str:

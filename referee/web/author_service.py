@@ -14,6 +14,7 @@ from twisted.internet.threads import deferToThread
 
 from ..check.findings import CheckReport, Finding
 from ..observers import Note
+from ..plugins import installed
 from ..record.explain import Explanation
 from ..record.reader import RecordError
 from .http import RequestRefused
@@ -60,6 +61,8 @@ class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
     """None while the check is not over, or if it was given up."""
     steps: Sequence[Finding]
     """Steps that a running check has finished so far."""
+    trying: str | None
+    """Step that a running check is trying, such as `53 of 82: it plays a match of Quincy`; None: no check runs."""
 
 
 class OwnMatches(Struct, frozen=True, kw_only=True):
@@ -165,7 +168,9 @@ class AuthorService:
         report = await deferToThread(self._store.report, author, version.number)
         steps = await deferToThread(self._checks.steps, author, version.number)
         plays = version.number == await deferToThread(self._store.present, author)
-        return CheckedVersion(**asdict(self._mark_checking(author, version)), plays=plays, report=report, steps=steps)
+        marked = self._mark_checking(author, version)
+        trying = _name_step(len(steps)) if marked.state is VersionState.CHECKING else None
+        return CheckedVersion(**asdict(marked), plays=plays, report=report, steps=steps, trying=trying)
 
     async def choose(self, author: str, number: str) -> Versions:
         """Let an older version play until a newer one passes its check, and return all versions.
@@ -243,3 +248,11 @@ class AuthorService:
         if result is None:
             raise NotYours
         return result
+
+
+def _name_step(done: int) -> str | None:
+    """Return the step of a check that comes after a number of others, in words; None after the last."""
+    from ..check.checking import all_steps  # noqa: PLC0415  # the site needs no other part of the check
+
+    steps = all_steps(tuple(installed().games))
+    return f"{done + 1} of {len(steps)}: {steps[done].title}" if done < len(steps) else None

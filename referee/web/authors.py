@@ -44,7 +44,7 @@ from .http import (
 )
 from .person.browser import SeatView, perform_act, seat_page, watch
 from .sessions import Person, SiteRole
-from .submissions.archive import MAX_PACKED_BYTES
+from .submissions.archive import MAX_PACKED_BYTES, make_player
 from .submissions.challenges import PRACTICE, Challenge, PracticeRules
 from .submissions.store import VersionState
 from .workshop import Workshop
@@ -54,8 +54,8 @@ PRACTICE_PAGE, QUEUE_PAGE = "/author/practice", "/author/queue"
 VERSIONS_API, MATCHES_API, PRACTICE_API, QUEUE_API = "/submissions", "/matches", "/api/practice", "/api/queue"
 IN_PERSON = "person"
 """Value of the form's field `plays` if the author plays, and none of its versions."""
-_ARCHIVE, _FOLDER = "archive", "folder"
-"""Fields of the form that hands in."""
+_FILES = "archive"
+"""Field of the form for an archive or single files; the other one is for a folder."""
 _SEAT_DIGITS = 9
 
 
@@ -106,16 +106,18 @@ class AuthorPages:
 
     async def _hand_in(self, visit: Visit) -> Any:
         author = visit.person.name
-        archives = [file for file in visit.form.uploads if file.field == _ARCHIVE]
-        files = [(file.name, file.data) for file in visit.form.uploads if file.field == _FOLDER]
+        fields = {file.field for file in visit.form.uploads}
+        files: Sequence[tuple[str, bytes]] = [(file.name, file.data) for file in visit.form.uploads]
         try:
-            if bool(archives) == bool(files):
-                what = "both an archive and a folder were chosen" if files else "nothing was chosen"
-                raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, what, "choose one archive or one folder")
-            if files:
-                version = await self._service.hand_in_folder(author, files)
+            if len(fields) != 1:
+                what = "both files and a folder were chosen" if fields else "nothing was chosen"
+                raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, what, "choose an archive, files, or a folder")
+            lone = fields == {_FILES} and len(files) == 1
+            player = make_player(*files[0]) if lone else files
+            if player is not None:
+                version = await self._service.hand_in_folder(author, player)
             else:
-                version = await self._service.hand_in(author, archives[0].data, archives[0].name)
+                version = await self._service.hand_in(author, files[0][1], files[0][0])
         except RemediableError as error:
             return await show_or_explain(self._home, visit.set_code(find_status(error)), error)
         return redirect(visit.request, f"{HOME}/versions/{version.number}")

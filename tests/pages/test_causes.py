@@ -3,7 +3,8 @@
 import pytest
 
 from referee.match.fouls import Cause, Foul
-from referee.pages.words import SHORT_CHARS, Causes, placeless, short_cause, why
+from referee.pages.words import SHORT_CHARS, Causes, short_cause, why
+from referee.text import placeless
 
 
 @pytest.mark.parametrize(

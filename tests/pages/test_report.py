@@ -19,11 +19,11 @@ from referee.pages.replay_page import replay_page
 from referee.pages.report import Titles, report_page
 from referee.pages.report_files import ReplayPages
 from referee.pages.summary import Summary, host_lines
-from referee.pages.words import number, placeless, short_cause
+from referee.pages.words import number, short_cause
 from referee.plugins import load
 from referee.record.reader import read_record
 from referee.record.timing import Timing, fairness
-from referee.text import counted
+from referee.text import counted, placeless
 from referee.tournament.events import HostCame, MatchOpened, TournamentResumed
 from referee.tournament.hosts import Calibration, void_reason
 

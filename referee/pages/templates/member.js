@@ -33,24 +33,71 @@ async function sendSafely(event) {
   const own = (root) => root?.querySelector("input[name=form_token]");
   if (home && own(page)) own(form).value = own(page).value;
   if (submitter?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
+  if (droppedFiles.has(form)) return sendDropped(form, droppedFiles.get(form));
   form.submit();
 }
 
+// Adds the files below an entry of the file system to a list, each with its path.
+async function listFiles(entry, files) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    files.push([entry.fullPath.replace(/^\//, ""), file]);
+    return;
+  }
+  const reader = entry.createReader();
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) return;
+    for (const each of some) await listFiles(each, files);
+  }
+}
+
+// No input takes a folder that was dropped, so its files are kept here until the form is sent.
+const droppedFiles = new WeakMap();
+
 function takeDropped(form) {
   const [input, folder] = form.querySelectorAll("input[type=file]");
-  form.addEventListener("change", () => folder.setCustomValidity(""));
+  const status = form.querySelector(".dropped");
+  form.querySelector(".with-script").hidden = false;
+  form.addEventListener("change", () => {
+    droppedFiles.delete(form);
+    status.textContent = "";
+  });
   for (const name of ["dragover", "dragleave", "drop"]) {
-    form.addEventListener(name, (event) => {
+    form.addEventListener(name, async (event) => {
       event.preventDefault();
       form.classList.toggle("dropping", name === "dragover");
       if (name !== "drop" || !event.dataTransfer.files.length) return;
-      // A browser hands over a dropped folder as a file that can't be read; the folder has an input of its own.
-      const isFolder = event.dataTransfer.items[0]?.webkitGetAsEntry?.()?.isDirectory;
-      folder.setCustomValidity(isFolder ? "Choose the folder here: one that is dropped can't be sent." : "");
-      if (isFolder) return folder.reportValidity();
-      input.files = event.dataTransfer.files;
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+      droppedFiles.delete(form);
+      input.value = folder.value = status.textContent = "";
+      if (!entries.some((entry) => entry.isDirectory)) {
+        input.files = event.dataTransfer.files;
+        return;
+      }
+      const files = [];
+      try {
+        for (const entry of entries) await listFiles(entry, files);
+      } catch {
+        status.textContent = "The folder can't be read. Choose it with the button instead.";
+        return;
+      }
+      droppedFiles.set(form, files);
+      status.textContent = `${entries.map((entry) => entry.name).join(", ")}: ${files.length} ${files.length === 1 ? "file" : "files"}, to hand in with the button`;
     });
   }
+}
+
+// Sends a form with the files of a dropped folder, and shows the page that answers it.
+async function sendDropped(form, files) {
+  const data = new FormData(form);
+  for (const name of ["archive", "folder"]) data.delete(name);
+  for (const [path, file] of files) data.append("folder", file, path);
+  const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
+  if (answer?.redirected) return location.assign(answer.url);
+  const page = answer && new DOMParser().parseFromString(await answer.text(), "text/html");
+  const trouble = page?.querySelector(".trouble");
+  form.querySelector(".dropped").textContent = trouble?.textContent ?? "The folder could not be sent. Try again.";
 }
 
 Sorting.tables(document);

@@ -289,15 +289,40 @@ def refuse_lone_file(path: str) -> BadArchive:
         path: path of the file as its author names it; empty if it has no name.
     """
     file = PurePath(path or "FILE")
-    name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
-    if name == file.name:  # the folder can't have the name of the file next to it
-        name = f"{name[: _NAME_CHARS - 1]}1"
+    name, inside = _choose_names(file)
     what = f"{show_path(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
     if kit := _KITS.get(file.suffix.lower()):
         return BadArchive(what, f"make one with `referee new {kit} {name}`, put your code into it, and hand in {name}")
-    inside = next(filter(_PLAIN.fullmatch, (file.name, f"{_DEFAULT_NAME}{file.suffix}")), _DEFAULT_NAME)
     run = f"{RUNNERS.get(file.suffix.lower(), 'COMMAND')} {inside}"
     source = shlex.quote(f"./{path}" if path.startswith("-") else str(file))
-    lines = shlex.join([f"name = {json.dumps(name)}", f"run = {json.dumps(run)}"])
+    lines = shlex.join(_manifest(name, run))
     commands = f"mkdir {name} && cp {source} {name}/{inside}", f"printf '%s\\n' {lines} > {name}/{MANIFEST}"
     return BadArchive(what, "\n  ".join([f"make one, and hand in {name}:", *commands]))
+
+
+def make_player(path: str, data: bytes) -> Sequence[tuple[str, bytes]] | None:
+    """Return the files of a player's folder that runs a lone source file; None if nothing runs such a file unbuilt.
+
+    Args:
+        path: path of the file as its author names it.
+        data: content of the file.
+    """
+    file = PurePath(path)
+    runner = RUNNERS.get(file.suffix.lower())
+    if runner is None or not is_text(data):
+        return None
+    name, inside = _choose_names(file)
+    manifest = "".join(f"{line}\n" for line in _manifest(name, f"{runner} {inside}"))
+    return [(MANIFEST, manifest.encode()), (inside, data)]
+
+
+def _choose_names(file: PurePath) -> tuple[str, str]:
+    """Return names for a player's folder of a lone file, and for the file in it."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
+    if name == file.name:  # the folder can't have the name of the file next to it
+        name = f"{name[: _NAME_CHARS - 1]}1"
+    return name, next(filter(_PLAIN.fullmatch, (file.name, f"{_DEFAULT_NAME}{file.suffix}")), _DEFAULT_NAME)
+
+
+def _manifest(name: str, run: str) -> Sequence[str]:
+    return f"name = {json.dumps(name)}", f"run = {json.dumps(run)}"

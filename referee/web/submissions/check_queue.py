@@ -29,6 +29,7 @@ from ...observers import Note
 from ...programs.environment import CHECK_VARIABLE
 from ...programs.limits import CLEAR_S
 from ...programs.processes import OwnProcess, kill_orphans
+from ...text import placeless
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0
@@ -238,7 +239,7 @@ def _steps(path: Path | None) -> Iterator[Any]:
         return
     for line in lines:
         with contextlib.suppress(KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            yield msgspec.json.decode(line, type=dict[str, Any])["step"]
+            yield _hide_places(msgspec.json.decode(line, type=dict[str, Any])["step"])
 
 
 def _describe_error(error: Exception) -> str:
@@ -265,14 +266,27 @@ def _report(folder: Path) -> dict[str, Any] | None:
         file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
         lines = file.read().strip().splitlines() or [b""]
     try:
-        return msgspec.json.decode(_placeless(lines[-1], folder), type=dict[str, Any])
+        report: dict[str, Any] = _hide_places(msgspec.json.decode(_placeless(lines[-1], folder), type=dict[str, Any]))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    return report
 
 
 def _placeless(text: bytes, folder: Path) -> bytes:
     """Return JSON with its paths relative to a folder."""
     return text.replace(msgspec.json.encode(f"{folder}/")[1:-1], b"")
+
+
+def _hide_places(value: Any) -> Any:
+    """Return a plain value in whose texts files have no folders: those of this machine are no author's business."""
+    match value:
+        case str():
+            return placeless(value)
+        case list():
+            return [_hide_places(part) for part in value]
+        case dict():
+            return {key: _hide_places(part) for key, part in value.items()}
+    return value
 
 
 def _failed_steps(report: dict[str, Any]) -> tuple[str, ...]:

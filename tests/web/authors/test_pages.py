@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from referee.check.checking import all_steps
+from referee.plugins import installed
 from referee.web.routes import make_site
 from referee.web.sessions import Person, SiteRole
 from referee.web.submissions.archive import MAX_PACKED_BYTES
@@ -87,6 +89,40 @@ def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: i
     assert contest.store.versions("ada") == []
 
 
+def test_a_lone_file_gets_what_makes_a_player_of_it(contest: TestSite) -> None:
+    """Of a language that needs no build; another one is refused, with a remedy."""
+    ada = contest.signed_in("ada")
+    refused = send(ada, [("archive", "bot.rs", b"fn main() {}\n")])
+    assert (refused.status, b"referee new rust bot" in refused.body) == (422, True)
+    assert send(ada, [("archive", "my bot.py", b"print()\n")]).headers["location"] == "/author/versions/1"
+    folder = contest.store.player_folder("ada", 1)
+    assert (folder / "player.toml").read_text() == 'name = "mybot"\nrun = "python3 player.py"\n'
+    assert (folder / "player.py").read_bytes() == b"print()\n"
+
+
+def test_single_files_are_handed_in_together(contest: TestSite) -> None:
+    """As if they were in one folder; without a player.toml they are refused."""
+    ada = contest.signed_in("ada")
+    refused = send(ada, [("archive", "run.sh", b"#!/bin/sh\n"), ("archive", "a.py", b"a = 1\n")])
+    assert (refused.status, b"player.toml" in refused.body) == (422, True)
+    files = [("archive", "player.toml", TOML), ("archive", "run.sh", b"#!/bin/sh\n"), ("archive", "a.py", b"a = 1\n")]
+    assert send(ada, files).headers["location"] == "/author/versions/1"
+    names = {path.name for path in contest.store.player_folder("ada", 1).iterdir()}
+    assert names == {"player.toml", "run.sh", "a.py"}
+
+
+def test_the_page_names_the_step_that_is_tried(contest: TestSite) -> None:
+    """And how many there are."""
+    ada = contest.signed_in("ada")
+    hand_in(ada, archive())
+    count = len(all_steps(tuple(installed().games)))
+    assert b'<p role="status">Step' not in ada.ask("GET", "/author/versions/1").body
+    contest.checks.current = ("ada", 1)
+    page = ada.ask("GET", "/author/versions/1").body.decode()
+    assert f'<p role="status">Step 1 of {count}: ' in page
+    contest.checks.current = None
+
+
 def test_a_folder_is_handed_in(contest: TestSite) -> None:
     """A browser sends its files, the folder's name first; what `referee submit` leaves out is left out."""
     ada = contest.signed_in("ada")
@@ -110,11 +146,11 @@ def test_a_folder_is_handed_in(contest: TestSite) -> None:
     ("files", "text"),
     [
         ([("archive", "", b""), ("folder", "", b"")], "nothing was chosen"),
-        ([("archive", "a.zip", b"PK"), ("folder", "a/player.toml", b"")], "both an archive and a folder were chosen"),
+        ([("archive", "a.zip", b"PK"), ("folder", "a/player.toml", b"")], "both files and a folder were chosen"),
         ([("folder", "../player.toml", TOML)], "../player.toml leads out"),
         ([("folder", "a/player.toml", TOML), ("folder", "a/player.toml", TOML)], "is in the archive twice"),
         ([("folder", "a/main.py", b"")], "no file player.toml at the top"),
-        ([("archive", "my bot.py", b"print()")], "cp &#39;my bot.py&#39; mybot/player.py\n"),
+        ([("archive", "my bot", b"print()")], "cp &#39;my bot&#39; mybot/player\n"),
     ],
     ids=["nothing", "both", "outside", "twice", "no manifest", "lone file"],
 )

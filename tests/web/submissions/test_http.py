@@ -27,6 +27,7 @@ def test_two_authors_and_their_versions(service: Reception) -> None:
     assert first["sha256"] == hashlib.sha256(archive()).hexdigest()
     assert failed["failed_steps"] == ["7 it greets"]
     assert failed["report"]["steps"][0]["trouble"]["happened"] == "nothing came from player"
+    assert failed["report"]["steps"][0]["trouble"]["remedy"] == "python3 runs it", "no folder of the organiser's"
     assert str(service.folder) not in json.dumps(failed)
     present = service.folder / "ada"
     assert present.resolve() == service.folder / ".versions/ada/0001/player"
