@@ -200,7 +200,7 @@ def listed(parts: tuple[Part, ...]) -> list[str]:
 @pytest.mark.parametrize("game", ENCODINGS)
 def test_the_manual_has_every_array(game: str) -> None:
     """The tables of actions and observations are those of the fewest seats, with default options."""
-    page = (ROOT / "docs/players/learning.md").read_text()
+    page = (ROOT / "docs/reference/arrays.md").read_text()
     section = re.split(r"(?m)^## ", page[page.index(f"\n## {load().games[game].title}\n") + 4 :])[0]
     encoding = encoding_of(game)
     rows = [line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit()]
