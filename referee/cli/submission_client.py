@@ -114,7 +114,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         return _decode(self._ask("PUT", ("submissions",), archive))
 
     def _ask(self, method: str, parts: tuple[str, ...], body: bytes | None) -> bytes:
-        connection = self._connection()
+        connection = self.connect()
         path = f"{self.prefix}/" + "/".join(quote(part, safe="") for part in parts)
         try:
             self._connect(connection)
@@ -197,7 +197,8 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             status,
         )
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection to the site, which opens with the first request."""
         if not self.is_secure:
             return http.client.HTTPConnection(self.host, self.port, timeout=CONNECT_S)
         context = ssl.create_default_context()

@@ -134,7 +134,9 @@ class Hosts:
         self._waiting: list[Deferred[None]] = []
         """Fired when a host has room."""
         connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
-        self._dispatcher = DispatcherLink(reactor, connect, settings.folder, self._take, self._on_disconnect, self.say)
+        self.dispatcher = DispatcherLink(
+            reactor, connect, settings.folder, self.take_report, self.forget_addresses, self.say
+        )
 
     # --- for the coordinator
 
@@ -171,10 +173,10 @@ class Hosts:
         # A match that has not begun still waits in Dask's queue: Dask can cancel it there, the host itself does not
         # know of it.
         if attempt is not None and not attempt.followed.is_begun:
-            self._dispatcher.drop(attempt.call)
+            self.dispatcher.drop(attempt.call)
         self._forget(host, match)
         if host.address:
-            self._dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=match), ignore_answer)
+            self.dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=match), ignore_answer)
 
     def exclude(self, host: ClusterHost, why: str) -> None:
         """Give a host nothing more, and give up what it has."""
@@ -203,12 +205,13 @@ class Hosts:
         """Dismiss all hosts, and wait until the dispatcher has exited."""
         for host in self._hosts.values():
             if host.address:
-                self._dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=None), ignore_answer)
-        await self._dispatcher.close()
+                self.dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=None), ignore_answer)
+        await self.dispatcher.close()
 
     # --- reports of the dispatcher
 
-    def _take(self, report: KnownHosts | HostLines) -> None:
+    def take_report(self, report: KnownHosts | HostLines) -> None:
+        """Take what the dispatcher reports: which hosts are connected, or new lines of a match."""
         if isinstance(report, KnownHosts):
             self._update_hosts(report.hosts)
         elif report.host in self._hosts:
@@ -216,7 +219,7 @@ class Hosts:
             if attempt is not None:
                 attempt.followed.take_lines(report.offset, report.lines)
 
-    def _on_disconnect(self) -> None:
+    def forget_addresses(self) -> None:
         """Forget the hosts' addresses: they are admitted again through the next dispatcher."""
         for host in self._hosts.values():
             host.address = host.entering = ""
@@ -281,7 +284,7 @@ class Hosts:
             terms=self.settings.terms,
             wanted=tuple(host.attempts),
         )
-        self._dispatcher.ask(sight.address, "enter", offer, partial(self._on_entered, host, sight))
+        self.dispatcher.ask(sight.address, "enter", offer, partial(self._on_entered, host, sight))
 
     def _on_entered(self, host: ClusterHost, sight: SeenHost, answer: HostAnswer) -> None:
         host.entering = ""
@@ -364,7 +367,7 @@ class Hosts:
             attempt.unanswered = ""
             call = "play" if host.tables else "fetch"
             on_answer = partial(self._on_answer, host, attempt)
-            attempt.call = self._dispatcher.ask(host.address, call, attempt.shipped, on_answer)
+            attempt.call = self.dispatcher.ask(host.address, call, attempt.shipped, on_answer)
 
     def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
@@ -406,7 +409,7 @@ class Hosts:
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
             folder_message = KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
-            self._dispatcher.ask(host.address, "keep", folder_message, partial(self._on_pushed, host, digest))
+            self.dispatcher.ask(host.address, "keep", folder_message, partial(self._on_pushed, host, digest))
 
     def _on_pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
         host.pushing.discard(digest)

@@ -140,7 +140,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
     gate = context.Barrier(tables)
     try:
         with ProcessPoolExecutor(tables, context, initializer=_wait, initargs=(gate,)) as pool:
-            pieces = [piece for pieces in pool.map(_work, [work_s] * tables) for piece in pieces]
+            pieces = [piece for pieces in pool.map(work_pieces, [work_s] * tables) for piece in pieces]
     except (BrokenExecutor, OSError) as error:
         raise NotCalibrated(
             f"{tables} tables cannot work at once on this machine: {error}. Use fewer --tables"
@@ -158,7 +158,7 @@ def _wait(gate: Any) -> None:
     gate.wait(_START_S)
 
 
-def _work(work_s: float) -> list[tuple[float, float]]:
+def work_pieces(work_s: float) -> list[tuple[float, float]]:
     """Work for a while; return the wall time and the processor time of each piece, in seconds."""
     pieces: list[tuple[float, float]] = []
     until = time.perf_counter() + work_s
@@ -232,8 +232,8 @@ class Host:
         self._programs = ProgramStore(settings.folder / "programs")
         self._runs: dict[str, HostRun] = {}
         self._rest = rest
-        self._health = Health(self._on_change)
-        self._looking: Any = LoopingCall(lambda: self._health.look(time.monotonic()))
+        self.health = Health(self._on_change)
+        self._looking: Any = LoopingCall(lambda: self.health.look(time.monotonic()))
         self._looking.clock = reactor
 
     # --- called by Dask
@@ -337,7 +337,7 @@ class Host:
         entered = self._runs.get(offer.run)
         if entered is None:
             entered = HostRun(self._reactor, offer, self._settings, confinement, self._publish_lines)
-            self._health.listen(entered.lag)
+            self.health.listen(entered.lag)
             self._runs[offer.run] = entered
             self._say(printable(f"plays for {offer.tournament.rpartition(' ')[0]}"))
         entered.resume(offer.wanted)

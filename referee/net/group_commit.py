@@ -101,7 +101,7 @@ class GroupCommit:
         pool, is_through = self._reactor.getThreadPool(), Event()
         if self.is_waited_for:
             self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
-        done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch), is_through)
+        done = deferToThreadPool(self._reactor, pool, sync_all, self._disk, list(batch), is_through)
         done.addBoth(self._finish, batch)
 
     def _stand_still(self, is_through: Event) -> None:
@@ -126,7 +126,7 @@ class GroupCommit:
                     synced.errback(writer.refuse(refusal))
 
 
-def _sync_all(disk: Executor, writers: Sequence[ChainWriter], is_through: Event) -> list[OSError | None]:
+def sync_all(disk: Executor, writers: Sequence[ChainWriter], is_through: Event) -> list[OSError | None]:
     """Sync the files of writers, in a thread; return the disk's refusals by writer."""
     try:
         return _sync_files(disk, writers)

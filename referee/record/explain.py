@@ -137,7 +137,7 @@ def explain(
             continue
         event = line.fields["event"]
         if event.get("seat") == seat:
-            conversation.append(_describe_event(number, event, limit_ms))
+            conversation.append(describe_event(number, event, limit_ms))
             expected = _describe_request(conversation, event, limit_ms)
             limit_ms = None
         for said in _list_said(number, line, seat):
@@ -173,7 +173,8 @@ def _list_said(number: int, line: PlainLine, seat: int) -> list[Said]:
     return messages
 
 
-def _describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
+def describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
+    """Describe what the referee heard of a seat by one event."""
     timing = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
     content = {key: value for key, value in event.items() if key not in timing}
     heard = Heard(line=number, at_ms=event["at_ms"], event=event["event"], content=content)

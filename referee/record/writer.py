@@ -219,20 +219,20 @@ class ChainWriter:
         """Error of the first refused write; a part of that line may be there, so nothing is written behind it."""
         self.is_named = False
         """True once the file's name in its folder is on the disk, too."""
-        self._file = path.open("xb" if after is None else "r+b")
+        self.file = path.open("xb" if after is None else "r+b")
         self._lock(after)
         if after is not None:
-            self._file.truncate(after.size_bytes)
-            self._file.seek(after.size_bytes)
+            self.file.truncate(after.size_bytes)
+            self.file.seek(after.size_bytes)
 
     def _lock(self, after: ChainEnd | None) -> None:
         """Keep other referees from the record until this one closes it or ends."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + after.torn_bytes:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if after is not None and os.fstat(self.file.fileno()).st_size != after.size_bytes + after.torn_bytes:
                 raise BlockingIOError  # another process wrote to it after it was read
         except BlockingIOError:
-            self._file.close()
+            self.file.close()
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
 
     def seal(self) -> None:
@@ -273,8 +273,8 @@ class ChainWriter:
             raise self._refusal
         core = linked_core(self.count, self.head, fields)
         try:
-            self._file.write(with_open(core, opened) + b"\n")
-            self._file.flush()
+            self.file.write(with_open(core, opened) + b"\n")
+            self.file.flush()
         except OSError as error:
             raise self.refuse(error) from None
         self.head = line_hash(core)
@@ -303,7 +303,7 @@ class ChainWriter:
             OSError: the disk refused; pass the error to `refuse` in the writer's own thread.
             ValueError: the file is closed.
         """
-        os.fsync(self._file.fileno())
+        os.fsync(self.file.fileno())
 
     def refuse(self, error: OSError) -> NotWritten:
         """Stop all writing, because the disk has refused something; return the error that callers raise."""
@@ -314,7 +314,7 @@ class ChainWriter:
     def close(self) -> None:
         """Close the file. An error is ignored: what the disk refused before, it would refuse again."""
         with contextlib.suppress(OSError):
-            self._file.close()
+            self.file.close()
 
 
 def wait_until_free(path: Path) -> None:

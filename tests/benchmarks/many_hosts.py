@@ -87,7 +87,7 @@ class Simulated:
         plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q")
         names = [f"process{number}" for number in range(count)]
         self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
-        self.wire: Any = self.hosts._dispatcher
+        self.wire: Any = self.hosts.dispatcher
         self.seen = KnownHosts(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
         self.left = self.played = self.open = 0
 
@@ -96,7 +96,7 @@ class Simulated:
         self.left += matches
         until = self.played + matches
         while self.played < until:
-            self.hosts._take(self.seen)
+            self.hosts.take_report(self.seen)
             self.wire.go_on(self.wire.now_s + LOOK_S)
 
     def _fill(self) -> None:

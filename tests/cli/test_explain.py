@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from referee.app.records.explain import view_as_seat, word_standing
-from referee.cli.commands.explain import _row
+from referee.cli.commands.explain import lay_out_row
 from referee.cli.match_view import result_table
-from referee.record.explain import Heard, _describe_event
+from referee.record.explain import Heard, describe_event
 from referee.record.reader import read_record
 
 TIED = Path(__file__).parents[1] / "golden" / "clean.jsonl"
@@ -18,13 +18,13 @@ TIED = Path(__file__).parents[1] / "golden" / "clean.jsonl"
 )
 def test_times_have_one_digit(used_ms: float | None, shown: str) -> None:
     """A value that is rounded to 0 has no sign."""
-    assert _row(Heard(line=1, at_ms=0.0, event="ack-received", content={}, used_ms=used_ms))[5] == shown
+    assert lay_out_row(Heard(line=1, at_ms=0.0, event="ack-received", content={}, used_ms=used_ms))[5] == shown
 
 
 def test_a_time_of_nothing_has_no_sign() -> None:
     """If the referee's lag is as long as the answer took, to the microsecond, nothing is charged."""
     event = {"event": "move-received", "seat": 0, "at_ms": 10.0, "sent_ms": 9.0, "first_byte_ms": 10.0}
-    heard = _describe_event(1, {**event, "lag_ms": 1.0004}, None)
+    heard = describe_event(1, {**event, "lag_ms": 1.0004}, None)
     assert [str(heard.used_ms), str(heard.program_ms)] == ["0.0", "0.0"]
 
 

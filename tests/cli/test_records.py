@@ -155,7 +155,7 @@ def test_a_fault_of_the_auditor_is_its_own(
     def fail(*_args: object) -> None:
         raise AttributeError("a mistake")
 
-    monkeypatch.setattr(time_book._Book, "_charge", fail)
+    monkeypatch.setattr(time_book.TimeBook, "charge", fail)
     done = referee("audit", str(record_of(logs, "second")), *how, cwd=logs, status=3)
     said = done.stderr + capfd.readouterr().err
     for part in ("Traceback", "AttributeError: a mistake", f"while {record_of(logs, 'second')} was audited"):

@@ -18,7 +18,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
     path = tmp_path / "m1.jsonl"
     writer = RecordWriter(path, Sealer.new())
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, writer._file.fileno())
+    os.dup2(full, writer.file.fileno())
     os.close(full)
     with pytest.raises(SystemExit) as raised, word_errors():
         writer.seal()

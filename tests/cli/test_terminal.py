@@ -105,14 +105,14 @@ def checked() -> None:
         happened=NASTY, expected=NASTY, remedy=NASTY, asked=(frame,), received=frame, printed=NASTY, cause=NASTY
     )
     finding = Finding(number=1, key="key", title=NASTY, verdict=StepVerdict.FAILED, seconds=0.0, trouble=trouble)
-    check._CheckView(is_quiet=False, with_sent=True).tell(finding)
+    check.CheckView(is_quiet=False, with_sent=True).tell(finding)
 
 
 def handed_in() -> None:
     """Show a service's answer about a version."""
     step = {"number": NASTY, "title": NASTY, "verdict": "failed", "trouble": dict.fromkeys(["happened"], NASTY)}
     version = {"number": NASTY, "state": NASTY, "trouble": NASTY, "report": {"steps": [step]}, "failed_steps": [NASTY]}
-    submit._say(NASTY)
+    submit.say_report(NASTY)
     show_verdict(version, NASTY)
     show_rows({"submissions": [version]}, "submissions", VERSIONS)
     show_rows({"matches": [dict.fromkeys(["match", "names", "foul"], NASTY)]}, "matches", MATCHES)
@@ -155,8 +155,8 @@ PLACES: dict[str, Callable[[Path], Any]] = {
     "serve and xserver, turned away": lambda _: TurnedAway().note(
         "connection-refused", address=NASTY, name=NASTY, reason=NASTY, sent=NASTY
     ),
-    "join": lambda _: join._show(NASTY, Joined(won=None, why=NASTY), as_json=False),
-    "join --json": lambda _: join._show(NASTY, Joined(won=None, why=NASTY), as_json=True),
+    "join": lambda _: join.show_joined(NASTY, Joined(won=None, why=NASTY), as_json=False),
+    "join --json": lambda _: join.show_joined(NASTY, Joined(won=None, why=NASTY), as_json=True),
     "check": lambda _: checked(),
     "submit": lambda _: handed_in(),
     "whatever forgets it": lambda _: forgotten(),

@@ -17,14 +17,14 @@ def work(work_s: float) -> list[tuple[float, float]]:
 
 def test_of_all_pieces_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each table does them in a process of its own."""
-    monkeypatch.setattr(host, "_work", work)
+    monkeypatch.setattr(host, "work_pieces", work)
     found = host.calibrate(2, 0.006)
     assert (found.tables, found.wall_ms, found.processor_ms) == (2, 20.0, 6.0)
 
 
 def test_a_table_does_one_piece_at_least() -> None:
     """However short it is to work."""
-    ((wall_s, processor_s),) = host._work(0.0)
+    ((wall_s, processor_s),) = host.work_pieces(0.0)
     assert wall_s > 0
     assert processor_s >= 0
 

@@ -57,9 +57,9 @@ def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
     settings = HostSettings(folder=tmp_path, hidden=(), sandbox=SandboxMode.OFF, calibration=calibration)
     host, now = Host(Clock(), "a", settings, unused, said.append, rests.append), time.monotonic()
-    host._health.note_stall(now - 2.0, now)
+    host.health.note_stall(now - 2.0, now)
     assert (rests, len(said)) == ([True], 1)
-    host._health.look(now + WINDOW_S)
+    host.health.look(now + WINDOW_S)
     assert (rests, len(said)) == ([True, False], 2)
 
 

@@ -87,7 +87,7 @@ class Scene:
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None
         """Why no host comes on record."""
-        way: Any = self.hosts._dispatcher
+        way: Any = self.hosts.dispatcher
         self.way: Asks = way
         self.folder = folder
 
@@ -159,7 +159,7 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
 def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
     """The dispatcher was started anew, and another host has come back first; not for one that is gone then."""
     scene.let_in(a=1, b=1)
-    scene.hosts._on_disconnect()
+    scene.hosts.forget_addresses()
     scene.see(a=1, b=1)
     given: list[ClusterHost] = []
     Deferred.fromCoroutine(scene.hosts.wait_for_host("b", ())).addCallback(given.append)

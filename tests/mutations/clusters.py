@@ -161,7 +161,7 @@ def _connect(folder: Path) -> None:
 
 
 def _trust(folder: Path) -> None:
-    find_service("https://localhost:1", "token", folder / "keys" / FILES[0])._connection().close()
+    find_service("https://localhost:1", "token", folder / "keys" / FILES[0]).connect().close()
 
 
 KINDS: dict[str, Kind] = {

@@ -8,7 +8,7 @@ from random import Random
 
 from referee.programs.player_spec import read_folder
 from referee.web.submissions.archive import pack, unpack
-from referee.web.submissions.check_queue import _failed_steps, _report
+from referee.web.submissions.check_queue import find_failed_steps, read_report
 from referee.web.submissions.folder import gather, write
 from referee.web.submissions.store import CheckOutcome, Store
 
@@ -93,4 +93,4 @@ def write_check(folder: Path) -> None:
 
 def read_check(folder: Path) -> None:
     """Read a check's report."""
-    _failed_steps(_report(folder) or {})
+    find_failed_steps(read_report(folder) or {})

@@ -183,7 +183,7 @@ def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
         (run,) = hosted.runs.values()
         run.since = datetime.fromisoformat(AT)
         for line in world.told:
-            run._take(msgspec.json.encode(line))
+            run.take(msgspec.json.encode(line))
         bob, program = Browser(site), Browser(site)
         bob.sign_in(token)
         program.headers["authorization"] = f"Bearer {token}"

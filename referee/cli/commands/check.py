@@ -134,7 +134,7 @@ def check(
         _conclude_many(reports, as_json=as_json)
         sys.exit(FINE if all(each.passes for each in reports) else FAILED)
     request = ask(player=every[0])
-    findings = _findings(request, running, _CheckView(is_quiet=as_json, with_sent=with_sent))
+    findings = _findings(request, running, CheckView(is_quiet=as_json, with_sent=with_sent))
     name = called or request.player
     plain = structs.asdict(report(name, findings))
     if not as_json:
@@ -147,7 +147,7 @@ def check(
     sys.exit(FAILED if _list_failures(findings) else FINE)
 
 
-def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView") -> list[Finding]:
+def _findings(request: CheckRequest, running: RefereeOptions, view: "CheckView") -> list[Finding]:
     try:
         return run_check(request, installed(), find_confinement(running, request.logs), view.tell)
     finally:
@@ -188,7 +188,7 @@ def _count_causes(findings: Sequence[Finding]) -> int:
     return len({finding.trouble.cause for finding in findings if finding.trouble is not None})
 
 
-class _CheckView:
+class CheckView:
     """Shows findings as they come in. Consecutive steps that are skipped for one reason share a line.
 
     A cause is explained once: later failures for the same cause name the first step.

@@ -80,11 +80,12 @@ def _answers(conversation: Sequence[Said | Heard]) -> RichTable:
     table.add_column("answer", max_width=max(rest, 1), no_wrap=True, overflow="ellipsis")
     for part in conversation:
         if isinstance(part, Heard):
-            table.add_row(*_row(part))
+            table.add_row(*lay_out_row(part))
     return table
 
 
-def _row(heard: Heard) -> tuple[str, ...]:
+def lay_out_row(heard: Heard) -> tuple[str, ...]:
+    """Return the cells of one thing that the referee heard."""
     content = heard.content
     answer = content["move"] if "move" in content else {key: value for key, value in content.items() if value}
     times = (heard.referee_ms, heard.program_ms, heard.wire_ms, heard.used_ms, heard.limit_ms)

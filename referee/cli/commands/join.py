@@ -120,11 +120,12 @@ def join_command(referee: str, player: str, *, join: JoinOptions, running: Refer
     Exit status: 0 the game was finished, 1 it was not finished for this player, 2 usage error.
     """
     name, joined = join_referee(referee, player, join, running)
-    _show(name, joined, as_json=as_json)
+    show_joined(name, joined, as_json=as_json)
     sys.exit(FAILED if joined.won is None else FINE)
 
 
-def _show(name: str, joined: Joined, *, as_json: bool) -> None:
+def show_joined(name: str, joined: Joined, *, as_json: bool) -> None:
+    """Show how a match at another referee ended."""
     if as_json:
         print_json({"name": name, "won": joined.won, "why": joined.why})
     elif joined.won is None:

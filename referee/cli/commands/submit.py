@@ -79,18 +79,18 @@ def submit(
         raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")
     service = open_service(url, token_file, ca)
     if service.shows_token:
-        _say("your token goes over the network unencrypted; ask the organiser for an https address")
+        say_report("your token goes over the network unencrypted; ask the organiser for an https address")
     if player is not None:
         sys.exit(_submit(service, player, skip_check=skip_check, as_json=as_json))
     _answer(service, match, is_status=is_status, as_json=as_json)
 
 
 def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_json: bool) -> int:
-    archive = pack_player(player, _say)
+    archive = pack_player(player, say_report)
     if not skip_check:
         check_here(archive, player, partial(_passes, as_json=as_json))
     with console.status("waiting for the verdict"):
-        version = submit_archive(service, archive, _say)
+        version = submit_archive(service, archive, say_report)
     if as_json:
         print_json(version)
     else:
@@ -120,7 +120,8 @@ def _answer(service: SubmissionsClient, match: str | None, *, is_status: bool, a
         show_rows(answer, name, VERSIONS if is_status else MATCHES)
 
 
-def _say(text: str) -> None:
+def say_report(text: str) -> None:
+    """Print a text of the site, which may have any characters in it."""
     console.say(printable(text))
 
 

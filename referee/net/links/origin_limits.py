@@ -85,7 +85,7 @@ class Storms:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._levels: dict[str, tuple[float, float]] = {}
+        self.levels: dict[str, tuple[float, float]] = {}
         """Origin -> number of its recent connections, and the time of that count; the latest origin is last."""
         self._storming: set[str] = set()
         """Origins that stormed at the last call of `origins` or after it; nearly always none."""
@@ -93,12 +93,12 @@ class Storms:
     def count(self, origin: str) -> None:
         """Count a connection."""
         level = min(self._level(origin) + 1, 2 * STORM)  # so that a storm ends soon after its last connection
-        self._levels.pop(origin, None)
-        self._levels[origin] = level, self._now()
+        self.levels.pop(origin, None)
+        self.levels[origin] = level, self._now()
         if level > STORM:
             self._storming.add(origin)
-        if len(self._levels) > _MOST_ORIGINS:
-            del self._levels[next(iter(self._levels))]
+        if len(self.levels) > _MOST_ORIGINS:
+            del self.levels[next(iter(self.levels))]
 
     def origins(self) -> frozenset[str]:
         """Return the origins that storm the lobby now."""
@@ -106,5 +106,5 @@ class Storms:
         return frozenset(self._storming)
 
     def _level(self, origin: str) -> float:
-        level, at = self._levels.get(origin, (0.0, 0.0))
+        level, at = self.levels.get(origin, (0.0, 0.0))
         return max(level - (self._now() - at) * STORM_A_S, 0.0)

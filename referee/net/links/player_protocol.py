@@ -139,7 +139,7 @@ class PlayerLink(Protocol):
         """Writes to the socket at once; returns how many bytes it took, or why it took none."""
         self._is_behind = False
         """True while the loop still has something to write to the socket."""
-        self._unread_bytes: int | None = None
+        self.unread_bytes: int | None = None
         """Bytes sent since the player stopped to read; None while it reads."""
 
     @property
@@ -283,21 +283,21 @@ class PlayerLink(Protocol):
 
     def _count_unread(self, sent_bytes: int) -> None:
         """Report a player that does not read, before the bytes that wait for it fill the memory."""
-        if self._unread_bytes is None:
+        if self.unread_bytes is None:
             return
-        before, self._unread_bytes = self._unread_bytes, self._unread_bytes + sent_bytes
-        if before <= MAX_UNREAD_BYTES < self._unread_bytes:
+        before, self.unread_bytes = self.unread_bytes, self.unread_bytes + sent_bytes
+        if before <= MAX_UNREAD_BYTES < self.unread_bytes:
             detail = f"more than {MAX_UNREAD_BYTES} bytes of what was sent are unread"
             self._report_breach(RemoteProtocolError(Code.NOT_READING, detail))
 
     def pauseProducing(self) -> None:
         """Begin to count unread bytes; called by Twisted at every write while the player reads too slowly."""
-        if self._unread_bytes is None:
-            self._unread_bytes = 0
+        if self.unread_bytes is None:
+            self.unread_bytes = 0
 
     def resumeProducing(self) -> None:
         """Stop counting; called by Twisted when the player has caught up."""
-        self._unread_bytes = None
+        self.unread_bytes = None
 
     def stopProducing(self) -> None:
         """Do nothing; called by Twisted when the connection ends, which connectionLost reports."""

@@ -167,19 +167,19 @@ class MatchRunner(Owner):
         for link in self._seats:
             link.owner = self
         if missing is not None:
-            self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=missing))
+            self.feed(e.RefereeFailed(at_ms=self._last_ms, detail=missing))
             return self.done
         for seat, program in self._programs.items():
             program.exited.addCallback(self._on_exit, seat)
         is_new = self.match.phase is Phase.NEW
         kind = e.MatchOpened if is_new else e.MatchResumed
-        self._feed(kind(at_ms=self._last_ms, **self._stopwatch.clock_facts, starts=self._players.starts))
+        self.feed(kind(at_ms=self._last_ms, **self._stopwatch.clock_facts, starts=self._players.starts))
         self.catch_up()
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
                 why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
                 at_ms = self._stopwatch.at_ms()
-                self._feed(make_absence_event(seat, at_ms, why, self._programs.get(seat), is_new=is_new))
+                self.feed(make_absence_event(seat, at_ms, why, self._programs.get(seat), is_new=is_new))
             elif taken is not None and not taken.is_connected:
                 self.on_loss(taken, "the connection ended before the match began")
         return self.done
@@ -225,13 +225,13 @@ class MatchRunner(Owner):
             return  # nothing is asked of the seat any more; it will be sent why
         frame = link.connection.last_body.hex()
         if isinstance(message, Move):
-            self._feed(e.MoveReceived(seat=seat, turn=message.turn, move=message.move, frame=frame, **instants))
+            self.feed(e.MoveReceived(seat=seat, turn=message.turn, move=message.move, frame=frame, **instants))
         elif isinstance(message, Ready):
-            self._feed(e.ReadyReceived(seat=seat, commitment=message.commitment, frame=frame, **instants))
+            self.feed(e.ReadyReceived(seat=seat, commitment=message.commitment, frame=frame, **instants))
         elif isinstance(message, Nonce):
-            self._feed(e.NonceReceived(seat=seat, nonce=message.nonce, frame=frame, **instants))
+            self.feed(e.NonceReceived(seat=seat, nonce=message.nonce, frame=frame, **instants))
         elif isinstance(message, Ack):
-            self._feed(e.AckReceived(seat=seat, ack=message.ack, frame=frame, **instants))
+            self.feed(e.AckReceived(seat=seat, ack=message.ack, frame=frame, **instants))
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
@@ -240,7 +240,7 @@ class MatchRunner(Owner):
             self.on_loss(link, error.detail)
             return
         at_ms, code, evidence = self._stopwatch.at_ms(), str(error.code), error.evidence.hex()
-        self._feed(e.ProtocolBroken(seat=seat, at_ms=at_ms, code=code, detail=error.detail, evidence=evidence))
+        self.feed(e.ProtocolBroken(seat=seat, at_ms=at_ms, code=code, detail=error.detail, evidence=evidence))
 
     def on_loss(self, link: PlayerLink, detail: str) -> None:
         """Turn a lost connection into an event, unless an exit or a return is awaited first."""
@@ -251,11 +251,11 @@ class MatchRunner(Owner):
             self._players.reused[seat].has_left = True
             name = self.match.setup.names[seat]
             why = f"the program of {name} had ended between its match before and this one"  # nobody's foul
-            self._feed(e.RefereeFailed(at_ms=at_ms, detail=why))
+            self.feed(e.RefereeFailed(at_ms=at_ms, detail=why))
         elif program is not None and program.status is not None:
-            self._feed(make_exit_event(seat, at_ms, program))
+            self.feed(make_exit_event(seat, at_ms, program))
         elif program is None and not self._may_come_back(seat):
-            self._feed(e.ConnectionLost(seat=seat, at_ms=at_ms, detail=detail))
+            self.feed(e.ConnectionLost(seat=seat, at_ms=at_ms, detail=detail))
         else:
             patience_s = self._players.come_back_s if program is None else EXIT_S
             wait = self._patience.wait(patience_s, self._report_loss, seat, detail, origin=link.origin)
@@ -299,12 +299,12 @@ class MatchRunner(Owner):
         waited_since_ms = request.asked_ms if request is not None and self._journal.waits_for_disk else None
         delays = self._stopwatch.measure_delays(seat, at_ms, waited_since_ms)
         self._stopwatch.forget(seat)  # it is asked again
-        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **delays))
+        self.feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **delays))
 
     def _report_loss(self, seat: int, detail: str) -> None:
         self._departures.pop(seat, None)
         if self._is_in(seat):
-            self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
+            self.feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
 
     def _stop_waiting(self, seat: int) -> _Departure | None:
         """Stop awaiting a program's exit or a player's return; return the departure, if there was one."""
@@ -316,7 +316,7 @@ class MatchRunner(Owner):
     def _on_exit(self, status: str, seat: int) -> str:
         """Take a program's exit, if its connection has ended before: whatever it had sent still counts."""
         if self._stop_waiting(seat) is not None and self._is_in(seat):
-            self._feed(make_exit_event(seat, self._stopwatch.at_ms(), self._programs[seat]))
+            self.feed(make_exit_event(seat, self._stopwatch.at_ms(), self._programs[seat]))
         return status
 
     def _on_deadline(self, seat: int, instants: Mapping[str, Any]) -> None:
@@ -327,7 +327,7 @@ class MatchRunner(Owner):
         link = self._links[seat]
         pending = link.connection.pending.hex() if link is not None else ""
         use = find_processor_use(self._programs.get(seat))
-        self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants, **use))
+        self.feed(e.DeadlinePassed(seat=seat, pending=pending, **instants, **use))
 
     def _count_bytes(self, seat: int) -> int:
         link = self._links[seat]
@@ -335,7 +335,7 @@ class MatchRunner(Owner):
 
     # --- the queue of events
 
-    def _feed(self, event: e.Event) -> None:
+    def feed(self, event: e.Event) -> None:
         """Have the match take an event, after those that wait."""
         self._events.append(event)
         self._schedule()

@@ -144,7 +144,7 @@ class TournamentRunner:
             await self._recorder.settle()
             self._observers.notify(Observer.on_tournament_ended, self._tournament)
         except CancelledError as error:
-            self._stop(error)
+            self.stop(error)
             for _, playing in list(self._playing.values()):
                 await playing
             raise
@@ -213,7 +213,7 @@ class TournamentRunner:
             is_full = self._trouble is None and len(self._playing) >= self._run_settings.tables
             self._early.look_ahead(self._openable() if is_full else (), self._playing)
         except Exception as error:  # noqa: BLE001  # `run` raises it
-            self._stop(error)
+            self.stop(error)
         finally:
             self._is_filling = False
         self._conclude()
@@ -378,11 +378,11 @@ class TournamentRunner:
             self._fill()
 
     def _on_failure(self, failure: Failure) -> None:
-        self._stop(failure.value or TournamentStopped(str(failure)))
+        self.stop(failure.value or TournamentStopped(str(failure)))
 
     # --- the end
 
-    def _stop(self, trouble: BaseException) -> None:
+    def stop(self, trouble: BaseException) -> None:
         """Open no more matches, and pause the open ones."""
         if self._trouble is None:
             self._trouble = trouble

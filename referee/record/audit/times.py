@@ -189,7 +189,7 @@ class _Asked(Struct):
     extensions: int = 0
 
 
-class _Book:
+class TimeBook:
     """The open requests and the time used, as the lines tell them."""
 
     def __init__(self, record: Record) -> None:
@@ -310,7 +310,7 @@ class _Book:
             passed_ms = request.limit_ms - self._left_ms(event, request)
             self.used_ms[event.seat] += passed_ms
             if request.is_move:
-                self._charge(event.seat, passed_ms)
+                self.charge(event.seat, passed_ms)
 
     def _check_completeness(
         self, number: int, event: e.SeatReturned, asked: _Asked, standstills: Sequence[Standstill]
@@ -337,7 +337,8 @@ class _Book:
         left_ms = asked.limit_ms - (event.at_ms - asked.at_ms - event.lag_ms)
         return round(min(max(left_ms, 0.0), asked.limit_ms), 3)
 
-    def _charge(self, seat: int, used_ms: float) -> None:
+    def charge(self, seat: int, used_ms: float) -> None:
+        """Charge a seat for the time of an answer."""
         left_ms = self._bank_ms[seat]
         self._turn_ms += used_ms
         if left_ms is not None:
@@ -356,7 +357,7 @@ class _Book:
         self._check_lags(number, event, event.sent_ms, LOOKING_MS if is_looked_for else 0.0)
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if isinstance(event, e.MoveReceived):
-            self._charge(event.seat, min(max(used_ms, 0.0), request.limit_ms))
+            self.charge(event.seat, min(max(used_ms, 0.0), request.limit_ms))
         is_late = used_ms > request.limit_ms
         is_unsure = self._is_unsure(event.stalled_ms, request)
         is_judged = expelled.get(event.seat, {}).get("cause") in _LATE
@@ -388,7 +389,7 @@ def check_book(record: Record) -> None:
     Raises:
         RecordError: the first line whose instants, limits and verdict do not fit, or the result's if its sums do not.
     """
-    book = _Book(record)
+    book = TimeBook(record)
     for number, transition in enumerate(record.transitions, 1):
         book.take(number, transition)
     if record.result is None:

@@ -220,7 +220,7 @@ class Practice:
         note: Note,
     ) -> None:
         self._logs = contest.folder / LOGS
-        self._challenges = Challenges(self._logs / PRACTICE)
+        self.taken_challenges = Challenges(self._logs / PRACTICE)
         self._reactor = reactor
         self._requests = requests
         self._program = program
@@ -242,11 +242,11 @@ class Practice:
 
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return the matches that an author has asked for, the latest first."""
-        return self._challenges.list_own(author)[::-1]
+        return self.taken_challenges.list_own(author)[::-1]
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return every match that is not over, in order, with the reason why it waits, or that it is played."""
-        waiting = self._challenges.waiting()
+        waiting = self.taken_challenges.waiting()
         programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
         return [(challenge, self._find_reason(challenge, programs)) for challenge in waiting]
 
@@ -273,7 +273,7 @@ class Practice:
         return self._when(0)
 
     def _why_person(self, challenge: Challenge) -> str:
-        now = self._challenges.latest(challenge)
+        now = self.taken_challenges.latest(challenge)
         if now.place in self._playing:
             return "is played now"
         if self._away_s(now):
@@ -301,7 +301,7 @@ class Practice:
             OSError: the disk can't store it.
         """
         request = await self._requests.challenge(author, tournament, version, opponent)
-        challenge = self._challenges.add(request)
+        challenge = self.taken_challenges.add(request)
         self._announce(challenge)
         return challenge.number
 
@@ -330,7 +330,7 @@ class Practice:
             RecordError: its record does not hold.
         """
         challenge = self._find(author, number)
-        record = None if challenge is None else find_record(self._challenges.folder(challenge))
+        record = None if challenge is None else find_record(self.taken_challenges.folder(challenge))
         return replay_page(fold_record(record, installed().game), site=_REPLAY_TOP) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
@@ -343,7 +343,7 @@ class Practice:
         self._seats.leave(author)
 
     def _find(self, author: str, number: str) -> Challenge | None:
-        return next((each for each in self._challenges.list_own(author) if str(each.number) == number), None)
+        return next((each for each in self.taken_challenges.list_own(author) if str(each.number) == number), None)
 
     # --- playing
 
@@ -381,7 +381,7 @@ class Practice:
     def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
         """Return the next match to give up or, if a core is free, to play."""
         now = datetime.now(UTC)
-        for challenge in self._challenges.waiting():
+        for challenge in self.taken_challenges.waiting():
             if challenge.is_in_person is not in_person or challenge.place in self._playing:
                 continue
             if self.until(challenge) <= now or (is_calm and self._is_ready(challenge)):
@@ -421,7 +421,7 @@ class Practice:
 
     async def _play(self, challenge: Challenge, others: int) -> None:
         """Play a match or the rest of it, or give it up with a reason."""
-        folder = self._challenges.folder(challenge)
+        folder = self.taken_challenges.folder(challenge)
         record = await deferToThread(find_record, folder)
         plan = self._requests.plans.get(challenge.tournament)
         if is_over(record):
@@ -441,9 +441,9 @@ class Practice:
         self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int
     ) -> None:
         """Play a match, or go on from its record, until it is over or stopped."""
-        self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
+        self.taken_challenges.save(replace(challenge, attempts=challenge.attempts + 1))
         self._announce(challenge)
-        folder = self._challenges.folder(challenge)
+        folder = self.taken_challenges.folder(challenge)
         begins = match_options(plan, challenge, self._requests.store, folder)
         source = begins if record is None else ("--resume", str(record.path))
         options = (*source, "--json", *word_options(plan.terms), *self._program.options)
@@ -452,7 +452,7 @@ class Practice:
             process = self._start_process(challenge, [*self._program.referee, "play", *options])
             is_stopped = await self._await_end(challenge, process, give_up, others)
         finally:
-            self._challenges.save(challenge)  # this process is alive, so the attempt does not count
+            self.taken_challenges.save(challenge)  # this process is alive, so the attempt does not count
         if is_over(await deferToThread(find_record, folder)):
             self._conclude(challenge)
         elif challenge.place in self._left:
@@ -487,7 +487,7 @@ class Practice:
             await deferToThread(process.end, GRACE_S)
 
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
-        self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
+        self.taken_challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
         if challenge.is_in_person:
             self._seats.find(challenge).conclude(trouble)

@@ -259,10 +259,11 @@ class TournamentRun:
         assert process.output is not None
         with process.output as lines:
             for line in lines:
-                self._reactor.callFromThread(self._take, line)
+                self._reactor.callFromThread(self.take, line)
         self._reactor.callFromThread(self._end, process.wait())
 
-    def _take(self, line: bytes) -> None:
+    def take(self, line: bytes) -> None:
+        """Take a line that the process of the tournament printed."""
         facts = msgspec.json.decode(line)
         match facts["event"]:
             case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a suspension may disregard matches

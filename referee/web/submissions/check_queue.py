@@ -76,7 +76,7 @@ class CheckQueue:
         self._command = tuple(command)
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
         """Environment variable of every process of a check, by which leftovers of a check are found and ended."""
-        self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
+        self.queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self._since: dict[tuple[str, int], str] = {}
         """Author and number of an unchecked version -> time at which it was handed in."""
         self.current: tuple[str, int] | None = None
@@ -101,7 +101,7 @@ class CheckQueue:
     def add(self, author: str, version: HandedInVersion) -> None:
         """Add a version to the queue."""
         self._since[author, version.number] = version.handed_in
-        self._queue.put((author, version.number))
+        self.queue.put((author, version.number))
         self.note_change(author)
 
     def note_change(self, author: str) -> None:
@@ -123,7 +123,7 @@ class CheckQueue:
 
     def waiting(self) -> list[tuple[str, int]]:
         """Return author and number of the versions that wait, in their order."""
-        return list(self._queue.pending)
+        return list(self.queue.pending)
 
     async def run(self) -> None:
         """Check versions until this is cancelled; no process of a check remains then.
@@ -132,7 +132,7 @@ class CheckQueue:
             CancelledError: it was cancelled.
         """
         while True:
-            self.current = await self._queue.get()
+            self.current = await self.queue.get()
             self.begun = self._now()
             author = self.current[0]
             self.note_change(author)
@@ -145,7 +145,7 @@ class CheckQueue:
                 self._note(
                     "check-failed", author=self.current[0], version=self.current[1], error=_describe_error(error)
                 )
-                self._queue.put(self.current)
+                self.queue.put(self.current)
                 self.current = self.begun = None
                 await deferLater(self._reactor, RETRY_S)
             finally:
@@ -190,11 +190,11 @@ class CheckQueue:
         if status is None:
             remedy = "`referee check` on your own machine shows where it hangs"
             return CheckOutcome(passed=False, trouble=f"the check was not done after {CHECK_S:g} s; {remedy}")
-        report = _report(folder)
+        report = read_report(folder)
         if status not in _VERDICTS or report is None:
             words = (folder / "err").read_bytes()[-_LAST_WORDS_BYTES:].decode(errors="replace").split()
             raise CheckFailed(f"exit status {status}", " ".join(words))
-        return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
+        return CheckOutcome(passed=status == 0, report=report, failed_steps=find_failed_steps(report))
 
     def _start(self, folder: Path) -> OwnProcess:
         """Start a check, which ends with this process, and whose files are in the folder."""
@@ -208,9 +208,10 @@ class CheckQueue:
         try:
             return await deferToThread(process.wait, CHECK_S)
         finally:
-            await deferToThread(self._sweep, process)
+            await deferToThread(self.sweep, process)
 
-    def _sweep(self, process: OwnProcess) -> None:
+    def sweep(self, process: OwnProcess) -> None:
+        """End a process, and all that it started."""
         process.end(GRACE_S)
         give_up = time.monotonic() + CLEAR_S
         while kill_orphans(self._mark) and time.monotonic() < give_up:
@@ -260,7 +261,7 @@ def _describe_trouble(error: Exception) -> str:
     return f"the check could not be made ({what}): ask the organiser"
 
 
-def _report(folder: Path) -> dict[str, Any] | None:
+def read_report(folder: Path) -> dict[str, Any] | None:
     """Return the object in a check's last line, with paths relative to the check's folder; None without one."""
     with (folder / "out").open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
@@ -289,7 +290,8 @@ def _hide_places(value: Any) -> Any:
     return value
 
 
-def _failed_steps(report: dict[str, Any]) -> tuple[str, ...]:
+def find_failed_steps(report: dict[str, Any]) -> tuple[str, ...]:
+    """Return the number and title of the failed steps in a report, which may be any object."""
     steps = report.get("steps")
     objects = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     failed = [f"{step.get('number')} {step.get('title')}" for step in objects if step.get("verdict") == "failed"]

@@ -81,7 +81,7 @@ class AuthorsMatches:
     """
 
     def __init__(self, logs: Path, root: Path, find_game: Callable[[str], Game[Any, Any, Any]]) -> None:
-        self._logs = logs.absolute()
+        self.logs = logs.absolute()
         self._roots = {root.absolute(), root.resolve()}
         self._find_game = find_game
         self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
@@ -90,7 +90,7 @@ class AuthorsMatches:
     def list_own(self, author: str) -> list[Own]:
         """Return an author's matches that are over, one line for each seat, the latest first."""
         lines = [
-            _own(match, seat, self._teams(match.header.setup))
+            make_own(match, seat, self._teams(match.header.setup))
             for match in self._all()
             for seat in match.seats
             if seat.author == author
@@ -148,7 +148,7 @@ class AuthorsMatches:
         return redact(self._path(name), self._find_game, seat, find_wire=installed().wire)
 
     def _path(self, name: str) -> Path:
-        return self._logs / f"{name}.jsonl"
+        return self.logs / f"{name}.jsonl"
 
     def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
         """Return a match and the seat of an author. Only names from the list become paths, so none leads elsewhere."""
@@ -160,7 +160,7 @@ class AuthorsMatches:
 
     def _all(self) -> list[AuthoredMatch]:
         """Return all matches that are over; records that have not changed are not read again."""
-        paths = sorted(path for path in self._logs.rglob("*.jsonl") if path.is_file())
+        paths = sorted(path for path in self.logs.rglob("*.jsonl") if path.is_file())
         for gone in self._known.keys() - paths:
             del self._known[gone]
         matches = []
@@ -188,11 +188,12 @@ class AuthorsMatches:
             return None
         if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
             return None  # the record does not fit together, and nobody has audited it
-        name = path.relative_to(self._logs).with_suffix("").as_posix()
-        seats = self._seats(header, name)
+        name = path.relative_to(self.logs).with_suffix("").as_posix()
+        seats = self.find_seats(header, name)
         return AuthoredMatch(name=name, head=lines[-1].hash, header=header, result=result, seats=seats)
 
-    def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
+    def find_seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
+        """Return the seats of a match that authors may read about."""
         seats = []
         for seat, program in enumerate(header.programs or ()):
             if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
@@ -228,7 +229,8 @@ def _ends(path: Path) -> Sequence[bytes]:
     return [first[:-1], *(lines[-3:-1] if len(lines) > 2 and not lines[-1] else ())]
 
 
-def _own(match: AuthoredMatch, seat: AuthorsSeat, teams: Sequence[Sequence[int]]) -> Own:
+def make_own(match: AuthoredMatch, seat: AuthorsSeat, teams: Sequence[Sequence[int]]) -> Own:
+    """Return a match as the author of one of its seats sees it."""
     setup, result = match.header.setup, match.result.result
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     partners = next((set(team) for team in teams if seat.seat in team), {seat.seat})

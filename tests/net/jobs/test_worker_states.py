@@ -112,9 +112,9 @@ def test_a_match_is_through_once_the_disk_has_its_seal(monkeypatch: pytest.Monke
     played = Played(tmp_path)
     made[0].courses[0].callback(MatchEnded(match=JOB.match, head=played.end()))
     (writer,) = written
-    assert (playing, read_record(played.path).is_sealed, writer._file.closed) == ([], True, False)
+    assert (playing, read_record(played.path).is_sealed, writer.file.closed) == ([], True, False)
     on_disk.callback(None)
-    assert writer._file.closed
+    assert writer.file.closed
     assert [sealed.result for sealed in playing] == [played.match.result]
 
 

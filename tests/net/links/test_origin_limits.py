@@ -68,4 +68,4 @@ def test_what_is_remembered_is_bounded() -> None:
     storms = Storms(lambda: 0.0)
     for number in range(5000):
         storms.count(str(number))
-    assert len(storms._levels) <= 1024
+    assert len(storms.levels) <= 1024

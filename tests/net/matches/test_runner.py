@@ -52,7 +52,7 @@ def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, seed_opens:
         running.peers[seat].heard()
         running.peers[seat].say(ready(seat))
     if is_void:
-        running.runner._feed(e.RefereeFailed(at_ms=9.0, detail="the disk is full"))
+        running.runner.feed(e.RefereeFailed(at_ms=9.0, detail="the disk is full"))
     else:
         running.answer(0)
         running.answer(1)
@@ -324,7 +324,7 @@ def test_a_disk_that_is_full_ends_the_match(running: InMemoryMatch) -> None:
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, running.writer._file.fileno())
+    os.dup2(full, running.writer.file.fileno())
     os.close(full)
     running.answer(0)
     assert [failure.value.errno for failure in failures] == [errno.ENOSPC]

@@ -147,7 +147,7 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
     told: list[int] = []
     running.runner.on_transition = lambda step: told.append(step.line)
     slow = running.peers[1]
-    slow.wire.room, slow.link._unread_bytes = 0, MAX_UNREAD_BYTES
+    slow.wire.room, slow.link.unread_bytes = 0, MAX_UNREAD_BYTES
     tables.together(lambda: running.answer(0), after_others=True)
     running.peers[2].wire.drop()  # nothing holds the agenda
     assert running.fouls()[0] == (1, Cause.NOT_READING)

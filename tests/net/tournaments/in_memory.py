@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 
 from referee.match.commands import Result
 from referee.net.event_loop import BEAT_S
-from referee.net.group_commit import _sync_all
+from referee.net.group_commit import sync_all
 from referee.net.matches.session import MatchReport
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
@@ -59,7 +59,7 @@ class Loop(Clock):
             else:
                 done(True, found)
 
-        if self.syncs_at_once and function is _sync_all:
+        if self.syncs_at_once and function is sync_all:
             work()
         else:
             self.work.append(work)

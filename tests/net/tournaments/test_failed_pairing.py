@@ -65,4 +65,4 @@ def test_a_ruling_that_changes_the_round_has_it_paired_again(tmp_path: Path, hos
         paired(tournament)
         assert not tournament.outcome
         assert len(hosts.playing) == 1
-        tournament.runner._stop(CancelledError())
+        tournament.runner.stop(CancelledError())

@@ -156,7 +156,7 @@ def test_another_deal_is_found(tmp_path: Path, name: str, change: Callable[[Reco
 
 
 @pytest.mark.parametrize("error", [AttributeError, IndexError, KeyError, OverflowError, TypeError])
-@pytest.mark.parametrize("place", [(time_book._Book, "_charge"), (schema, "hidden_fields")], ids=["time", "form"])
+@pytest.mark.parametrize("place", [(time_book.TimeBook, "charge"), (schema, "hidden_fields")], ids=["time", "form"])
 def test_a_fault_of_the_auditor_accuses_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], error: type[Exception]
 ) -> None:

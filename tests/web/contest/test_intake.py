@@ -59,7 +59,7 @@ def checking(tmp_path: Path) -> Iterator[Checking]:
     """Return a contest in which ada's version waits for bob's."""
     found = Checking(tmp_path)
     found.hand_in("bob")
-    found.checks.current = found.checks._queue.pending.pop()
+    found.checks.current = found.checks.queue.pending.pop()
     found.hand_in("ada")
     yield found
     found.streams.close_all()

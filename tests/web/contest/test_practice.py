@@ -137,7 +137,7 @@ def test_a_host_goes_on_with_what_another_left(scene: PracticeScene) -> None:
     assert (scene.first().ended is not None, scene.first().trouble, len(scene.matches)) == (True, None, 2)
     scene.ask()
     second = replace(scene.practice.challenges("ada")[0], attempts=MAX_ATTEMPTS)
-    scene.practice._challenges.save(second)
+    scene.practice.taken_challenges.save(second)
     scene.look(CALM_LOOKS)
     assert "cut off 3 times" in (scene.practice.challenges("ada")[0].trouble or "")
 

@@ -55,7 +55,7 @@ def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
     for author in ("ada", "bob", "carl"):
         checks.add(author, store.hand_in(author, archive(), f"handed in by {author}")[0])
     checks.current, checks.begun = checks.waiting()[0], "2026-11-01T10:00:00.123+00:00"
-    checks._queue.pending.pop(0)
+    checks.queue.pending.pop(0)
     limit = "a check takes 10 minutes at most"
     lines = list(waiting_checks(checks))
     assert {line.what for line in lines} == {"check of version 1"}

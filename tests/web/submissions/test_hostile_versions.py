@@ -93,7 +93,7 @@ def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch
     assert process.output is not None
     with process.output as told:
         assert told.readline() == b"begun\n"
-        service.checks._sweep(process)
+        service.checks.sweep(process)
     assert process.wait() == 7
 
 

@@ -18,7 +18,7 @@ from referee.record.reader import RecordError, read_record
 from referee.record.redacted_record import check_redacted_record
 from referee.tournament.match_context import Fixture, MatchContext
 from referee.web.submissions.archive import ArchiveEntry, pack
-from referee.web.submissions.matches import AuthoredMatch, AuthorsMatches, AuthorsSeat, _own
+from referee.web.submissions.matches import AuthoredMatch, AuthorsMatches, AuthorsSeat, make_own
 from referee.web.submissions.store import CheckOutcome, Store
 from tests.cli.calling import referee
 
@@ -78,7 +78,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     record = read_record(GOLDEN / "clean.jsonl")
     assert record.result is not None
     match = AuthoredMatch(name="m1", head=record.chain.head, header=record.header, result=record.result, seats=())
-    found = [_own(match, AuthorsSeat(seat=seat, author="ada", version=None), ()) for seat in range(3)]
+    found = [make_own(match, AuthorsSeat(seat=seat, author="ada", version=None), ()) for seat in range(3)]
     assert [(own.rank, own.is_shared) for own in found] == [(1, True), (3, False), (1, True)]
 
 
@@ -156,7 +156,7 @@ def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
-    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, "cup/1")
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game).find_seats(header, "cup/1")
     assert found == tuple(AuthorsSeat(seat=seat, author=author, version=version) for seat, author, version in seats)
 
 
@@ -167,7 +167,7 @@ def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int
 def test_a_person_is_an_author_in_practice_alone(name: str, authors: list[str]) -> None:
     """In its own matches; elsewhere anybody may have called itself so."""
     header = replace(read_record(GOLDEN / "clean.jsonl").header, programs=["house:dag", "me:ada"])
-    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, name)
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game).find_seats(header, name)
     assert [(seat.seat, seat.author) for seat in found] == [(1, author) for author in authors]
 
 
@@ -177,4 +177,4 @@ def test_lists_are_plain(matches: AuthorsMatches) -> None:
         [matches.list_own("ada"), matches.explain_match("ada", matches.list_own("ada")[0].match, None)]
     )
     assert json.loads(data)
-    assert str(matches._logs).encode() not in data
+    assert str(matches.logs).encode() not in data
