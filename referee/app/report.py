@@ -154,7 +154,7 @@ def find_titles(spec: TournamentSpec) -> Titles:
 
 def _read_summary_of_match(path: Path) -> MatchSummary | None:
     """Read a match's record; return None if it does not exist: an audit says whether it should."""
-    return summarize_match(read_record(path)) if path.exists() and has_line(path) else None
+    return summarize_match(read_record(path), find_game) if path.exists() and has_line(path) else None
 
 
 def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, folder: Path, targets: Targets) -> None:

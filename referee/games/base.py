@@ -126,6 +126,16 @@ class News:
     """Pieces that the player was handed, as plain values: empty if none were left, None if it was to get none."""
 
 
+@dataclass(frozen=True, slots=True)
+class PgnMoves:
+    """Moves in PGN, the file format of programs for chess. Seat 0 is White."""
+
+    words: tuple[str, ...]
+    """Moves with their numbers, in order: `1.`, `e4`, `e5`, `2.`, `Nf3`."""
+    tags: dict[str, str]
+    """Tags that the moves need, such as `SetUp` and `FEN` if the game did not begin as usual."""
+
+
 def rank_seats(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
     """Return seats ranked by points, in the form of an outcome.
 
@@ -345,6 +355,14 @@ class Game(ABC, Generic[S, V, M]):
             play: a move in the form of the wire, or what the others are told of it: an event of `news`, or all of it.
         """
         return ""
+
+    def pgn(self, played: Iterable[tuple[S, M]]) -> PgnMoves | None:
+        """Return the moves of a match as PGN has them; by default None, for a game that programs for chess don't know.
+
+        Args:
+            played: each move with the state before it. They are computed only if the method reads them.
+        """
+        return None
 
     @abstractmethod
     def check_invariants(self, state: S) -> None:

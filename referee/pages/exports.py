@@ -13,10 +13,12 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from textwrap import TextWrapper
 from typing import Any
 
 from msgspec.structs import replace
 
+from ..games.base import PgnMoves
 from ..match.fouls import Cause
 from ..text import printable
 from ..tournament.history import History
@@ -32,6 +34,8 @@ from .summary import Summary
 _FORMULA = ("=", "+", "-", "@")
 Row = list[Any]
 _UNDECIDED = "*"
+_WRAPPER = TextWrapper(255, break_long_words=False, break_on_hyphens=False)
+"""The longest line that PGN allows."""
 _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual: Round-Robin"}
 
 
@@ -123,7 +127,10 @@ def _plain(number: float) -> str:
 
 
 def games_pgn(summary: Summary) -> Iterator[str]:
-    """Yield each result that counts as a game without moves; one of more seats, as a game of every two opponents."""
+    """Yield each result that counts as a game; one of more seats, as a game of every two opponents.
+
+    Games have their moves if the rules can write them in PGN.
+    """
     for entry in summary.results:
         if summary.history.uncounted_reason(entry):
             continue
@@ -132,11 +139,11 @@ def games_pgn(summary: Summary) -> Iterator[str]:
         sides = summary.spec.scoring.sides(len(entry.names))
         for white, black in combinations(range(len(entry.names)), 2):
             if sides[white] != sides[black]:
-                yield _game(entry, date, white, black)
+                yield _game(entry, date, white, black, None if match is None else match.pgn)
 
 
-def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
-    fixture = entry.fixture
+def _game(entry: MatchEntry, date: str, white: int, black: int, moves: PgnMoves | None) -> str:
+    fixture, moves = entry.fixture, moves or PgnMoves((), {})
     result = _result(entry, white, black)
     tags = {
         "Event": entry.match.rpartition("-")[0],
@@ -147,12 +154,13 @@ def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
         "Black": entry.names[black],
         "Result": result,
         "Termination": _termination(entry, white, black),
+        **moves.tags,
     }
     lines = [f"[{name} {quote_tag(value)}]" for name, value in tags.items()]
     seats = f" seats {white} and {black} of {len(entry.names)}," if len(entry.names) > 2 else ""
     reason = AWARD if entry.is_ruled else entry.reason
     remark = printable(f"{entry.match},{seats} {reason}").replace("}", ")")
-    return "\n".join([*lines, "", f"{{{remark}}} {result}", "", ""])
+    return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join((*moves.words, f"{{{remark}}} {result}"))), "", ""])
 
 
 def _result(entry: MatchEntry, white: int, black: int) -> str:

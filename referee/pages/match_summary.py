@@ -8,19 +8,25 @@ has no short form is shown as JSON.
 # what comes back, and stays in memory, is this summary and not the record.
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from textwrap import TextWrapper
 from typing import Any
 
 from msgspec import Struct
 
+from ..games.base import Game, PgnMoves
 from ..games.notation import format_move
 from ..match import events as e
 from ..match.fouls import Cause
-from ..record.reader import Record
+from ..plugins import PluginError
+from ..record.audit.match import FindGame
+from ..record.reader import Record, RecordError
 from ..record.timing import Fairness, fairness, timings
 from ..record.tournament_record import read_entry
 from ..text import printable
 from ..tournament.match_context import MatchEntry
+from .replay_frames import FrameKind, fold_record
 
 AWARD = "award"
 """Reason of a result that a ruling made, in place of the rule that ended a game."""
@@ -66,10 +72,16 @@ class MatchSummary(Struct, frozen=True, kw_only=True):
     """Measurements of the time of its seats."""
     moves: tuple[str, ...]
     """Moves in short notation, expulsions among them."""
+    pgn: PgnMoves | None = None
+    """The moves in PGN; None if the game has no such notation, or the rules that are installed don't confirm them."""
 
 
-def summarize_match(record: Record) -> MatchSummary:
+def summarize_match(record: Record, find_game: FindGame) -> MatchSummary:
     """Return a match of a tournament in short.
+
+    Args:
+        record: the record, chain checked.
+        find_game: a game's name -> its rules.
 
     Raises:
         RecordError: the match was not finished, or belongs to no tournament.
@@ -87,7 +99,26 @@ def summarize_match(record: Record) -> MatchSummary:
         times=tuple(times),
         fairness=fairness(answers),
         moves=tuple(_moves(record)),
+        pgn=replay_as_pgn(record, find_game),
     )
+
+
+def replay_as_pgn(record: Record, find_game: FindGame) -> PgnMoves | None:
+    """Return the moves of a match in PGN, or None.
+
+    A report is no audit: if a record does not follow by the rules that are installed here, it still has its result.
+    """
+    with suppress(RecordError, PluginError):
+        game = find_game(record.header.setup.game)
+        return game.pgn(_replay_moves(record, game))
+    return None
+
+
+def _replay_moves(record: Record, game: Game[Any, Any, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each move that was accepted, with the state before it."""
+    for before, frame in pairwise(fold_record(record, lambda _name: game).frames):
+        if frame.kind is FrameKind.MOVE:
+            yield before.state, game.parse_move(frame.move)
 
 
 def _moves(record: Record) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One match of Q between in-memory links whose peers speak when a test calls them."""
+"""One match, of Q unless a test chooses another game, between in-memory links whose peers speak when a test calls them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from twisted.internet.task import Clock
 from protocol.deal import nonce_commitment
 from protocol.messages import Move, Nonce, Ready, Turn
 from referee import chance
+from referee.games.base import Game
 from referee.games.q.game import QGame
 from referee.match.commands import Result
 from referee.match.fouls import Cause
@@ -35,6 +36,7 @@ LIMIT_S = 0.2
 SEED = chance.seed_from_number(1)
 NONCE = "00" * 16
 PASS = {"action": "pass"}
+Q = QGame()
 
 
 def token(seat: int) -> str:
@@ -58,7 +60,7 @@ def _nothing() -> None:
 
 
 class InMemoryMatch:
-    """A match of Q between peers that speak when the test calls them."""
+    """A match, of Q unless it is given another game, between peers that speak when the test calls them."""
 
     peer: type[Peer] = Peer
     dialect: str | None = None
@@ -68,6 +70,7 @@ class InMemoryMatch:
         folder: Path,
         seats: int = 2,
         *,
+        game: Game[Any, Any, Any] = Q,
         come_back_s: float = 0.0,
         clock: Clock | None = None,
         event_loop: EventLoop | None = None,
@@ -88,7 +91,7 @@ class InMemoryMatch:
             peer.hello(name)
         self.setup = MatchSetup(
             match="m1",
-            game="q",
+            game=game.name,
             names=tuple(names),
             commitment=chance.commitment(SEED),
             **grouped(setup, per_move_ms=LIMIT_S * 1000),
@@ -98,9 +101,16 @@ class InMemoryMatch:
         self.writer = writer = RecordWriter(self.path, self.sealer)
         marked = "turn" if durability is Durability.TURN else None
         writer.write_header(
-            self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect, durability=marked
+            self.setup,
+            SEED,
+            is_fixed=False,
+            referee="test",
+            opened="",
+            dialect=self.dialect,
+            durability=marked,
+            rules_version=game.rules_version,
         )
-        self.match = Match(QGame(), self.setup, SEED)
+        self.match = Match(game, self.setup, SEED)
         self.event_loop = event_loop or EventLoop(self.clock, self.clock.seconds)
         if event_loop is None:
             self.event_loop.lag.start()
@@ -149,7 +159,7 @@ class InMemoryMatch:
     def end(self) -> Result:
         """Return the result of the match after auditing its record."""
         assert len(self.result) == 1
-        record = audit(self.path, lambda _name: QGame(), find_wire=installed().wire)
+        record = audit(self.path, lambda _name: self.match.game, find_wire=installed().wire)
         assert record.result is not None
         self.event_loop.lag.stop()
         assert self.clock.getDelayedCalls() == []

@@ -13,6 +13,7 @@ from referee.pages.match_summary import summarize_match
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
 from referee.pages.summary import MatchNotes
+from referee.plugins import find_game
 from referee.record.reader import read_record
 
 from .matches import ESCAPE, IMAGE, SCRIPT
@@ -34,7 +35,7 @@ def report(stage: Stage, **targets: Any) -> Written:
     return write_report(
         stage.folder,
         stage.history,
-        {path.stem: summarize_match(read_record(path)) for path in records if path.is_file()},
+        {path.stem: summarize_match(read_record(path), find_game) for path in records if path.is_file()},
         Titles(game.title, format_.title, game.rules),
         Targets(**targets),
         _make_replays,

@@ -12,6 +12,7 @@ from referee.games.notation import format_move
 from referee.pages.match_summary import summarize_match
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import VERSION, TournamentReport, report_tournament
+from referee.plugins import find_game
 from referee.record.reader import read_record
 
 from .reports import page, report, rows
@@ -154,7 +155,7 @@ def test_no_foul_of_an_unfinished_deal_is_told(tmp_path: Path) -> None:
 def test_time_is_that_of_the_record(cup: Stage) -> None:
     """The moves of a match, their sum and the longest are those of the record's events."""
     entry = next(entry for entry in cup.entries if entry.turns > 4 and not entry.fouls and entry.void is None)
-    digest = summarize_match(read_record(cup.folder / f"{entry.match}.jsonl"))
+    digest = summarize_match(read_record(cup.folder / f"{entry.match}.jsonl"), find_game)
     assert sum(time.answers for time in digest.times) == entry.turns == len(digest.moves)
     for time, used_ms in zip(digest.times, entry.used_ms, strict=True):
         assert 0 < time.most_ms <= time.total_ms < used_ms  # the answer to the offer is none of them

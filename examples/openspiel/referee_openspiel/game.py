@@ -8,7 +8,7 @@ such a text the library cannot, in general, rebuild a full state. So `imagine` r
 than the view: its legal moves are known, but after a move nothing is. Players that look ahead need an open game.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -16,7 +16,7 @@ import msgspec
 import pyspiel
 from msgspec import Meta, Struct
 
-from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, Rule, Shuffle, Step, rank_seats
+from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, PgnMoves, Rule, Shuffle, Step, rank_seats
 from referee.text import visible
 
 from .catalogue import LIBRARY, MAX_SEATS, is_open
@@ -324,7 +324,26 @@ class SpielGame(Game[Position, View, Move]):
             assert state.legal, "no legal action, and the game goes on"
             assert self.to_move(state) not in state.out, "an expelled seat is to move"
 
-    # --- drawings
+    # --- texts and drawings
+
+    def pgn(self, played: Iterable[tuple[Position, Move]]) -> PgnMoves | None:
+        """Return the moves of chess; the library writes those of its variants otherwise than other programs do."""
+        if self._kind.short_name != "chess":
+            return None
+        words: list[str] = []
+        variant: dict[str, str] = {}
+        usual = start = str(pyspiel.load_game("chess").new_initial_state())
+        for state, move in played:
+            fen = str(state.native)
+            _, side, *_, number = fen.split()
+            if not words:
+                start = fen
+                variant = {"Variant": "Chess960"} if state.native.get_game().get_parameters()["chess960"] else {}
+            if side == "w" or not words:
+                words.append(f"{number}{'.' if side == 'w' else '...'}")
+            action = move if isinstance(move, int) else state.legal[move]
+            words.append(state.native.action_to_string(state.native.current_player(), action))
+        return PgnMoves(tuple(words), {} if start == usual else {**variant, "SetUp": "1", "FEN": start})
 
     def draw_text(self, state: Position, eyes: Collection[int] | None = None) -> str:
         """Return the library's text of the position."""
