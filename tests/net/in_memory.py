@@ -1,4 +1,4 @@
-"""One match, of Q unless a test chooses another game, between in-memory links whose peers speak when a test calls them."""
+"""One match, of Q or of another game, between in-memory links whose peers speak when a test calls them."""
 
 import json
 from collections.abc import Callable, Mapping

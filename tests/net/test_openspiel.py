@@ -26,6 +26,13 @@ from .in_memory import InMemoryMatch
 KINDS = {kind.short_name: kind for kind in list_fit()}
 
 
+def list_legal(view: Any) -> list[Any]:
+    """Return the legal moves of a view, as a player reads them."""
+    legal = view["legal"] or [number for first, last in view["legal_runs"] for number in range(first, last + 1)]
+    assert len(legal) == view["legal_count"] > 0
+    return list(legal)
+
+
 def play(folder: Path, name: str, turns: int, source: Random, **options: Any) -> InMemoryMatch:
     """Play a match at random, and return it with its record audited.
 
@@ -42,9 +49,7 @@ def play(folder: Path, name: str, turns: int, source: Random, **options: Any) ->
     while not played.result:
         (seat,) = played.match.open_requests
         turn = next(message for message in reversed(played.peers[seat].heard()) if isinstance(message, Turn))
-        legal = turn.view["legal"]
-        assert len(legal) == turn.view["legal_count"] > 0
-        move = source.choice(legal) if turn.turn <= turns else "no such move"
+        move = source.choice(list_legal(turn.view)) if turn.turn <= turns else "no such move"
         played.peers[seat].say(Move(match="m1", turn=turn.turn, move=move))
     played.end()
     return played
@@ -59,6 +64,23 @@ def test_a_random_match_is_played_and_audited(name: str, tmp_path: Path) -> None
     assert {foul.rule for foul in played.match.fouls} <= {"openspiel.illegal"}
     assert all(foul.turn > 60 for foul in played.match.fouls)
     assert all(isinstance(peer.heard()[-1], End | Expelled) for peer in played.peers)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mnk", {"m": 30, "n": 30}),
+        ("dark_hex", {"num_rows": 24, "num_cols": 24}),
+        ("kriegspiel", {}),
+        ("crazy_eights", {}),
+        ("chinese_checkers", {}),
+        ("battleship", {"num_shots": 200}),
+    ],
+)
+def test_large_views_and_action_sets_fit_into_the_wire(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    """More than 500 legal moves, texts of more than 4,096 bytes and histories of many actions, to the end of a game."""
+    played = play(tmp_path, name, 100_000, Random(1), **options)
+    assert played.match.fouls == []
 
 
 def write_pgn(played: InMemoryMatch) -> str:

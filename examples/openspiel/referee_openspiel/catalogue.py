@@ -1,14 +1,21 @@
-"""Which games of OpenSpiel can be played, and why the others cannot.
+"""Which games of OpenSpiel can be played, why the others cannot, and their options.
 
 The referee plays turn by turn, deals from its own seed, and shows each seat only what that seat may know. A game of the
-library fits if it does the same. The reasons below are checked against what the library says of each game; only the
-last table is our own experience with version 2.0.2.
+library fits if it does the same. The reasons below are checked against what the library says of each game; the tables
+are our own experience with version 2.0.2.
 """
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.metadata import version
+from typing import Annotated, Any
 
+import msgspec
 import pyspiel
+from msgspec import Meta, Struct
+
+from referee.text import visible
 
 LIBRARY = f"OpenSpiel {version('open_spiel')}"
 MAX_SEATS = 12
@@ -19,6 +26,16 @@ UNFIT = {
     "universal_poker": "its default is a fragment of a game; it needs a definition in a format of its own",
 }
 """Name of a game -> why it is left out although the library's description fits."""
+THOUSANDTHS = frozenset({"bargaining", "coin_game", "colored_trails", "first_sealed_auction", "sheriff"})
+"""Games whose returns are not whole numbers. Their scores are in thousandths."""
+SECOND_BEGINS = frozenset(
+    {"antichess", "chess", "crazyhouse", "dark_chess", "einstein_wurfelt_nicht", "kriegspiel", "rbc"}
+)
+"""Games for two in which the library's player 1 always begins. It is seat 0, because seat 0 begins at the referee."""
+
+
+class Unloadable(Exception):
+    """The library refuses a game's options; the text says why."""
 
 
 def explain_unfitness(kind: pyspiel.GameType) -> str | None:
@@ -48,3 +65,51 @@ def list_fit() -> Iterator[pyspiel.GameType]:
 def is_open(kind: pyspiel.GameType) -> bool:
     """Return whether every seat sees everything in a game."""
     return bool(kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION)
+
+
+_LEFT_OUT = frozenset(
+    {"players", "rng_seed", "seed", "random_start_player", "fen", "subgame", "instances_file", "boards_file"}
+)
+"""Parameters that are no options: seats and chance are the match's affair, a wrong FEN ends the process, and files of
+the organiser's machine are not part of a record."""
+_TYPES: dict[type, Any] = {bool: bool, int: Annotated[int, Meta(ge=-10_000, le=10_000)], float: float, str: str}
+
+
+def make_options(kind: pyspiel.GameType) -> type[Struct]:
+    """Make the struct of a game's options from the library's description of its parameters."""
+    fields: list[tuple[str, Any, Any]] = []
+    for parameter, default in sorted(kind.parameter_specification.items()):
+        if parameter in _LEFT_OUT or type(default) not in _TYPES or not parameter.isidentifier():
+            continue
+        value = False if parameter == "ansi_color_output" else default  # colours would be noise in a view
+        meaning = Meta(description=f"The library's parameter {parameter} of {kind.short_name}.")
+        fields.append((parameter, Annotated[_TYPES[type(default)], meaning], value))
+    return msgspec.defstruct("Options", fields, frozen=True, kw_only=True, forbid_unknown_fields=True)
+
+
+@lru_cache(maxsize=16)  # to load one takes up to a second, and a player that looks ahead does so in each turn
+def load_game(name: str, options: Struct, seats: int | None) -> Any:
+    """Load a game of the library.
+
+    Args:
+        name: the library's name of the game.
+        options: from `make_options`.
+        seats: number of seats; None if the game has no such parameter.
+
+    Raises:
+        Unloadable: the library refuses the options.
+    """
+    # Only what differs from the default is passed on: to some games, a default that is spelled out is an error.
+    defaults, values = type(options)(), msgspec.structs.asdict(options)
+    given = {
+        parameter: value
+        for parameter, value in values.items()
+        if value != getattr(defaults, parameter) or parameter == "ansi_color_output"
+    }
+    if seats is not None:
+        given["players"] = seats
+    try:
+        return pyspiel.load_game(name, given)
+    except Exception as error:  # noqa: BLE001  # the library raises a class of its own, and others
+        text = re.sub(r"^\S+:\d+ ", "", str(error))  # the place in the library's source
+        raise Unloadable(visible(" ".join(text.split()))[:200]) from None

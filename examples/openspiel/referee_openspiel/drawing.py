@@ -19,13 +19,13 @@ _DISCS = {
 _CHESS = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 
 
-def draw_terminal(shown: tuple[str, dict[int, str]]) -> str:
+def draw_terminal(public: str, private: dict[int, str]) -> str:
     """Return a position for a terminal.
 
     Args:
-        shown: the public text, and seat -> private text.
+        public: what all may know.
+        private: seat -> what it alone may know.
     """
-    public, private = shown
     parts = [public, *(f"seat {seat} knows:\n{text}" for seat, text in private.items())]
     return escape_markup("\n".join(parts))
 
