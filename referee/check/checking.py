@@ -18,7 +18,8 @@ from ..programs.player_spec import Launch, PlayerKind, explain_no_folder, parse_
 from ..text import near, nearest
 from . import steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext, CheckRequest, CheckStep
-from .findings import CheckReport, Failed, Finding, Skipped, StepVerdict
+from .findings import CheckReport, Failed, Finding, Skipped, StepVerdict, Trouble
+from .scripted_match import ScriptedTerms
 
 
 def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
@@ -130,6 +131,31 @@ def run_check(
         finally:
             context.close()
     return findings
+
+
+def try_program(
+    launch: Launch, terms: ScriptedTerms, request: CheckRequest, confinement: Confinement, turns: int
+) -> Trouble | None:
+    """Start a program once, play some turns with it, and return why that failed; None: it did not.
+
+    Args:
+        launch: the program.
+        terms: terms of the match.
+        request: time limits, and the folder of builds.
+        confinement: the bounds of the program.
+        turns: number of its turns.
+
+    Raises:
+        OSError: the disk can't take the build or the output.
+    """
+    with scratch("check") as folder:
+        context = CheckContext(request, launch, {terms.game.name: terms.game}, confinement, folder)
+        try:
+            with context.match(terms) as match:
+                match.finish(turns)
+        except Failed as failure:
+            return failure.trouble
+    return None
 
 
 def report(player: str, findings: Sequence[Finding]) -> CheckReport:

@@ -79,9 +79,13 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     player: str
     """Player as it was given."""
     passes: bool
+    """Whether no step failed."""
     ok: int
+    """Number of steps that went well."""
     failed: int
+    """Number of steps that failed."""
     skipped: int
+    """Number of steps that were skipped, each with its reason."""
     steps: Sequence[Finding]
 
 

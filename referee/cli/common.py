@@ -132,6 +132,11 @@ PATH = click.Path(path_type=Path)
 EXISTING_FILE, EXISTING_FOLDER = Existing("file", dir_okay=False), Existing("folder", file_okay=False)
 
 
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def jobs_option(what: str) -> "Decorator":
     """Return the option for how many processes share the work.
 
@@ -141,7 +146,7 @@ def jobs_option(what: str) -> "Decorator":
     return click.option(
         "--jobs",
         type=Count(min=1),
-        default=lambda: len(os.sched_getaffinity(0)),
+        default=count_processors,
         show_default="as many as there are processors",
         help=f"{what} at the same time.",
     )

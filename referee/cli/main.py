@@ -186,8 +186,9 @@ class Commands(click.RichGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
+        words = (*ctx._protected_args, *ctx.args)  # noqa: SLF001  # click has no other name for the command's own words
         # The order matters: `interruptible` raises the exception that `word_errors` then words.
-        with word_errors(), interruptible(), _printing_help():
+        with word_errors(as_json="--json" in words), interruptible(), _printing_help():
             return super().invoke(ctx)
 
 

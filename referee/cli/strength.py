@@ -6,7 +6,6 @@ app/comparison.py): twenty games say little, so they are never shown without the
 """
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +22,7 @@ from ..files.scratch import scratch
 from ..plugins import Registry
 from ..programs.build import BUILDS
 from ..programs.processes import OwnProcess
+from .common import count_processors
 
 OPPONENTS = ("house:random", "house:greedy")
 PAIRS = 10
@@ -125,7 +125,7 @@ def play_games(trial: Trial, game: str, opponent: str, folder: Path, limit_s: fl
     # `compare` always has a test, which could stop the games early. A test that hardly ever decides leaves all of them
     # to be played.
     test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
-    tables = ("--tables", str(len(os.sched_getaffinity(0))))
+    tables = ("--tables", str(count_processors()))
     options = ("--game", game, *test, *tables, "--logs", str(folder), "--json")
     argv = (*trial.command, *options, "--", opponent, trial.player)
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as errors:

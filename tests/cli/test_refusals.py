@@ -1,6 +1,7 @@
 """Refusals of the machine: the record is blamed only for its own faults."""
 
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from referee.cli.errors import word_errors
 from referee.record.key import Sealer
 from referee.record.writer import NotWritten, RecordWriter
 
+from .calling import referee
+
 
 @pytest.mark.forges
 def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +23,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, writer.file.fileno())
     os.close(full)
-    with pytest.raises(SystemExit) as raised, word_errors():
+    with pytest.raises(SystemExit) as raised, word_errors(as_json=False):
         writer.seal()
     writer.close()
     said = f"the record {path} can't be written: No space left on device; what it was for was not finished\n"
@@ -41,8 +44,29 @@ def test_other_refusals_are_not_blamed_on_the_record(
 ) -> None:
     """The error for a program, a port or a file names that; a path is one that the user gave."""
     assert not isinstance(error, NotWritten)
-    with pytest.raises(kind) as raised, word_errors():
+    with pytest.raises(kind) as raised, word_errors(as_json=False):
         raise error
     told = capsys.readouterr().err + getattr(raised.value, "message", "")
     assert str(error.strerror) in told
     assert "record" not in told
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ("audit nosuch", 2, "there is no file or folder nosuch"),
+        ("check", 2, "PLAYER is missing"),
+        ("nosuch", 2, "there is no command 'nosuch'"),
+        ("audit --nosuch .", 2, "No such option"),
+        ("explain broken.jsonl", 1, "expected a line of a record"),
+    ],
+)
+def test_json_has_an_object_for_an_error_too(tmp_path: Path, arguments: str, status: int, said: str) -> None:
+    """A script reads stdout alone; people still read the error on stderr."""
+    (tmp_path / "broken.jsonl").write_text("[]\n")
+    done = referee(*arguments.split(), "--json", cwd=tmp_path, status=status, is_stopped_early=True)
+    error = json.loads(done.stdout)
+    assert (error["version"], error["exit_status"]) == (1, status)
+    assert said in error["error"]
+    assert done.stderr

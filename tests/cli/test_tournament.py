@@ -220,6 +220,31 @@ def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert kills.main(arguments) == 0, capsys.readouterr().out
 
 
+def test_a_trial_names_the_entrants_that_fail(tmp_path: Path) -> None:
+    """Each is started once and plays three turns; no record is begun, and the command says how to see more."""
+    for name, script in (("bob", CRASHES), ("cyd", "raise KeyError('tile')")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "player.py").write_text(script)
+        (folder / "player.toml").write_text(f'name = "{name}"\nrun = "python3 player.py"\n')
+    text = SMALL.replace(THREE, 'entrants = ["house:greedy", "bob", "cyd"]')
+    (tmp_path / "small.toml").write_text(text)
+    done = referee("tournament", "small.toml", "--try", cwd=tmp_path, status=1)
+    assert done.stdout.splitlines() == [
+        "plays   greedy",
+        "FAILED  bob  the program ended before it connected: exit status 1: no such module",
+        "FAILED  cyd  it crashed before it connected: KeyError: 'tile' (player.py:1)",
+        "2 of 3 entrants failed",
+        f"To see all about one of them:  referee check {tmp_path / 'bob'} --game quincy",
+    ]
+    assert read_start(tmp_path / "logs" / "small") is None
+    whole = json.loads(referee("tournament", "small.toml", "--try", "--json", cwd=tmp_path, status=1).stdout)
+    assert (whole["version"], whole["tournament"], whole["failing"]) == (1, "small", 2)
+    assert [entrant["trouble"] is None for entrant in whole["entrants"]] == [True, False, False]
+    (tmp_path / "small.toml").write_text(SMALL)
+    assert "3 entrants, and none failed" in referee("tournament", "small.toml", "--try", cwd=tmp_path).stdout
+
+
 @contextmanager
 def without_room(folder: Path, text: str = SMALL) -> Iterator[str]:
     """Run the small tournament where less is free than it asks for, until that is told; stop it at the end."""

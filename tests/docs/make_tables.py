@@ -14,9 +14,13 @@ from typing import Any
 import click
 import msgspec
 
+from referee.check.findings import CheckReport
 from referee.check.remedies import CODE_REMEDIES, remedy
+from referee.cli.commands.check import ClassReport
 from referee.cli.commands.compare import PlayedComparison
 from referee.cli.commands.list import Listing
+from referee.cli.commands.tournament import TrialReport
+from referee.cli.errors import ErrorReport
 from referee.cli.main import main
 from referee.cli.match_view import PlayedMatch
 from referee.cli.strength import Strength
@@ -37,7 +41,11 @@ OBJECTS = {
     "play": PlayedMatch,
     "list": Listing,
     "compare": PlayedComparison,
+    "check": CheckReport,
+    "class": ClassReport,
     "strength": Strength,
+    "trial": TrialReport,
+    "error": ErrorReport,
 }
 """Name of a part of a page -> what its table describes."""
 OTHERS = ("standings.csv", "commands", "settings", "causes", "codes")

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import rich_click as click
 from click import get_current_context
 from click.core import ParameterSource
-from msgspec import structs
+from msgspec import Struct, structs
 from rich.padding import Padding
 from rich.table import Column
 from rich.table import Table as RichTable
@@ -239,6 +239,19 @@ class CheckView:
 # --- many players
 
 
+class ClassReport(Struct, frozen=True, kw_only=True):
+    """Report of a check of several players."""
+
+    version: Literal[1] = 1
+    """Version of this object's form."""
+    passing: int
+    """Number of players that pass."""
+    failing: int
+    """Number of players that fail."""
+    players: Sequence[CheckReport]
+    """Report of each player, in the order of the command."""
+
+
 def _list_players(given: str) -> list[str]:
     """Return the players that one argument stands for: itself, or all folders in a folder of players."""
     player = parse_player(given)
@@ -312,7 +325,7 @@ def _make_table(reports: Sequence[CheckReport]) -> str:
 def _conclude_many(reports: Sequence[CheckReport], *, as_json: bool) -> None:
     passing = sum(each.passes for each in reports)
     if as_json:
-        print_json({"version": 1, "passing": passing, "failing": len(reports) - passing, "players": reports})
+        print_json(ClassReport(passing=passing, failing=len(reports) - passing, players=reports))
         return
     out.say(f"{passing} of {counted(len(reports), 'player')} pass")
     if failing := [each.player for each in reports if not each.passes]:

@@ -1,37 +1,62 @@
-"""`referee tournament`: run a tournament from its file, or continue it."""
+"""`referee tournament`: run a tournament from its file, or continue it; or check the file, or try its entrants."""
 
 import contextlib
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import rich_click as click
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ...app.services import RefereeOptions
+from ...app.players import find_player
+from ...app.pool import map_in_processes
+from ...app.services import RefereeOptions, find_confinement
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournaments import from_file
+from ...check.checking import try_program
+from ...check.context import CheckRequest
+from ...check.findings import Trouble
+from ...check.scripted_match import ScriptedTerms
+from ...check.session import Times
 from ...net.tournaments.play import RunSettings
 from ...observers.process_lines import ProcessLines
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
 from ...pages.words import time_control
-from ...plugins import installed
+from ...plugins import find_game, installed
+from ...programs.build import BUILDS
+from ...programs.player_spec import PlayerError
+from ...settings import RunTerms
 from ...text import counted, printable
 from ...tournament.events import SpectatorSight
 from ...tournament.pairing.base import Extent
-from ...tournament.spec import TournamentSpec
+from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ...type_words import show_value
-from ..common import EXISTING_FILE, console, group_options, json_option, out, print_json
+from ..common import (
+    EXISTING_FILE,
+    console,
+    count_processors,
+    group_options,
+    harmless,
+    json_option,
+    out,
+    print_json,
+    progress,
+)
 from ..errors import FAILED, FINE
 from ..options import declared_options, sealing_options
 from ..tournament_view import choose_view
 from .report import report
 
 _INDENT = 12
+_TRIED_TURNS = 3
+"""Turns that --try plays with each entrant: enough to see that it starts, understands the game, and answers."""
 
 
 def describe_plan(plan: TournamentPlan) -> Iterator[str]:
@@ -98,6 +123,9 @@ _run_options = group_options(
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only check the file, and describe the tournament.")
+@click.option(
+    "--try", "is_trial", is_flag=True, help="Only start each entrant once, play three turns, and name those that fail."
+)
 @click.option("--name", default="", help="Name of the tournament and its folder, instead of the one in the file.")
 @_run_options
 @click.option(
@@ -114,6 +142,7 @@ def tournament(
     file: Path,
     *,
     check: bool,
+    is_trial: bool,
     name: str,
     overriding: dict[str, Any],
     spectators: str | None,
@@ -128,7 +157,8 @@ def tournament(
     With --json it prints one object a line for each event; without a terminal, plain lines.
 
     Exit status: 0 the tournament is over, 1 it was stopped or can't continue, 2 the file or the command is wrong; with
-    --check, 1 says that the command of an entrant or the pairing program does not exist.
+    --check, 1 says that the command of an entrant or the pairing program does not exist; with --try, that an entrant
+    failed.
     """
     if overriding["cluster"] and overriding["workers"]:
         raise click.UsageError("--workers and --cluster: one of both")
@@ -137,6 +167,8 @@ def tournament(
         absent = (*from_file.absent_programs(plan.spec), *from_file.absent_pairing_program(plan))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
+    if is_trial:
+        sys.exit(_try_entrants(plan, running, as_json=as_json))
     if as_json:
         running = replace(running, observers=(*running.observers, ProcessLines(print_json)))
     plan = replace(plan, run_settings=replace(plan.run_settings, spectators=spectators))
@@ -171,3 +203,85 @@ def _show(plan: TournamentPlan, *, as_json: bool) -> None:
         out.say(line)
     for warning in plan.warnings:
         console.say(warning)
+
+
+# --- a trial of the entrants
+
+
+class TriedEntrant(Struct, frozen=True, kw_only=True):
+    """What a trial of an entrant has shown."""
+
+    name: str
+    player: str
+    """Player as the file gives it."""
+    is_tried: bool
+    """False for a remote entrant, whose program is not here."""
+    trouble: Trouble | None
+    """Why it failed; null: it did not."""
+
+
+class TrialReport(Struct, frozen=True, kw_only=True):
+    """What a trial of all entrants has shown."""
+
+    version: Literal[1] = 1
+    """Version of this object's form."""
+    tournament: str
+    """Name of the tournament."""
+    failing: int
+    """Number of entrants that failed."""
+    entrants: list[TriedEntrant]
+
+
+def _try_entrants(plan: TournamentPlan, running: RefereeOptions, *, as_json: bool) -> int:
+    """Try all entrants in parallel, show a line for each, and return the exit status."""
+    spec, folder = plan.spec, plan.run_settings.folder
+    terms = plan.terms
+    request = CheckRequest(
+        player="",
+        times=Times(start_s=spec.time.start_ms / 1000, move_s=spec.time.per_move_ms / 1000),
+        logs=(plan.run_settings.builds or folder / BUILDS).parent,
+    )
+    find_confinement(replace(running, terms=terms), folder).close()  # it warns once, and each process finds its own
+    try_one = partial(_try_entrant, spec=spec, request=request, terms=terms)
+    tried = []
+    with progress("tried", as_json) as advance:
+        for entrant in map_in_processes(try_one, spec.entrants, count_processors(), is_slow=True):
+            tried.append(entrant)
+            advance(len(spec.entrants))
+            if not as_json:
+                _show_tried(entrant)
+    failing = sum(entrant.trouble is not None for entrant in tried)
+    if as_json:
+        print_json(TrialReport(tournament=spec.name, failing=failing, entrants=tried))
+    elif failing:
+        player = next(entrant.player for entrant in tried if entrant.trouble is not None)
+        out.say(f"{failing} of {counted(len(tried), 'entrant')} failed")
+        out.say(f"To see all about one of them:  {shlex.join(('referee', 'check', player, '--game', spec.game))}")
+    else:
+        out.say(f"{counted(len(tried), 'entrant')}, and none failed")
+    return FAILED if failing else FINE
+
+
+def _try_entrant(entrant: Participant, spec: TournamentSpec, request: CheckRequest, terms: RunTerms) -> TriedEntrant:
+    trouble = None
+    if entrant.player != REMOTE:
+        confinement = find_confinement(RefereeOptions(terms=terms), request.logs)
+        match = ScriptedTerms(game=find_game(spec.game), seats=spec.seats, options=spec.options)
+        try:
+            launch = replace(find_player(entrant.player, spec.game, name=entrant.name), name=entrant.name)
+            trouble = try_program(launch, match, request, confinement, _TRIED_TURNS)
+        except PlayerError as error:
+            trouble = Trouble(happened=str(error), expected="a player that can be started", remedy="", cause="")
+        finally:
+            confinement.close()
+    return TriedEntrant(name=entrant.name, player=entrant.player, is_tried=entrant.player != REMOTE, trouble=trouble)
+
+
+def _show_tried(entrant: TriedEntrant) -> None:
+    if entrant.trouble is not None:
+        text = harmless(" ".join(entrant.trouble.happened.split()))
+        out.print(f"[red]FAILED[/]  {entrant.name}  {text}", highlight=False, soft_wrap=True)
+    elif entrant.is_tried:
+        out.print(f"[green]plays[/]   {entrant.name}", highlight=False, soft_wrap=True)
+    else:
+        out.print(f"[yellow]remote[/]  {entrant.name}", highlight=False, soft_wrap=True)
