@@ -33,7 +33,7 @@ PACKAGES = {
 }
 """Program -> the packages of Debian and Ubuntu that have it."""
 SEPARATOR = "; "
-"""Stands between the absent programs of one test."""
+"""Separates the absent programs of one test."""
 _OFF_PATH = ("/usr/games", "/usr/lib/postgresql/*/bin")
 """Folders where Debian puts programs that are in no PATH."""
 

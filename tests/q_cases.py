@@ -95,7 +95,7 @@ def read_cases(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def run_case(case: dict[str, Any]) -> Any:
-    """Return what a case gives, without the network."""
+    """Return the result of a case, without the network."""
     harness = case["harness"]
     if harness in RULES_HARNESSES:
         return RULES_HARNESSES[harness](case)

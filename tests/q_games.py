@@ -43,7 +43,7 @@ def seated_actors(case: dict[str, Any]) -> list[Actor]:
 
 
 def fewest_players(case: dict[str, Any]) -> int:
-    """Return how many sign-ups a case's game needs: a server wants two, a referee called directly takes one."""
+    """Return how many sign-ups a case's game needs: a server needs two, a referee that is called directly one."""
     return 2 if case["harness"] == "remote" else 1
 
 
@@ -63,7 +63,7 @@ def setup_of(names: list[str], position: Any, options: dict[str, Any], *, match:
 
 
 def as_reported(names: list[str], result: Result) -> list[list[str]]:
-    """Return a result as the course's programs print it: winners sorted, the misbehaved in order."""
+    """Return a result in the form of the course's programs: winners sorted, the misbehaved in order."""
     return [sorted(names[seat] for seat in result.winners), [names[foul.seat] for foul in result.fouls]]
 
 

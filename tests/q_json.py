@@ -1,4 +1,4 @@
-"""The course's JSON <-> tiles, maps and positions of the Q game. Knows both forms; refuses to know rules.
+"""The course's JSON <-> tiles, maps and positions of the Q game, without any rules.
 
 Source: the data formats of the course's milestones 3 to 10.
 """
@@ -14,7 +14,7 @@ def tile_name(tile: dict[str, str]) -> str:
 
 
 def placements(rows: list[Any]) -> list[list[Any]]:
-    """Turn a JMap into `[row, column, tile]`s; some cases name a spot twice, and the last tile is meant."""
+    """Turn a JMap into `[row, column, tile]`s; some cases name a square twice, and mean the last tile."""
     tiles = {(row[0], cell[0]): tile_name(cell[1]) for row in rows for cell in row[1:]}
     return [[row, column, tile] for (row, column), tile in tiles.items()]
 
@@ -48,7 +48,7 @@ def jmap(board: q_tiles.Board) -> list[Any]:
 
 
 def moved(rows: list[Any], down: int, right: int) -> list[Any]:
-    """Move a JMap. Some cases lie where no 64-bit integer reaches; no rule depends on where a map lies."""
+    """Move a JMap. Some cases lie beyond 64-bit integers, and no rule depends on where a map lies."""
     return [[row[0] + down, *([cell[0] + right, cell[1]] for cell in row[1:])] for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The remote cases of the Q course as it runs them: `referee xserver` and `referee xclients`, two programs over TCP.
+"""The remote cases of the Q course as the course runs them: `referee xserver` and `referee xclients` over TCP.
 
 Knows how the programs are started and what they read. Refuses to know tiles and verdicts. Clients that break the wire
 on purpose are a program of the tests (peers/q_bonus.py).
@@ -25,11 +25,11 @@ from .ports import free_port
 from .q_games import MAX_SEATS
 
 AT_ONCE = 4
-"""Cases; most of their time is waiting."""
+"""Number of cases at once; they mostly wait."""
 WAIT_S = 0.3
-"""Between two clients, in place of the cases' 2 s: still long enough for their order to be certain."""
+"""Time between two clients in place of the cases' 2 s: still long enough to keep their order."""
 LOOP_LIMIT_S = 3.0
-"""Limit for a call where a player never answers, in place of 6 s; honest players need it on a busy machine."""
+"""Limit for a call where a player never answers, in place of 6 s; on a busy machine honest players need it."""
 LONG_S = 60
 CASE_S = 120.0
 
@@ -51,7 +51,7 @@ def play_in_processes(cases: list[dict[str, Any]], logs: Path | None) -> dict[st
 
 
 def play_case(case: dict[str, Any], folder: Path) -> Any:
-    """Return what the server prints for a case; its record is in the folder then, and holds."""
+    """Play a case, check its record, and return the server's output."""
     port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     is_bonus = not case.get("in_process", True)
@@ -79,7 +79,7 @@ def play_case(case: dict[str, Any], folder: Path) -> Any:
 
 
 def _hurried(case: dict[str, Any]) -> dict[str, Any]:
-    """Return a case's server configuration: it says when it listens, and nothing hangs on how busy the machine is.
+    """Return a case's configuration with a log and limits that do not depend on how busy the machine is.
 
     Where four players end the wait, it may be long; a limit that is passed for certain may be short.
     """
@@ -110,7 +110,7 @@ def _started(command: list[str], said: str) -> "subprocess.Popen[str]":
 
 @cache
 def _environment() -> dict[str, str]:
-    """Return an environment in which modules are compiled once for all programs, wherever the tests run."""
+    """Return an environment in which all programs share one cache of compiled modules."""
     folder = tempfile.mkdtemp(prefix="referee-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     own = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

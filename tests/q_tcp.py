@@ -30,9 +30,9 @@ from .q_json import options_of, position_of
 from .time_controls import time_control
 
 HOSTS = 4
-"""Actor processes, each at one table at a time. Looping actors wait and cost nothing, so more than the cores."""
+"""Processes of actors, each at one table at a time. Looping actors cost nothing, so there are more than cores."""
 LOOP_LIMIT_MS = 200.0
-"""Limit per call where an actor never answers; elsewhere nobody is late."""
+"""Limit of a call if an actor never answers; in all other cases nobody is late."""
 LIMIT_MS = 6000.0
 SIGN_UP_S = 5.0
 
@@ -98,7 +98,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     try:
         played = await table.play_after_sign_up("tcp:0:interface=127.0.0.1", policy)
     except BadSetup:
-        return [[], []]  # not as many players as the state has
+        return [[], []]  # fewer players than the state has
     if played is None:
         return [[], []]
     if played.result.void is not None:
@@ -108,7 +108,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
 
 
 class JobSender(Observer):
-    """Tells the host of a case's actors where they are to connect."""
+    """Sends the actors of a case the address to connect to."""
 
     def __init__(self, case: dict[str, Any], host: "subprocess.Popen[str]") -> None:
         self._case = case

@@ -1,4 +1,4 @@
-"""Chance: fixed vectors, no bias, and streams that know nothing of each other."""
+"""Chance: fixed vectors, no bias, and independent streams."""
 
 import hashlib
 import itertools
@@ -20,7 +20,7 @@ VECTOR_SHUFFLED = [7, 2, 0, 6, 3, 8, 5, 9, 4, 1]
 
 
 def test_vectors() -> None:
-    """The derivations give what SHA-256 gives; any language can redo these."""
+    """The derivations give what SHA-256 gives, so any language can do the same."""
     assert chance.commitment(SEED) == "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
     assert chance.derive(SEED, "player:0").hex() == "2c777f26101061c84092beb082157158aea9376785d0fc1fd7d623f4ebddea53"
     assert chance.seed_from_number(7).hex() == "7902699be42c8a8e46fbbb4501726517e86b22c56a189f7625a6da49081b2451"
@@ -43,7 +43,7 @@ class Words(chance.Stream):
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 6, 36, 1080, 2**63 + 1])
 def test_the_incomplete_multiple_is_thrown_away(bound: int) -> None:
-    """Words from the last whole multiple of the bound on are skipped; the one before it counts."""
+    """Words from the last whole multiple of the bound on are rejected; the one before it counts."""
     limit = 2**64 - 2**64 % bound
     skipped = [word for word in (limit, 2**64 - 1) if limit <= word < 2**64]
     assert Words(*skipped, 5 % bound).below(bound) == 5 % bound
@@ -63,7 +63,7 @@ THROWN_AWAY = (  # (nonces with the seed of 7, bound, the first word, the number
 
 @pytest.mark.parametrize(("nonces", "bound", "word", "drawn"), THROWN_AWAY)
 def test_a_real_word_is_thrown_away(nonces: tuple[str | None, ...], bound: int, word: int, drawn: int) -> None:
-    """With these keys the first word lies beyond the last whole multiple, and the second one is drawn."""
+    """With these keys the first word is rejected, and the second one is used."""
     key = chance.shuffle_key(chance.seed_from_number(7), nonces)
     first, second = (int.from_bytes(hashlib.sha256(key + bytes(8)).digest()[at : at + 8], "big") for at in (0, 8))
     assert word == first >= 2**64 // bound * bound > second
@@ -71,7 +71,7 @@ def test_a_real_word_is_thrown_away(nonces: tuple[str | None, ...], bound: int, 
 
 
 def one_by_one(items: Sequence[int], words: Iterator[int]) -> list[int]:
-    """Shuffle as SPEC.md says it, a word at a time."""
+    """Shuffle as SPEC.md describes it, a word at a time."""
     deck = list(items)
     for last in range(len(deck) - 1, 0, -1):
         word = next(word for word in words if word < 2**64 // (last + 1) * (last + 1))
@@ -84,7 +84,7 @@ WORDS = st.lists(st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1), 
 
 @given(WORDS, st.integers(0, 40))
 def test_a_word_is_thrown_away_in_a_shuffle_too(words: list[int], size: int) -> None:
-    """Whatever the words, the order is the one that they give one by one, and the next shuffle goes on behind them."""
+    """The order is the one that the words give one by one, and the next shuffle continues after them."""
     stream, derived = chance.Stream(SEED), chance.Stream(SEED)
     stream.words = words[::-1]
     one = itertools.chain(words, (derived.draw_word() for _ in itertools.count()))
@@ -94,7 +94,7 @@ def test_a_word_is_thrown_away_in_a_shuffle_too(words: list[int], size: int) -> 
 
 @given(st.binary(min_size=32, max_size=32), st.lists(st.integers(), max_size=60))
 def test_a_shuffle_is_a_permutation(key: bytes, items: list[int]) -> None:
-    """Nothing is lost, nothing is doubled, the input stays as it was, and the key alone decides."""
+    """Nothing is lost or doubled, the input is not changed, and only the key decides."""
     before = list(items)
     shuffled = chance.Stream(key).shuffled(items)
     assert Counter(shuffled) == Counter(before)
@@ -110,7 +110,7 @@ def test_every_order_comes_up() -> None:
 
 
 def test_every_nonce_counts() -> None:
-    """Any seat's nonce, and whose it is, changes the key; so does the seed."""
+    """Any seat's nonce, the seat that gave it, and the seed change the key."""
     one, other = "00" * 16, "01" + "00" * 15
     keys = [
         chance.shuffle_key(SEED, nonces)
@@ -121,6 +121,6 @@ def test_every_nonce_counts() -> None:
 
 
 def test_purposes_have_streams_of_their_own() -> None:
-    """The seed of one purpose is neither the seed itself nor that of another purpose."""
+    """The seed of a purpose differs from the seed itself and from that of any other purpose."""
     seeds = {SEED, chance.derive(SEED, "deck"), chance.derive(SEED, "seating"), chance.derive(SEED, "player:0")}
     assert len(seeds) == 4

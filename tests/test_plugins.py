@@ -1,4 +1,4 @@
-"""Plugins: what is installed is found, and a mistake in one is named."""
+"""Plugins: installed ones are found, and a mistake in one is named."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ def load_from(monkeypatch: pytest.MonkeyPatch, value: str) -> plugins.Registry:
 
 
 def test_the_built_in_ones_come_through_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Games, house players and pairing formats of the product are there, by name."""
+    """The product's own games, house players and pairing formats come as a plugin, too."""
     own = [entry for entry in entry_points(group=plugins.GROUP) if entry.dist and entry.dist.name == "bot-referee"]
     monkeypatch.setattr(plugins, "entry_points", lambda group: own)
     known = plugins.load()
@@ -74,12 +74,11 @@ def test_the_built_in_ones_come_through_the_door(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_plugin_adds_a_player(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What another package adds stands beside the built-in ones."""
     assert load_with(monkeypatch, Extra("mine")).player("mine").summary == "A test's."
 
 
 class Failing:
-    """A plugin whose hook does what it is told to.
+    """A plugin whose hook fails as the test wants it.
 
     Args:
         act: what the hook calls and returns.
@@ -104,26 +103,26 @@ class Demanding:
 
 
 class Watching:
-    """A plugin with observers: one that keeps what it is told, and some that raise whatever can be raised."""
+    """A plugin with observers: one that keeps the events, and some that raise any kind of exception."""
 
     kept: ClassVar[list[str]] = []
 
     class Keeper(Observer):
-        """Keeps the names of what happened."""
+        """Keeps the names of the events."""
 
         def note(self, event: str, /, **facts: Any) -> None:
             """Keep it."""
             Watching.kept.append(event)
 
     class Leaver(Observer):
-        """Wants to end the process."""
+        """Raises SystemExit."""
 
         def on_match_advanced(self, step: MatchTransition) -> None:
             """Try."""
             raise SystemExit(7)
 
     class Interrupter(Observer):
-        """Pretends that somebody has interrupted."""
+        """Raises KeyboardInterrupt."""
 
         def on_notice(self, text: str) -> None:
             """Try."""
@@ -141,7 +140,7 @@ class Watching:
 
 
 def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each is told in a thread of its own; those that raise are noted with a traceback, and the match is played."""
+    """Each has a thread of its own. Failing ones are noted with a traceback, and the match is played."""
     registry = load_with(monkeypatch, Watching())
     monkeypatch.setattr(services, "installed", lambda: registry)
     Watching.kept.clear()
@@ -181,7 +180,7 @@ def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: object, complaint: str) -> None:
-    """A name given twice and a misspelt hook are errors, not silence."""
+    """A name that is given twice and a misspelt hook are errors."""
     with pytest.raises(plugins.PluginError, match=complaint):
         load_with(monkeypatch, extra)
 
@@ -199,7 +198,7 @@ def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: 
 def test_a_plugin_that_can_not_be_imported_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str, why: str
 ) -> None:
-    """Whatever goes wrong in a package of somebody else's, it is said in which, and what to do."""
+    """The error says which package failed, and what to do."""
     (tmp_path / "broken_plugin.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "broken_plugin", raising=False)
@@ -209,7 +208,6 @@ def test_a_plugin_that_can_not_be_imported_is_named(
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    """Who misspells a name sees what there is."""
     known = plugins.load()
     for find in (known.game, known.player, known.format, known.dialect):
         with pytest.raises(plugins.PluginError, match="there are: "):

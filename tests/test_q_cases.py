@@ -1,4 +1,4 @@
-"""The public tests of the Q course, where they are at hand: all of them on the fold, samples of them over TCP."""
+"""The public tests of the Q course, if they are at hand: all of them on the fold, samples over TCP."""
 
 import json
 import subprocess
@@ -9,9 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BREAKING_THE_WIRE = tuple(f"m10/Bonus/{number}" for number in (1, 3, 5, 7, 9))
-"""Every way in which a client does."""
+"""Every kind of misbehaviour of a client."""
 BREAKING_THE_RULES = ("m10/Tests/3", "m10/Tests/17", "m10/Tests/19", "m10/students/1", "m10/students/8")
-"""Some ways in which a player does."""
+"""Some kinds of misbehaviour of a player."""
 CASES = ROOT.parent / "shared" / "conformance" / "q" / "cases.jsonl"
 
 
@@ -24,7 +24,7 @@ def passed(path: Path, *arguments: str) -> str:
 
 @pytest.mark.skipif(not CASES.exists(), reason="the public cases are not at hand")
 def test_all_public_cases_pass() -> None:
-    """Rules and whole games give what the course says."""
+    """Rules and whole games give the course's results."""
     assert f"{len(CASES.read_text().splitlines())} passed, 0 failed" == passed(CASES)
 
 

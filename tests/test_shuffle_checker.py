@@ -1,4 +1,4 @@
-"""The checker in JavaScript: it and the referee agree on every shuffle, and it says so when something was changed.
+"""The checker in JavaScript: it agrees with the referee on every shuffle, and finds every change.
 
 Its files share no line with the referee: what passes here was derived twice, from SPEC.md and from referee/chance.py.
 """
@@ -49,7 +49,7 @@ def check(*arguments: Path, status: int = 0) -> "subprocess.CompletedProcess[str
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the path of the record of a match just played, with a secret seed and a nonce of each player."""
+    """Return the record of a new match with a secret seed and a nonce of each player."""
     folder = tmp_path_factory.mktemp("match")
     players = ("house:random", "house:random")
     done = warm.run(["play", "q", *players, "--logs", str(folder), "--json"], cwd=folder)
@@ -79,7 +79,7 @@ def write_lines(path: Path, lines: list[Plain]) -> Path:
 
 
 def test_node_is_new_enough() -> None:
-    """The checker is written for the oldest version of Node.js that is promised."""
+    """The checker runs on the oldest version of Node.js that the manual names."""
     version = run_node("--version").stdout
     assert int(version.removeprefix("v").split(".")[0]) >= OLDEST_NODE
 
@@ -96,7 +96,7 @@ def flipped(text: str) -> str:
 
 
 def in_deal(number: int, *path: str | int, section: str = "deals") -> Change:
-    """Return what changes the last digit, or exchanges two items, somewhere in a deal."""
+    """Return a function that changes the last digit, or exchanges two items, somewhere in a deal."""
 
     def change(chance: Plain) -> None:
         *way, last = path
@@ -141,12 +141,12 @@ def null_for_a_nonce(chance: Plain) -> None:
 
 
 def deal_number(chance: Plain) -> None:
-    """Change which deal of its match a deal is."""
+    """Change the number of a deal within its match."""
     chance["dealt"][-1]["deal"] += 1
 
 
 def word_not_thrown_away(chance: Plain) -> None:
-    """Forget that a word was thrown away."""
+    """Drop the mark of a rejected word."""
     draws = chance["deals"][0]["below"]
     next(draw for draw in draws if draw["thrown_away"])["thrown_away"].clear()
 
@@ -186,12 +186,12 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("what is drawn next", in_deal(3, "next", section="dealt")),
     ("the number of a later deal", deal_number),
 )
-"""(what is changed, what changes it in the vectors of chance); each concerns one vector."""
+"""(change, function that makes it in the vectors of chance); each concerns one vector."""
 
 
 @pytest.mark.parametrize("change", [row[1] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
-    """One value changed anywhere fails its vector and no other one."""
+    """One value changed anywhere makes exactly its vector fail."""
     vectors = json.loads(VECTORS.read_text())
     count = sum(len(section) for section in vectors["chance"].values())
     change(vectors["chance"])
@@ -201,7 +201,7 @@ def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
 
 
 def test_no_vectors_are_no_success(tmp_path: Path) -> None:
-    """A file from which all vectors are gone does not pass."""
+    """A file without vectors does not pass."""
     path = tmp_path / "vectors.json"
     sections = ("seeds", "derived", "seatings", "commitments", "decks", "deals", "dealt")
     path.write_text(json.dumps({"chance": {section: [] for section in sections}}))
@@ -215,7 +215,7 @@ def sent_views(lines: list[Plain]) -> dict[int, str]:
 
 
 def check_deal(record: Path, lines: list[Plain]) -> None:
-    """Check that the hands and the tile that the checker finds are those of the views that the referee sent.
+    """Check that the hands and the tile of the checker are those of the views that the referee sent.
 
     A record holds the SHA-256 of each view: so the views are made here from what the checker printed.
     """
@@ -239,7 +239,7 @@ def check_deal(record: Path, lines: list[Plain]) -> None:
 
 
 def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
-    """The hands and the tile on the table that the checker finds are those of the views that the referee sent."""
+    """The hands and the tile on the table are those of the views that the referee sent."""
     lines = opened_lines_of(record)
     assert all(result_of(lines)["nonces"])
     assert lines[0]["seed"] is None
@@ -248,7 +248,7 @@ def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
 
 @pytest.mark.parametrize(("game", "seats"), [("quincy", 2), ("quincy", 4), ("quadominos", 3)])
 def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> None:
-    """Hand for hand they are those of the first views."""
+    """The hands are those of the first views."""
     seed = chance.seed_from_number(5)
     names = tuple(f"p{seat}" for seat in range(seats))
     setup = MatchSetup(match="m", game=game, names=names, commitment=chance.commitment(seed))
@@ -275,7 +275,7 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
 
 
 def test_another_deal_is_said_to_be_none_to_redo() -> None:
-    """Of a match that began from a given position only the commitment is checked."""
+    """For a match that began from a given position, only the commitment is checked."""
     told = check(GOLDEN / "clean.jsonl").stdout
     assert "the commitment was kept" in told
     assert "nothing to deal" in told
@@ -300,7 +300,7 @@ def other_hash(result: Plain) -> None:
 
 
 def other_seed(result: Plain) -> None:
-    """Hide another seed, properly."""
+    """Hide another seed, with a right hash."""
     salt, seed = result["open"]["seed"]
     result["open"]["seed"][1] = flipped(seed)
     result["seed"]["hidden"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
@@ -326,13 +326,13 @@ FORGERIES: tuple[tuple[Forgery, set[str]], ...] = (
     (nonce_too_few, {BROKEN}),
     (other_nonce, {NOT_OPENED}),
 )
-"""(what is done to the line of the result, what is found)."""
+"""(change of the result's line, finding)."""
 
 
 @pytest.mark.forges
 @pytest.mark.parametrize(("forge", "found"), FORGERIES)
 def test_a_broken_commitment_is_found(record: Path, tmp_path: Path, forge: Forgery, found: set[str]) -> None:
-    """A record whose seed is not the committed one, or not the one that its line hides, does not hold."""
+    """A record with a seed other than the committed one, or than the one that its line hides, does not hold."""
     lines = lines_of(record)
     forge(result_of(lines))
     told = check(write_lines(tmp_path / "match.jsonl", lines), status=1).stdout
@@ -341,7 +341,7 @@ def test_a_broken_commitment_is_found(record: Path, tmp_path: Path, forge: Forge
 
 @pytest.mark.forges
 def test_a_nonce_left_out_gives_another_deal(record: Path, tmp_path: Path) -> None:
-    """No commitment says that a nonce was opened; the deal that follows without it is another one."""
+    """No commitment shows that a nonce was opened, but without it another deal follows."""
     lines = lines_of(record)
     result_of(lines)["nonces"][1] = None
     path = write_lines(tmp_path / "match.jsonl", lines)
@@ -350,21 +350,21 @@ def test_a_nonce_left_out_gives_another_deal(record: Path, tmp_path: Path) -> No
 
 @pytest.mark.forges
 def test_the_seal_is_not_needed(record: Path, tmp_path: Path) -> None:
-    """A record with its result and without its seal tells the seed, and so its deal."""
+    """A record with a result and without a seal has the seed, and so its deal can be checked."""
     path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-1])
     assert check(record).stdout == check(path).stdout
 
 
 @pytest.mark.forges
 def test_what_is_no_finished_record_is_told(record: Path, tmp_path: Path) -> None:
-    """Without a result there is no seed to check: that is neither kept nor broken."""
+    """Without a result there is no seed to check, so the commitment is neither kept nor broken."""
     path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-2])
     assert "not the record of a finished match" in check(path, status=2).stderr
 
 
 @pytest.mark.forges
 def test_a_redacted_record_is_told(record: Path, tmp_path: Path) -> None:
-    """Where the seed is left hidden, nothing can be said of it."""
+    """If the seed is hidden, the checker says that it can't check it."""
     lines = lines_of(record)
     del result_of(lines)["open"]
     path = write_lines(tmp_path / "match.jsonl", lines)
@@ -376,6 +376,6 @@ USES: tuple[tuple[str, ...], ...] = ((), ("a", "b"), ("nothing.json",), ("nothin
 
 @pytest.mark.parametrize("arguments", USES)
 def test_a_wrong_use_is_told(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """Too few or too many arguments, or a file that is not there, are told in one line."""
+    """Too few or too many arguments, or a missing file, are reported in one line."""
     told = check(*(tmp_path / argument for argument in arguments), status=2).stderr
     assert len(told.splitlines()) == 1

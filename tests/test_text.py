@@ -19,7 +19,7 @@ GAMES = ("q", "quincy", "openspiel:chess", "openspiel:hearts")
     ],
 )
 def test_an_unknown_name_is_answered(name: str, known: list[str], text: str) -> None:
-    """The most similar one, also by its part after the colon; otherwise all of them, or twenty if there are more."""
+    """The most similar name is suggested, also by its part after the colon; otherwise all, or at most twenty."""
     answer = nearest(name, known)
     assert answer.startswith(text)
     assert answer.count(",") <= 20

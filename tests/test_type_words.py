@@ -1,4 +1,4 @@
-"""What is said of values that a type does not take."""
+"""Errors about values that a type does not accept."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -39,7 +39,7 @@ class Colour(StrEnum):
     ],
 )
 def test_types_are_put_into_words(wanted: Any, words: str) -> None:
-    """No name of a type in Python stands there."""
+    """They have no name of a Python type."""
     assert words in describe_type(wanted)
 
 
@@ -57,7 +57,7 @@ class Box(Struct, forbid_unknown_fields=True):
 
 
 class Inner(Struct, forbid_unknown_fields=True):
-    """One key that must be there."""
+    """One required key."""
 
     needed: int | None
 
@@ -90,7 +90,7 @@ def test_mismatches_are_explained_in_english(raw: Any, words: str) -> None:
 
 
 def test_an_unknown_option_gets_the_one_that_was_meant() -> None:
-    """Its neighbours with wrong values are told as well."""
+    """Wrong values of other options are reported as well."""
     with pytest.raises(
         BadSetup, match=r'there is no option "q_bonu"; did you mean "q_bonus".*finish_bonus takes a whole'
     ):
@@ -99,7 +99,7 @@ def test_an_unknown_option_gets_the_one_that_was_meant() -> None:
 
 @pytest.mark.parametrize("value", ["x", -1, 1.5, 2**80, float("nan"), None, [], [1], True, "forever"], ids=repr)
 def test_every_option_is_refused_in_words(value: Any) -> None:
-    """Of every game and every format, if it does not take the value."""
+    """This is tried for every option of every game and format."""
     said = []
     plugins: list[Any] = [*REGISTRY.games.values(), *REGISTRY.formats.values()]
     for plugin in plugins:

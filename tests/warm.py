@@ -1,4 +1,4 @@
-"""Runs `referee` in processes of their own that are forked from a warm one: what there is to import is imported once.
+"""Runs `referee` in processes that are forked from a warm one, so that everything is imported once.
 
 Such a process runs what `python -m referee` runs, from its first line to its last, with its own arguments, folder,
 environment, reactor and exit. That an interpreter can be started with it is for the tests that start one.
@@ -28,7 +28,7 @@ from referee.cli.main import COMMANDS
 from referee.plugins import load
 
 _REACTOR = "twisted.internet.reactor"
-"""Has files that forked processes would share: those that run one import it."""
+"""Tests whose files forked processes would share import these modules themselves."""
 _MOST_BYTES = 1 << 20
 _SCRIPT = """\
 #!{python} -IS
@@ -46,7 +46,7 @@ if status < 0:
     os.kill(os.getpid(), -status)
 sys.exit(status)
 """
-"""Stands for the program `referee`: hands signals on, and ends as the process does that is forked for it."""
+"""Stand-in for the program `referee`: it passes on signals, and ends as the process that is forked for it."""
 
 
 def run(
@@ -86,7 +86,7 @@ def _text(file: IO[bytes], encoding: str) -> str:
 
 
 def program() -> str:
-    """Return a program that does what `referee` does, alone in its folder; killed, it ends just before that does."""
+    """Return a program that does what `referee` does, alone in its folder; if it is killed, its process ends first."""
     return str(_warm() / "bin" / "referee")
 
 
@@ -117,13 +117,13 @@ def _end(process: "subprocess.Popen[bytes]", folder: Path) -> None:
 
 
 def _serve(listener: socket.socket) -> None:
-    """Fork a process for every command; returns in these alone, each being ready to run its own."""
+    """Fork a process for every command; return only in these, each ready to run its own."""
     while True:
         if sys.stdin in select.select([sys.stdin, listener], [], [])[0]:
             os._exit(0)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
-                pass  # one that attended to another command
+                pass  # one that served another command
         connection, _ = listener.accept()
         if not os.fork():
             break
@@ -145,13 +145,13 @@ def _serve(listener: socket.socket) -> None:
 
 
 def _open_output(encoding: str | None) -> None:
-    """Open stdout and stderr as an interpreter does that starts with these descriptors."""
+    """Open stdout and stderr as a new interpreter does on these descriptors."""
     sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
 def _attend(pid: int, connection: socket.socket) -> NoReturn:
-    """Tell how a process ends; kill it once nobody waits for that."""
+    """Report how a process ends; kill it once nobody waits for it."""
     connection.send(str(pid).encode())
     if connection.fileno() in select.select([os.pidfd_open(pid), connection.fileno()], [], [])[0]:
         os.kill(pid, signal.SIGKILL)
@@ -161,13 +161,16 @@ def _attend(pid: int, connection: socket.socket) -> NoReturn:
 
 
 def _run() -> None:
-    """Be `referee`; end as an interpreter does, but without taking apart what it shares: most of a short run's time."""
+    """Be `referee`.
+
+    End as an interpreter does, but without freeing what it shares, which takes most of a short run's time.
+    """
     try:
         runpy.run_module("referee", run_name="__main__", alter_sys=True)
     except SystemExit as exiting:
         threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does first
         atexit._run_exitfuncs()
-        with suppress(OSError, ValueError):  # an interpreter says that nobody reads its output
+        with suppress(OSError, ValueError):  # an interpreter reports that nobody reads its output
             sys.stdout.flush()
             sys.stderr.flush()
             if isinstance(exiting.code, int):
@@ -180,9 +183,9 @@ if __name__ == "__main__":
     for command in COMMANDS.values():
         import_module(f"referee.cli.commands.{command.partition(':')[0]}")
     for name in ("sqlalchemy.dialects.sqlite", "twisted.internet.endpoints", "twisted.internet.ssl"):
-        import_module(name)  # what commands import once they run
+        import_module(name)  # modules that commands import once they run
     assert _REACTOR not in sys.modules
     assert threading.active_count() == 1, "threads do not survive a fork"
-    gc.freeze()  # no collection looks through what is there already, and writes into pages that are shared
+    gc.freeze()  # no collection goes through the existing objects, which would write into shared pages
     _serve(socket.socket(fileno=int(sys.argv[1])))
     _run()

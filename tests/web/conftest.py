@@ -1,4 +1,4 @@
-"""What tests of the site have at hand."""
+"""Common parts of the tests of the site."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A contest's whole course as three people go through it in a browser: an author, an organiser, and a visitor.
+"""Three people go through a whole contest in a browser: an author, an organiser, and a visitor.
 
 The author's first program can't be built. Its second one passes its check and practises well, and crashes in each rated
 match, for there alone it has its author's name.
@@ -17,7 +17,7 @@ from ..pages.browser import Page
 from ..pages.matches import IMAGE, SCRIPT
 
 HOSTILE = SCRIPT + IMAGE
-"""Stands in what comes of the author's programs, and in the organiser's reason."""
+"""Text in the output of the author's programs, and in the organiser's reason."""
 FILES = {
     CONTEST: """\
 title = "Autumn course"
@@ -53,11 +53,11 @@ CRASH = """
         }
     }
 """.replace("HOSTILE", HOSTILE)
-"""There is time to look on until then."""
+"""Enough time to watch."""
 
 
 class Course:
-    """A contest, and a browser that is each person's in turn.
+    """A contest, and a browser that each person uses in turn.
 
     Args:
         folder: an empty one; it gets the contest, and what the author hands in.
@@ -91,7 +91,7 @@ class Course:
         return path
 
     def goes_on(self, site: str) -> None:
-        """Take note of where the site is: under another name for the organiser, whose browser is another one."""
+        """Note the address of the site; the organiser's browser has another name for it."""
         self._site, self._organisers_site = site, site.replace("127.0.0.1", "localhost")
 
     # --- who goes where
@@ -103,11 +103,11 @@ class Course:
         return self._page
 
     def author(self, path: str = "author") -> Page:
-        """Open a page as the author, who signs in on the way."""
+        """Open a page as the author, and sign in if asked."""
         return self._person(self._site, "ada", path)
 
     def organiser(self, path: str = "organiser") -> Page:
-        """Open a page as the organiser, who signs in on the way."""
+        """Open a page as the organiser, and sign in if asked."""
         return self._person(self._organisers_site, "ann", path)
 
     def _person(self, site: str, name: str, path: str) -> Page:
@@ -121,7 +121,7 @@ class Course:
         return page
 
     def sign_in_elsewhere(self, way: str) -> None:
-        """Sign in as the author in another window, and come back to the first one."""
+        """Sign in as the author in another window, and return to the first one."""
         with self._page.other_window():
             self._page.visit(way)
             self._page.write("token", self._tokens["ada"])
@@ -136,7 +136,7 @@ class Course:
     # --- what they do there
 
     def hand_in(self, program: Path, verdict: str) -> Page:
-        """Hand a program's archive or folder in as its author, and look on until there is a verdict."""
+        """Hand a program's archive or folder in as its author, and wait for the verdict."""
         page = self.author()
         page.choose("folder" if program.is_dir() else "archive", program)
         page.send("/author/hand-in")
@@ -144,7 +144,7 @@ class Course:
         return page
 
     def practise(self) -> Page:
-        """Ask for a practice match as the author, and look on until it is over."""
+        """Ask for a practice match as the author, and wait until it is over."""
         page = self.author("author/practice")
         page.send("/author/practice")
         page.wait_until("document.querySelector('#live td a')")
@@ -158,7 +158,7 @@ class Course:
         return page
 
     def decide(self, action: str) -> Page:
-        """Start or pause the tournament as the organiser, and look on until that is so."""
+        """Start or pause the tournament as the organiser, and wait until that is done."""
         page = self.organiser()
         page.send(f"/organiser/tournaments/final/{action}")
         shown = {"start": "is played", "pause": "is paused by the organiser"}[action]

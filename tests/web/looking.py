@@ -1,4 +1,4 @@
-"""Who looks on at a contest, without a network."""
+"""A visitor of a contest, without a network."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 
 
 class Visitor:
-    """A request whose connection takes what it is given, until it is told to wait."""
+    """A request whose connection takes all bytes, until it is made to wait."""
 
     def __init__(self, host: str = "10.0.0.1") -> None:
         self.read = b""

@@ -1,4 +1,4 @@
-"""A stand-in for what organisers ask: everything that it tells is hostile, and it keeps what it is asked to do."""
+"""A stand-in for the organisers' service: all its texts are hostile, and it keeps each action."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from referee.web.submissions.challenges import Challenge, ChallengeRefused, Prac
 
 
 class StandInOrganiserService:
-    """Tells of one tournament, called cup.
+    """Has one tournament, called cup.
 
     Args:
         payload: stands in each text.
@@ -50,7 +50,7 @@ class StandInOrganiserService:
         return [line]
 
     def list_next(self, author: str) -> Sequence[NextMatch]:
-        """Return one, of every author."""
+        """Return the next match, of every author."""
         return [NextMatch(tournament="cup", names=[self._payload, author], why=self._payload, at=None)]
 
     def authors(self) -> Sequence[AuthorLine]:
@@ -76,7 +76,7 @@ class StandInOrganiserService:
         return [own, replace(own, name=payload, tables=2, matches=[payload])]
 
     def queue(self) -> Sequence[QueueLine]:
-        """Return one of ada, one of bob, and two of everybody: one until a time, one until the organiser comes."""
+        """Return entries of ada, of bob, and two common ones: one waits for a time, one for the organiser."""
         payload, now = self._payload, "2026-11-01T10:00:00Z"
         mine = QueueLine(
             what=f"ada's {payload}", author="ada", why=payload, since=now, until=None, waits_for_organiser=False
@@ -95,7 +95,7 @@ class StandInOrganiserService:
         self.asked.append((by, "start", name))
 
     def pause(self, by: str, name: str) -> None:
-        """Keep it, or refuse it."""
+        """Keep the action, or refuse it."""
         if self.is_refusing:
             raise BadRequest(self._payload)
         self.asked.append((by, "pause", name))
@@ -110,19 +110,19 @@ class StandInOrganiserService:
         return "token" * 9
 
     def shut_out(self, by: str, name: str) -> None:
-        """Keep it, unless it is nobody."""
+        """Keep the action, unless the author is unknown."""
         if not name:
             raise BadRequest(self._payload)
         self.asked.append((by, "shut out", name))
 
     def archive(self, by: str) -> Iterator[bytes]:
-        """Return three parts, one of which is empty."""
+        """Return three parts, one of them empty."""
         self.asked.append((by, "archive"))
         return iter([b"a", b"", b"b"])
 
 
 class StandInSeat:
-    """A seat of ada's that tells little, and keeps what was done."""
+    """A seat of ada's with little state, which keeps the actions."""
 
     title, name = "The Q game", "ada"
 
@@ -143,7 +143,7 @@ class StandInSeat:
 
 
 class StandInPractice:
-    """Tells everybody of three challenges: one that waits, one that was not played, one that was.
+    """Has three challenges: one that waits, one that was not played, one that was.
 
     Args:
         payload: stands in each text.
@@ -170,19 +170,19 @@ class StandInPractice:
         return datetime(2026, 11, 1, 10, tzinfo=UTC)
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
-        """Return the first one, and the like of somebody else's."""
+        """Return the first one, and a similar one of another author."""
         first = self.challenges("ada")[0]
         return [(first, self._payload), (replace(first, author="bob"), self._payload)]
 
     async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
-        """Keep it, or refuse it if it is for no tournament."""
+        """Keep the action, or refuse it if it names no tournament."""
         if not tournament:
             raise ChallengeRefused(self._payload, self._payload)
         self.asked.append((author, tournament, version, opponent))
         return 7
 
     def give_up(self, author: str, number: str) -> None:
-        """Keep it, if it is the third."""
+        """Keep the action, if it is about the third."""
         if number != "3":
             raise ChallengeRefused(self._payload, self._payload)
         self.asked.append((author, "give up", number))
@@ -201,7 +201,7 @@ class StandInPractice:
 
 
 class StandInSignUp:
-    """Takes everybody in who comes with the code.
+    """Accepts everybody with the code.
 
     Args:
         payload: stands in what it refuses.

@@ -1,4 +1,4 @@
-"""A whole site for tests, without sockets: what each address answers to whom."""
+"""A whole site for tests, without sockets: the answer of each address to each person."""
 
 import re
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ SPEC: dict[str, Any] = {
     "scoring": {},
     "tie_breaks": [],
 }
-"""What a report tells of a spec, the entrants aside."""
+"""A report's content about a spec, except for the entrants."""
 REPORT = msgspec.convert(
     {
         "version": VERSION,
@@ -141,7 +141,7 @@ class _SecureTransport(StringTransport):
 
 
 class Browser:
-    """Somebody who visits a site, and keeps its cookies.
+    """A visitor of a site, with cookies.
 
     Args:
         site: that is visited.
@@ -154,9 +154,9 @@ class Browser:
         self._is_secure = is_secure
         self.set_cookies = list[str]()
         self.location = ""
-        """Where it was sent on to last, as that was sent; in answers it is the whole path."""
+        """The last redirect, as it was sent; answers have the whole path."""
         self.headers = dict[str, str]()
-        """Of all its requests."""
+        """Headers of all its requests."""
         self._peer: Any = IPv4Address("TCP", host, 1)
         self.cookies: dict[str, str] = {}
 
@@ -185,7 +185,7 @@ class Browser:
         return self._asked("GET", path, b"")
 
     def send(self, data: bytes) -> bytes:
-        """Send bytes, and return what comes back at once."""
+        """Send bytes, and return the immediate answer."""
         transport = StringTransport(peerAddress=self._peer)
         channel = self._site.buildProtocol(self._peer)
         channel.makeConnection(transport)
@@ -301,7 +301,7 @@ class TestSite:
         return Browser(self.site)
 
     def program(self, name: str) -> Browser:
-        """Return somebody's program, which brings the token with all that it asks."""
+        """Return a person's program, which sends the token with each request."""
         browser = self.visitor()
         browser.headers["authorization"] = f"Bearer {self.tokens[name]}"
         return browser

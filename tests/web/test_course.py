@@ -1,4 +1,4 @@
-"""A contest's whole course in a browser, as an author, an organiser and a visitor go through it."""
+"""A whole contest in a browser, as an author, an organiser and a visitor go through it."""
 
 import signal
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .course import HOSTILE, Course
 
 @pytest.fixture
 def course(tmp_path: Path) -> Iterator[Course]:
-    """Give a contest that is not hosted yet, and a browser."""
+    """Return a contest that is not hosted yet, and a browser."""
     (tmp_path / "profile").mkdir()
     driver = start_browser(tmp_path / "profile")
     yield Course(tmp_path, Page(driver))
@@ -22,7 +22,7 @@ def course(tmp_path: Path) -> Iterator[Course]:
 
 @pytest.mark.long
 def test_three_people_go_through_a_contest(course: Course) -> None:
-    """From a broken program to a final that was paused, ruled on and followed on a phone; no text runs, all is well."""
+    """From a broken program to a final that was paused, ruled on and followed on a phone. No text runs as a script."""
     with hosting(course.contest, signal.SIGTERM, says=None) as site:
         course.goes_on(site)
         assert "waits for its time" in course.visitor().text("#tournament-final")

@@ -1,4 +1,4 @@
-"""Server-sent events: everybody sees the newest snapshot, and nobody makes the referee remember more than one."""
+"""Server-sent events: everybody gets the newest snapshot, and the server stores only that one."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from .looking import Visitor
 
 
 class Contest:
-    """A number that changes, and those who look on."""
+    """A number that changes, and its followers."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -33,7 +33,7 @@ class Contest:
 
 
 def test_what_changes_at_once_is_told_once() -> None:
-    """And who comes sees first how everything stands."""
+    """A new follower first gets the whole state."""
     contest = Contest()
     first = contest.visitor()
     for _ in range(5):
@@ -47,7 +47,7 @@ def test_what_changes_at_once_is_told_once() -> None:
 
 
 def test_who_is_slow_gets_the_newest() -> None:
-    """Of what it could not take in time, nothing is kept but the last."""
+    """Only the last of the missed snapshots is kept."""
     contest = Contest()
     slow = contest.visitor()
     slow.events()
@@ -63,7 +63,7 @@ def test_who_is_slow_gets_the_newest() -> None:
 
 @pytest.mark.parametrize(("looks", "is_there"), [(1, True), (2, False)])
 def test_who_takes_nothing_is_cut(looks: int, *, is_there: bool) -> None:
-    """After it took nothing from one sign of life to the next; the others get theirs."""
+    """A follower that takes nothing between two signs of life is cut; the others are not affected."""
     contest = Contest()
     stuck, other = contest.visitor(), contest.visitor()
     stuck.producer.pauseProducing()
@@ -75,7 +75,7 @@ def test_who_takes_nothing_is_cut(looks: int, *, is_there: bool) -> None:
 
 
 def test_one_address_has_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more, and its own oldest makes way; other addresses keep theirs."""
+    """For one more, its own oldest makes way; other addresses are not affected."""
     monkeypatch.setattr(event_streams, "MOST_OF_ADDRESS", 2)
     contest = Contest()
     other = contest.visitor("10.0.0.2")
@@ -94,7 +94,7 @@ def _close(contest: Contest, visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("end", [_leave, _close])
 def test_nothing_is_left_behind(end: Callable[[Contest, Visitor], None]) -> None:
-    """When nobody looks on any more, no timer runs."""
+    """Without followers, no timer runs."""
     contest = Contest()
     visitor = contest.visitor()
     contest.change()
@@ -104,7 +104,7 @@ def test_nothing_is_left_behind(end: Callable[[Contest, Visitor], None]) -> None
 
 
 def test_many_who_look_on_are_told_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that all together are sent no more than so many bytes a second."""
+    """So all together are sent at most so many bytes a second."""
     contest = Contest()
     visitors = [contest.visitor() for _ in range(4)]
     monkeypatch.setattr(event_streams, "MOST_BYTES_A_SECOND", len(visitors) * len(b"data: 1\n\n") / (4 * PACE_S))
@@ -118,7 +118,7 @@ def test_many_who_look_on_are_told_less_often(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_who_missed_some_news_gets_all() -> None:
-    """What has changed is told to those who know the rest; who comes, or was slow, is told how everything stands."""
+    """Followers that know the rest get the changes; new and slow ones get the whole state."""
     clock = Clock()
     streams = EventStreams(clock, lambda: b"all", lambda: b"news")
     slow, other = Visitor(), Visitor()
@@ -132,7 +132,7 @@ def test_who_missed_some_news_gets_all() -> None:
 
 
 def test_of_several_people_each_is_told_of_its_own_changes() -> None:
-    """Whoever comes while others look on, and after all of them have gone."""
+    """Other followers may come in between, or all of them leave."""
     clock, stamps = Clock(), {"ada": 0, "bob": 0}
     streams = PersonStreams(clock, lambda person: stamps[person.name])
     for _ in range(2):

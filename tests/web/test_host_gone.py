@@ -1,4 +1,4 @@
-"""A host that goes away and comes back, as its open pages see it; below a path of a web server in front."""
+"""A host that stops and comes back, as its open pages see it; below a path of a web server in front."""
 
 import http.client
 import subprocess
@@ -19,7 +19,7 @@ PREFIX = "/contest"
 
 
 class Front(BaseHTTPRequestHandler):
-    """A web server in front: it shows a site below a path, and answers for it while it is gone."""
+    """A web server in front: it shows a site below a path, and answers while the site is gone."""
 
     port = 0
     """Port of the site."""
@@ -93,7 +93,7 @@ NOTICE = "document.querySelector('.notice-of-host')?.textContent.includes('does 
 @pytest.mark.long
 @pytest.mark.parametrize("path", ["", "live", "author/queue"])
 def test_a_page_that_follows_says_that_the_host_is_gone_and_recovers(tmp_path: Path, page: Page, path: str) -> None:
-    """By itself, though the web server answers in its place meanwhile; who was signed in still is."""
+    """The page recovers by itself, although the web server answers in between; the session survives."""
     course = Course(tmp_path, page)
     with front() as site:
         course.goes_on(site)
@@ -109,7 +109,7 @@ def test_a_page_that_follows_says_that_the_host_is_gone_and_recovers(tmp_path: P
 
 @pytest.mark.long
 def test_what_is_handed_in_while_the_host_is_gone_is_not_lost(tmp_path: Path, page: Page) -> None:
-    """The file that was chosen stays; once the host is back, the same page hands it in."""
+    """The chosen file stays; once the host is back, the same page hands it in."""
     course = Course(tmp_path, page)
     with front() as site:
         course.goes_on(site)
@@ -128,7 +128,7 @@ def test_what_is_handed_in_while_the_host_is_gone_is_not_lost(tmp_path: Path, pa
 
 @pytest.mark.long
 def test_who_is_not_signed_in_any_more_keeps_the_page(tmp_path: Path, page: Page) -> None:
-    """And the file that was chosen: it is told so, signs in in another window, and hands in."""
+    """The chosen file stays, too: the author signs in in another window, and hands in."""
     course = Course(tmp_path, page)
     with front() as site, host(course.contest):
         course.goes_on(site)

@@ -1,4 +1,4 @@
-"""Texts of others on every page: none is alive, and no page lets a script run that is not its own."""
+"""Texts of strangers on every page: none is active, and no page lets another script run."""
 
 import re
 from html.parser import HTMLParser
@@ -19,9 +19,9 @@ HANDLER = re.compile(r"on\w+", re.IGNORECASE)
 FETCHES = ("src", "srcset", "data", "poster", "background", "style", "formaction", "xlink:href", "ping", "srcdoc")
 TAGS = {"base", "embed", "iframe", "img", "link", "object", "video", "audio"}
 OWN = re.compile(r"(\.{1,2}/(?!/)|#|\?|key\.pem|api/|tournaments/|live|search|sign-in|sign-up)")
-"""Links are relative: a web server in front may show the site below a path of its own."""
+"""Links are relative, because a web server in front may show the site below a path of its own."""
 LINK = "http://other.host/b.png"
-"""In the organiser's own words on the first page: nobody goes there but who clicks on it."""
+"""Links in the organiser's own words on the first page; only a click leads there."""
 STEP = {
     "number": 1,
     "title": PAYLOAD,
@@ -40,7 +40,7 @@ EXAMPLES = {"<number>": "1", "<path:name>": "none", "<name>": "cup", "<path:rest
 
 
 class Page(HTMLParser):
-    """What of a page a browser would run, or fetch from elsewhere.
+    """Everything on a page that a browser would run, or fetch from elsewhere.
 
     Args:
         page: as it came.
@@ -76,7 +76,7 @@ def pages_of(contest: TestSite) -> list[str]:
 
 @pytest.mark.parametrize("name", ["", "ada", "ann"])
 def test_no_text_of_others_is_alive(contest: TestSite, name: str) -> None:
-    """On no page that a visitor, an author or an organiser is shown, whatever it is about."""
+    """This is tried on each page of a visitor, an author and an organiser."""
     contest.store.hand_in("ada", archive(), NOW)
     verdict = CheckOutcome(passed=False, report={"steps": [STEP]}, trouble=PAYLOAD, failed_steps=(PAYLOAD,))
     contest.store.conclude("ada", 1, verdict, NOW)
@@ -115,7 +115,7 @@ HOSTILE_PATHS = [
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
 def test_hostile_addresses_reach_nothing(contest: TestSite, path: str) -> None:
-    """No file, no header of their own, and no text that is alive."""
+    """No file, no header of their own, and no active text."""
     for name in ("ada", "ann"):
         answer = contest.signed_in(name).ask("GET", path)
         assert answer.status in (200, 303, 401, 404)
@@ -148,7 +148,7 @@ def cookies(contest: TestSite) -> list[str]:
 def test_hostile_requests_do_no_harm(
     contest: TestSite, cookies: list[str], capsys: pytest.CaptureFixture[str], data: st.DataObject
 ) -> None:
-    """Whoever sends them: nothing fails inside, nothing is kept, and no answer is without the headers of the site."""
+    """Whoever sends them: nothing fails inside, nothing is stored, and each answer has the site's headers."""
     path = b"/" + b"".join(data.draw(st.lists(PARTS | ODD, max_size=6)))
     body = data.draw(BODIES)
     lines = [data.draw(METHODS) + b" " + path + b" HTTP/1.0"]

@@ -1,4 +1,4 @@
-"""Forms are read, and answers are sent: what is large part by part, as fast as it is taken."""
+"""Forms are read, and answers are sent in parts, as fast as the visitor takes them."""
 
 import gzip
 import os
@@ -35,7 +35,7 @@ def logged() -> Iterator[list[Any]]:
 
 
 def test_a_file_is_sent_whole(contest: TestSite) -> None:
-    """However many parts it has; and the connection takes the next request."""
+    """However many parts it has; then the connection takes the next request."""
     content = b"0123456789" * 100_000
     (contest.folder / "logs" / "cup" / "report.html").write_bytes(content)
     channel, transport = visitor(contest.site)
@@ -44,7 +44,7 @@ def test_a_file_is_sent_whole(contest: TestSite) -> None:
 
 
 def test_what_is_the_same_for_everybody_is_sent_compressed_and_once(contest: TestSite) -> None:
-    """To who accepts gzip; who has it gets nothing, until it changes."""
+    """If the visitor accepts gzip; a visitor that has it gets nothing until it changes."""
     page, address = contest.folder / "logs" / "cup" / "report.html", "/tournaments/cup/report.html"
     content = b"0123456789" * 100_000
     page.write_bytes(content)
@@ -63,7 +63,7 @@ def test_what_is_the_same_for_everybody_is_sent_compressed_and_once(contest: Tes
     stamp = page.stat()
     known_tag = visitor.ask("GET", address).headers["etag"]
     page.write_bytes(content.replace(b"9", b"8"))
-    os.utime(page, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1000))  # within the second that a time of day tells
+    os.utime(page, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1000))  # within the second that a time of day shows
     assert visitor.ask("GET", address, if_none_match=known_tag).status == 200
 
 
@@ -77,7 +77,7 @@ def test_a_compressed_part_is_none(contest: TestSite) -> None:
 def test_who_leaves_in_the_middle_leaves_nothing(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, logged: list[Any]
 ) -> None:
-    """No fault that the organiser is told of, and nothing that goes on."""
+    """The organiser sees no error, and nothing keeps running."""
     parts: list[Deferred[bytes | None]] = [Deferred(), Deferred()]
     given = iter(parts)
     monkeypatch.setattr("referee.web.http.deferToThread", lambda *_: next(given))
@@ -107,7 +107,6 @@ def test_a_file_comes_as_it_was(data: bytes) -> None:
 
 
 def test_texts_come_as_they_were() -> None:
-    """Those of a plain form."""
     form = read_form(PLAIN, BytesIO(b"a=%C3%BC+%26&b=&a=last"))
     assert form == Form(fields={"a": "last", "b": ""})
 
@@ -125,13 +124,12 @@ def test_texts_come_as_they_were() -> None:
     ],
 )
 def test_what_is_none_is_refused(content_type: str, body: bytes) -> None:
-    """Whatever is wrong with it."""
     with pytest.raises(BadForm):
         read_form(content_type, BytesIO(body))
 
 
 @given(content_type=st.sampled_from([PLAIN, PARTED, "multipart/form-data", "", ";", "text/html"]), body=st.binary())
 def test_nothing_else_comes_up(content_type: str, body: bytes) -> None:
-    """Whatever is sent, it is a form or none."""
+    """Any body is a form, or is refused."""
     with suppress(BadForm):
         assert isinstance(read_form(content_type, BytesIO(body)), Form)

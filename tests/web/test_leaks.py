@@ -1,4 +1,4 @@
-"""Nothing leaves a contest that a deal's other seats must not know yet: two worlds of the same look, for every game.
+"""A contest shows nothing of a deal that other seats must not know yet: two worlds look alike, for every game.
 
 They differ in hands, piles, seeds, draws, views and what fouls tell of them: in a match that is being played, and in
 one that is over, whose deal is still to be played from other seats. All outlets give the same bytes, heads aside: those
@@ -71,11 +71,11 @@ MOST_TURNS = 6
 WHOLE = 2
 """Matches whose deal was played from both seats; the third one's was not, and the fourth one is open."""
 HASH = re.compile(rb"[0-9a-f]{12,}")
-"""Or the beginning that a page shows of one, or a salt, or a signature: by chance."""
+"""Values that differ by chance: a page's beginning of one, a salt, or a signature."""
 
 
 def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Match, list[MatchTransition]]:
-    """Play a match for some turns, until a seat is expelled; return its steps, too, as observers have them."""
+    """Play a match for some turns, until a seat is expelled; return its transitions, too, as observers get them."""
     game, source = installed().game(game_name), Random(fixture.match)
     setup = replace(setup_of(2, game=game_name, names=tuple(names), nonces=False), match=fixture.match)
     match = Match(game, setup, SEED)
@@ -86,7 +86,7 @@ def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Matc
 
 
 class World:
-    """A contest with one tournament of duplicate deals, in the middle of it.
+    """A contest with one tournament of duplicate deals, in its middle.
 
     Args:
         folder: an empty one.
@@ -97,7 +97,7 @@ class World:
     def __init__(self, folder: Path, game: str, key: int) -> None:
         self.folder, self.game, self._key = folder, game, key
         self.seed = Random(key).randbytes(len(SEED))
-        """Of what is hidden."""
+        """Seed of the hidden parts."""
         (folder / "contest.toml").write_text('spectators = "board only"\n[[tournaments]]\nfile = "cup.toml"\n')
         (folder / "cup.toml").write_text(TOURNAMENT.format(game=game))
         self.contest = read_contest(folder, load())
@@ -130,7 +130,7 @@ class World:
         heads_path(self.logs).write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
     def _match(self, fixture: Fixture, number: int, head: str) -> Any:
-        """Record a match; return what came of it, None if it goes on."""
+        """Record a match; return its result, None if it goes on."""
         names = [self.scheduled.plan.spec.entrants[entrant].name for entrant in fixture.entrants]
         match, steps = played(self.game, fixture, names)
         if number >= WHOLE:
@@ -167,7 +167,7 @@ def heads(path: Path) -> Iterator[PublishedHead]:
 
 
 def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """Return all that everybody is given, by address: of every route that a visitor may ask; and the archive."""
+    """Return the answers for everybody, by address: of every route that a visitor may use; and the archive."""
     for module in (author_service, http):
         patch.setattr(module, "deferToThread", maybeDeferred)
     patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
@@ -204,7 +204,7 @@ def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
 
 
 def _answers(visitor: Browser, world: World, who: Who) -> Iterator[tuple[str, bytes]]:
-    """Yield what somebody is given at each address that is for such as them, and whose parts are everybody's."""
+    """Yield a person's answer at each address of this kind that has public parts."""
     for rule in (rule for rule, address in TABLE.items() if who in address.may and rule.startswith("GET ")):
         path = rule.removeprefix("GET ")
         if path.endswith("<path:rest>"):
@@ -222,7 +222,7 @@ def _answers(visitor: Browser, world: World, who: Who) -> Iterator[tuple[str, by
 
 
 def _files(visitor: Browser, world: World) -> Iterator[tuple[str, bytes]]:
-    """Yield whatever file of the tournament's folder is for everybody, and how each other one is refused."""
+    """Yield each public file of the tournament's folder, and the refusal of each other one."""
     names = ["heads", *(path.relative_to(world.logs).as_posix() for path in world.logs.rglob("*") if path.is_file())]
     for name in sorted(names):
         file, asked = find_public_file(world.logs, name, is_over=False), f"/tournaments/cup/{name}"
@@ -235,7 +235,7 @@ def _files(visitor: Browser, world: World) -> Iterator[tuple[str, bytes]]:
 def test_worlds_that_differ_in_what_is_hidden_look_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str
 ) -> None:
-    """To everybody, at every address that visitors may ask, and in the archive."""
+    """This holds at every address that visitors may use, and in the archive."""
     told, worlds = list[dict[str, bytes]](), list[World]()
     for key in (1, 2):
         (tmp_path / f"{key}").mkdir()

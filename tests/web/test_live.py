@@ -1,4 +1,4 @@
-"""What spectators see of a match while it is played: what all its players may know, for every game and every outlet."""
+"""Spectators of a running match see what all its players may know, for every game and every outlet."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -45,7 +45,7 @@ EXPELLED = "nothing that is a move"
 
 
 def steps_of(name: str) -> list[MatchTransition]:
-    """Return the steps of a match that goes on for some turns, until a seat is expelled."""
+    """Return the transitions of a match that goes on for some turns, until a seat is expelled."""
     game, source = installed().game(name), Random(name)
     match = Match(game, setup_of(2, game=name, names=("a", "<b>"), nonces=True), SEED)
     play = random_chooser(game, source, match)
@@ -59,7 +59,7 @@ def steps_of(name: str) -> list[MatchTransition]:
 
 
 def retold(step: MatchTransition, source: Random) -> MatchTransition:
-    """Return a step that differs in whatever is not for everybody, and in nothing else."""
+    """Return a transition that differs in everything that is not public, and in nothing else."""
     game = installed().game(step.setup.game)
     position, setup = step.position, replace(step.setup, position=source.random())
     if position is not None and game.outcome(position) is None:
@@ -97,7 +97,7 @@ def seen_of(steps: Sequence[MatchTransition]) -> Iterator[bytes]:
 
 
 def outlets(steps: Sequence[MatchTransition]) -> list[bytes]:
-    """Return all that leaves a contest while these steps are taken: by its process, as events, as JSON, as a page."""
+    """Return all outputs of a contest for these transitions: of its process, as events, as JSON, as a page."""
     clock, visitor, found = Clock(), Visitor(), list[bytes]()
     live = LiveTables(clock, "board only")
     live.open_match(OPENED)
@@ -111,7 +111,7 @@ def outlets(steps: Sequence[MatchTransition]) -> list[bytes]:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_nothing_leaves_that_is_not_for_everybody(name: str) -> None:
-    """Two matches that differ only in what players may not know of each other are told in the same bytes.
+    """Two matches that differ only in what players may not know of each other give the same bytes.
 
     Neither hands nor piles, seeds, nonces, draws, views, evidence nor what a foul's detail tells can be in them.
     """
@@ -125,7 +125,7 @@ def test_nothing_leaves_that_is_not_for_everybody(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_real_steps_tell_the_same_words(name: str) -> None:
-    """Moves as they were told, the expulsion with its cause, names that can do nothing, and no secret of the match."""
+    """Moves as they were sent, the expulsion with its cause, harmless names, and no secret of the match."""
     steps = steps_of(name)
     *_, last = seen_of(steps)
     table = msgspec.json.decode(last, type=SeenTable)
@@ -146,7 +146,7 @@ def test_the_real_steps_tell_the_same_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_moves_are_told_in_words_of_the_game(name: str) -> None:
-    """No field of the wire is shown, and the points that a move brought are."""
+    """Fields of the wire are not shown; the points of a move are."""
     lines = [line for told in seen_of(steps_of(name)) for line in msgspec.json.decode(told, type=SeenTable).told]
     assert lines
     assert not any(sign in line.text for line in lines for sign in "{}[]_")
@@ -161,7 +161,7 @@ def shown(live: LiveTables) -> list[tuple[str, bool, bool]]:
 
 
 def test_a_table_keeps_its_place() -> None:
-    """Match after match, until its tournament is played no more; what comes late of a match that is gone is dropped."""
+    """Until its tournament is no longer played; late messages of an earlier match are dropped."""
     *_, last = seen_of(steps_of("q"))
     seen = msgspec.json.decode(last, type=SeenTable)
     live = LiveTables(Clock(), "board only")
@@ -179,7 +179,7 @@ def test_a_table_keeps_its_place() -> None:
 
 
 def test_a_delay_delays_all() -> None:
-    """A match begins, goes on and ends later by so much, and its clocks run as they ran."""
+    """A match begins, goes on and ends later by that much, and so do its clocks."""
     told = [msgspec.json.decode(line, type=SeenTable) for line in seen_of(steps_of("q"))]
     seen = next(table for table in told if table.asked)
     clock = Clock()
@@ -199,7 +199,7 @@ def test_a_delay_delays_all() -> None:
 
 @pytest.mark.parametrize("is_duplicate", [False, True])
 def test_nothing_is_told_of_duplicate_deals(*, is_duplicate: bool) -> None:
-    """Who is still to play one would see it."""
+    """Entrants that are still to play the deal could see it."""
     told: list[Any] = []
     tables = SpectatedTables(told.append, installed().game)
     tables.on_tournament_begun(begun(spec_of(2, duplicate=is_duplicate)), None)

@@ -1,4 +1,4 @@
-"""An author's match, explained on a page, for each way in which a match can go."""
+"""An author's match, explained on a page, for each course of a match."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ ENDS = ["illegal-move", "deadline", "bad-frame", "crashed", "clean"]
 
 @pytest.mark.parametrize("name", ENDS)
 def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Every answer with its times, the foul in words, and all that was said in a turn; no text of it is alive."""
+    """Every answer with its times, the foul in words, and all messages of a turn; no text of it is active."""
     path = GOLDEN / f"{name}.jsonl"
     result = read_record(path).result
     assert result is not None
@@ -60,7 +60,7 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
 def test_an_explained_match_leads_to_its_replay(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, replay: str | None
 ) -> None:
-    """To the one that everybody sees, once it is there, or to that of the author's own practice match."""
+    """To the public one, once it is there, or to that of the author's own practice match."""
     found = view_as_seat(GOLDEN / "clean.jsonl", 0).explain_seat()
     monkeypatch.setattr(contest.matches, "explain_match", lambda *_: found)
     address = f"/author/matches/{name}?seat=0"

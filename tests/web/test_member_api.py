@@ -1,4 +1,4 @@
-"""What programs of those who may sign in are answered."""
+"""Answers to programs of people who may sign in."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def asked(contest: TestSite, name: str, path: str, body: Any = None) -> Answer:
 
 
 def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
-    """And is told how all of its own stand, and nothing of others'; what is refused has a remedy."""
+    """It is sent the state of all its own, and nothing of others'; a refusal has a remedy."""
     body = {"tournament": "cup", "version": 1, "opponent": "house:greedy"}
     answer = asked(contest, "ada", "/api/practice", body)
     assert (answer.status, msgspec.json.decode(answer.body)["waiting"]) == (200, {"3": PAYLOAD})
@@ -29,7 +29,7 @@ def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
 
 
 def test_of_the_queue_an_author_is_told_its_own(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits of others changes not a byte of it, on the page as well; organisers are told all."""
+    """Waiting entries of others change not a byte, on the page as well; organisers see all."""
     monkeypatch.setattr(contest.sessions, "form_token", lambda _cookie: "same")
     ada = contest.signed_in("ada")
     before = [asked(contest, "ada", "/api/queue").body, ada.ask("GET", "/author/queue").body]
@@ -41,7 +41,7 @@ def test_of_the_queue_an_author_is_told_its_own(contest: TestSite, monkeypatch: 
 
 
 def test_requests_are_counted(contest: TestSite) -> None:
-    """Those of one person, whatever they ask for; a minute later there may be more."""
+    """Requests of one person are counted together; a minute later there may be more."""
     for _ in range(REQUESTS_A_MINUTE):
         assert asked(contest, "ann", "/api/organiser").status == 200
     assert asked(contest, "ann", "/api/queue").status == 429

@@ -1,4 +1,4 @@
-"""The pages for monitors: on TCP and on a Unix socket, whatever is sent to them."""
+"""The pages for monitors: on TCP and on a Unix socket, for any request."""
 
 import socket
 import subprocess
@@ -55,7 +55,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Return pages with one number; whatever is asked of them, nothing is printed."""
+    """Return pages with one number; no request may make them print anything."""
     folder = tmp_path_factory.mktemp("monitor")
     with subprocess.Popen(
         [sys.executable, "-c", SERVE], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -80,7 +80,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ],
 )
 def test_there_are_two_pages(served: Served, method: bytes, path: bytes, code: bytes, said: bytes) -> None:
-    """A monitor gets its page, and everything else is refused."""
+    """Every other page is refused."""
     answer = served.ask(method, path)
     assert answer[9:12] == code
     assert said in answer
@@ -102,13 +102,13 @@ HOSTILE = {
 @pytest.mark.parametrize("headers", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("path", [b"/metrics", b"/metrics/%ff?x=%ff", b"/metrics?name[]=x&name[]=%00&" + b"a=b&" * 99])
 def test_odd_requests_are_answered(served: Served, path: bytes, headers: tuple[bytes, ...]) -> None:
-    """None of them brings the pages down, or has anything printed."""
+    """No request ends the server, or makes it print anything."""
     assert served.ask(b"GET", path, *headers)[9:12] in (b"200", b"400", b"413")
     assert served.ask(b"GET", b"/health").endswith(b"ok\n")
 
 
 def test_a_body_is_kept_nowhere() -> None:
-    """More than a little of one is refused, and the connection ends, as on the site."""
+    """A body of more than a few bytes is refused, and the connection ends, as on the site."""
     clock, transport = Clock(), StringTransport()
     address: Any = IPv4Address("TCP", "192.0.2.1", 4711)
     channel = monitor_site(CollectorRegistry(), clock).buildProtocol(address)

@@ -1,4 +1,4 @@
-"""The description of the API: each answer has the form that it says, and each address of the API is in it."""
+"""The description of the API: each answer has its form, and each address of the API is in it."""
 
 import inspect
 import re
@@ -31,7 +31,7 @@ REPORT = CheckReport(player="ada", passes=True, ok=1, failed=0, skipped=0, steps
 
 
 def lay_out(contest: TestSite) -> None:
-    """Have a report of a check, a match of ada's, and files of a tournament."""
+    """Make a report of a check, a match of ada's, and files of a tournament."""
     logs = contest.folder / "logs"
     record = GOLDEN.read_bytes()
     (logs / "cup" / "cup-1.jsonl").write_bytes(record)
@@ -45,7 +45,7 @@ def lay_out(contest: TestSite) -> None:
 
 
 def answer(contest: TestSite, method: str, path: str) -> bytes:
-    """Return what an address answers to ada, who has handed in a program; of events, the first one."""
+    """Return the answer of an address to ada, who has handed in a program; of events, the first one."""
     bearer = f"Bearer {contest.tokens['ann' if path.startswith('/api/organiser') else 'ada']}"
     browser: Browser = contest.visitor()
     put = browser.ask("PUT", "/submissions", archive(), authorization=f"Bearer {contest.tokens['ada']}")
@@ -61,7 +61,7 @@ def answer(contest: TestSite, method: str, path: str) -> bytes:
 
 @pytest.mark.parametrize(("method", "path"), TYPED)
 def test_answers_have_the_form_that_is_described(contest: TestSite, method: str, path: str) -> None:
-    """Of lines the first one has; and without their first key they would not."""
+    """The first line of each list has it; without its first key it would not."""
     content = DESCRIPTION["paths"][path][method]["responses"]["2XX"]["content"]
     schema = {**next(iter(content.values()))["schema"], "components": DESCRIPTION["components"]}
     validator = Draft202012Validator(schema)
@@ -72,7 +72,7 @@ def test_answers_have_the_form_that_is_described(contest: TestSite, method: str,
 
 
 def test_every_address_of_the_api_is_described(contest: TestSite) -> None:
-    """And no address that is not there."""
+    """And there is no other address."""
     rules = {rule.rule for rule in make_app(contest.content, contest.members).url_map.iter_rules()}
     own = {rule.replace("<name>", "{tournament}") for rule in rules if rule.startswith("/api/")} - {"/api/openapi.json"}
     assert own == {op.path for op in OPERATIONS if op.path.startswith("/api/")}
@@ -88,7 +88,7 @@ def schemas_in(part: Any) -> Iterator[Any]:
 
 
 def test_every_answer_has_a_form() -> None:
-    """Each schema is one, says something, and refers to those alone that are there; what is refused has a form, too."""
+    """Each schema is valid, has a description, and refers only to existing ones; refusals have a form, too."""
     found = list(schemas_in(DESCRIPTION["paths"]))
     assert all(found)
     for schema in (*found, *DESCRIPTION["components"]["schemas"].values()):
@@ -103,7 +103,7 @@ def test_every_answer_has_a_form() -> None:
 
 
 def test_every_field_is_described() -> None:
-    """Those of the site's own types by what stands beneath them."""
+    """The docstrings below the fields of the site's own types describe them."""
     schemas = DESCRIPTION["components"]["schemas"]
     assert b"$defs" not in openapi()
     assert schemas["LiveTable"]["properties"]["head"]["description"] == "Hash of that line."
@@ -136,8 +136,10 @@ PAGES = {
     "/organiser/hosts": "/api/organiser/hosts",
     "/organiser/log": "/api/organiser/log",
 }
-"""Page -> what answers a program the same; None: nothing does, as a program does not sign in, it brings its token with
-each request, nor take a person's seat."""
+"""Page -> the API's address with the same content.
+
+None: there is none, because programs neither sign in nor take a person's seat.
+"""
 NO_PAGES = {
     "/key.pem",
     "/visitor",
@@ -146,11 +148,11 @@ NO_PAGES = {
     "/organiser/contest.tar",
     "/tournaments/<name>/<path:rest>",
 }
-"""What is no page of the site's own: files."""
+"""Files, which are no pages of the site."""
 
 
 def test_what_every_page_shows_there_is_for_programs(contest: TestSite) -> None:
-    """A page that is not in the table is a fault, and so is one whose address for programs is not described."""
+    """Each page must be in the table, with an address that is described."""
     rules = make_app(contest.content, contest.members).url_map.iter_rules()
     shown = {rule.rule for rule in rules if "GET" in (rule.methods or ()) and "events" not in rule.rule}
     shown = {rule for rule in shown if not rule.startswith(("/api/", *SERVICE))}
@@ -180,10 +182,10 @@ SECTIONS = {
     "matches": "entries",
     "rules": "spec",
 }
-"""Section of a report -> what tells a program the same."""
+"""Section of a report -> the API's address with the same content."""
 
 
 def test_what_every_section_of_a_report_shows_there_is_for_programs() -> None:
-    """While the tournament is played, too; a section that is not in the table is a fault."""
+    """Also while the tournament is played; each section must be in the table."""
     assert re.findall(r'_Section\("(\w+)"', inspect.getsource(report)) == list(SECTIONS)
     assert set(SECTIONS.values()) <= DESCRIPTION["components"]["schemas"]["TournamentReport"]["properties"].keys()

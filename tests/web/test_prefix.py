@@ -1,4 +1,4 @@
-"""A site that a web server in front shows below a path of its own: every link of it stays there."""
+"""A site that a web server in front shows below a path: all links stay below it."""
 
 import re
 from html.parser import HTMLParser
@@ -17,14 +17,14 @@ from .submissions.receptions import archive
 from .test_hostile_texts import LINK, STEP, pages_of
 
 PREFIX = "/contest"
-"""Where the site is shown; the web server takes it away before it passes a request on."""
+"""Path of the site; the web server removes it before it passes a request on."""
 LEADING = ("href", "action", "data-live", "src")
 WRONG = ("/nothing", "/nothing/at/all", "/author/versions/9", "/author/matches/cup/none")
-"""Addresses of which there is nothing, as deep as pages are."""
+"""Addresses that do not exist, as deep as pages are."""
 
 
 class Links(HTMLParser):
-    """What a page leads to.
+    """The links of a page.
 
     Args:
         page: as it came.
@@ -43,7 +43,7 @@ class Links(HTMLParser):
 
 @pytest.mark.parametrize("name", ["", "ada", "ann"])
 def test_every_link_stays_below_the_path(contest: TestSite, name: str) -> None:
-    """Those of pages, of forms, of streams, and where an answer sends on to; pages of what is not there, too."""
+    """Those of pages, of forms, of streams, and of redirects; and those of error pages."""
     contest.store.hand_in("ada", archive(), NOW)
     verdict = CheckOutcome(passed=True, report={"steps": [STEP]}, trouble=None, failed_steps=())
     contest.store.conclude("ada", 1, verdict, NOW)
@@ -68,13 +68,13 @@ def rules_of(contest: TestSite) -> list[str]:
 
 
 def test_a_client_asks_below_the_path() -> None:
-    """As the organiser gives the address; the description of the site says where it is seen from itself."""
+    """The organiser gives the address; the site's description is relative."""
     for given, prefix in (("https://host/a/b/", "/a/b"), ("https://host", ""), ("http://host:1/contest", "/contest")):
         assert find_service(given, "token", None).prefix == prefix
 
 
 def test_the_description_names_where_it_is(contest: TestSite) -> None:
-    """So that programs made of it ask below the path."""
+    """So programs generated from it ask below the path."""
     described = msgspec.json.decode(contest.visitor().ask("GET", "/api/openapi.json").body)
     (server,) = described["servers"]
     assert urljoin(f"https://host{PREFIX}/api/openapi.json", server["url"]) == f"https://host{PREFIX}/"

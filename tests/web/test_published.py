@@ -1,4 +1,4 @@
-"""Which files everybody may have, and what is found by name: nothing else, and not more than a page holds."""
+"""Public files, and the search by name: nothing else is found, and no more than a page holds."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ FILES = (
     *("crosstable.html", "matches.html"),
     *("standings.csv", "matches.csv", "tournament.json", "cup-1.seat0.ada.stderr", "tournament.sqlite", ".lock"),
 )
-"""One match is over, and the other is played, or its deal is still to be played from other seats."""
+"""One match is over; the other is running, or its deal is still to be played from other seats."""
 ALWAYS = {
     *("heads", "report.html", "crosstable.html", "matches.html", "entrants/ada.html", "replays/cup-1.html"),
     *("standings.csv", "cup-1.jsonl"),
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.forges
 @pytest.mark.parametrize("is_over", [False, True])
 def test_what_everybody_may_have(folder: Path, *, is_over: bool) -> None:
-    """Neither what tells of a deal that is still to be played, nor what is the organiser's own."""
+    """Neither a file about a deal that is still to be played, nor a file of the organiser."""
     had = {name for name in (HEADS, *FILES, *NEVER) if find_public_file(folder, name, is_over=is_over)}
     assert had == (ALWAYS | AFTERWARDS if is_over else ALWAYS)
 
@@ -83,7 +83,7 @@ def cup(tmp_path: Path) -> Searched:
     ],
 )
 def test_what_is_found(cup: Searched, query: str, entrants: list[str], matches: list[str]) -> None:
-    """All words stand in the name, or in those of the players, in any case; what has no page is not there."""
+    """All words are in the name, or in those of the players, in any case; a match without a page is not found."""
     found = search(query, [cup])
     assert [entrant.name for entrant in found.entrants] == entrants
     assert [match.match for match in found.matches] == matches
@@ -94,7 +94,7 @@ def test_what_is_found(cup: Searched, query: str, entrants: list[str], matches: 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1])
 def test_it_finds_so_many(cup: Searched, count: int) -> None:
-    """And says whether there are more, in whatever tournament."""
+    """It says whether there are more, in all tournaments."""
     many = [msgspec.structs.replace(cup, entrants=[("ada", "ada")]) for _ in range(count)]
     found = search("ada", many)
     assert (len(found.entrants), found.is_all) == (MOST, False)
@@ -118,7 +118,7 @@ def test_the_page_shows_what_the_api_tells(contest: TestSite) -> None:
 def test_pages_lead_to_what_verifies_the_record_they_were_made_from(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    """Once the tournament is over; before, its record is for nobody."""
+    """Once the tournament is over; before, its record is private."""
     is_over = state == "over"
     (contest.folder / "logs" / "cup" / "replays" / "verify.html").touch()
     address = "tournaments/cup/replays/verify.html#cup.jsonl="

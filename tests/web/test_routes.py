@@ -1,4 +1,4 @@
-"""The addresses of the site: who asks what gets what, and with which headers."""
+"""The addresses of the site: the answers to each kind of person, with their headers."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("method", "path", "status", "content_type"), ANSWERS)
 def test_what_each_address_answers(contest: TestSite, method: str, path: str, status: int, content_type: str) -> None:
-    """With the headers that let no other site make use of it."""
+    """With the headers that protect it from other sites."""
     answer = contest.visitor().ask(method, path)
     assert (answer.status, answer.headers["content-type"]) == (status, content_type)
     assert {name.lower(): value for name, value in HEADERS.items()}.items() <= answer.headers.items()
@@ -88,11 +88,11 @@ def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
 
 
 OWN = ("http", "key.pem", "api/", "tournaments/", "sign-in", "sign-up", "live", "search", "./")
-"""How addresses on the first pages begin; http is one in the organiser's words."""
+"""Beginnings of addresses on the first pages; http is one in the organiser's words."""
 
 
 class Alive(HTMLParser):
-    """What a browser would run, or fetch from elsewhere."""
+    """Everything that a browser would run, or fetch from elsewhere."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ def test_texts_of_others_stay_texts(contest: TestSite) -> None:
 
 
 def test_a_board_is_drawn_where_no_script_runs(contest: TestSite) -> None:
-    """Of the turn that is asked for, from what the replay has."""
+    """For the requested turn, from the replay."""
     folded = fold_record(read_record(GOLDEN), find_game)
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_text(replay_page(folded, "verify.html#x"))
@@ -158,7 +158,10 @@ RANGES = [
 
 
 def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:
-    """Those that fit the query of an address, newest first, and a way to the next ones; what is no query finds all."""
+    """Those that fit the query of an address, newest first, with a link to the next ones.
+
+    An unknown query finds all.
+    """
     names = ["ada", "bob", PAYLOAD]
     lines = [
         MatchLine(f"cup-{number}", number, "", [0, 1], [1, 2], [3, 1], [], [], 9, 0, True, True, True, [])
@@ -193,7 +196,7 @@ def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:
 def test_who_follows_heads_gets_what_came_since(
     contest: TestSite, asked: str, status: int, body: bytes, part: str | None
 ) -> None:
-    """From a byte on, or up to another one; what is not understood gets all, and so does a condition."""
+    """From a byte on, or up to another one. An unknown range gets the whole file, and so does a condition."""
     (contest.folder / "logs" / "cup.heads").write_bytes(b"01234567")
     visitor, path = contest.visitor(), "/tournaments/cup/heads"
     answer = visitor.ask("GET", path, range=asked)
@@ -209,7 +212,7 @@ def test_who_follows_heads_gets_what_came_since(
 
 
 def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
-    """By the visitor's own address, behind a proxy too; files are not, and others do not wait."""
+    """By the visitor's own address, behind a proxy too. Files are not limited, and others do not wait."""
     proxy: Any = make_site(contest.content, contest.members, contest.clock, is_behind_proxy=True)
     hasty, other = Browser(proxy), Browser(proxy)
     hasty.headers, other.headers = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
@@ -241,7 +244,7 @@ MADE = [
 def test_nothing_that_takes_long_is_made_while_others_wait(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """It is made in a thread, and everybody else is answered at once, before the first of hundreds is made."""
+    """It is made in a thread, and all other requests are answered before the first of hundreds is made."""
     waiting = list[tuple[Deferred[Any], Any]]()
 
     def defer(function: Any, *args: Any) -> Deferred[Any]:
@@ -260,7 +263,7 @@ def test_nothing_that_takes_long_is_made_while_others_wait(
 
 
 def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
-    """However long the page is: the next piece is read once the last one was taken, and all of it arrives."""
+    """However long the page is, the next piece is read once the last one was taken, and all of it arrives."""
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_bytes(b'<body><script type="application/json" id="data">null</script>' + b"x" * 1_000_000)
     for query in ("?turn=5", ""):
@@ -275,10 +278,10 @@ def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
 
 
 class SlowTransport(StringTransport):
-    """A connection that takes no more after each write until it is told to."""
+    """A connection that takes nothing more after each write until the test wants it."""
 
     def write(self, data: bytes) -> None:
-        """Take it, and no more."""
+        """Take it, and pause."""
         super().write(data)  # type: ignore[no-untyped-call]  # Twisted has no types
         if self.producer is not None and len(data) > 1000:
             self.producer.pauseProducing()
@@ -327,7 +330,7 @@ API_ADDRESSES = [
 def test_no_address_leads_elsewhere_and_methods_are_named(
     contest: TestSite, method: str, path: str, status: int, allow: str | None
 ) -> None:
-    """What programs ask is answered in JSON, whatever is wrong with it."""
+    """Requests of programs are answered in JSON, whatever is wrong with them."""
     answer = contest.visitor().ask(method, path)
     assert (answer.status, answer.headers.get("allow"), "location" in answer.headers) == (status, allow, False)
     if (method, path, status, allow) in API_ADDRESSES:
@@ -361,6 +364,6 @@ def test_the_authors_service_names_its_methods(
 
 @pytest.mark.parametrize("path", ["/api/events", "/api/live/events"])
 def test_the_head_of_events_ends(contest: TestSite, path: str) -> None:
-    """No one looks on for it."""
+    """It adds no follower."""
     assert contest.visitor().ask("HEAD", path).status == 200
     assert (len(contest.content.streams), len(contest.content.live.streams)) == (0, 0)

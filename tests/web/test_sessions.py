@@ -1,4 +1,4 @@
-"""Sessions: who gets in, for how long, and how often somebody may try."""
+"""Sessions: who gets in, for how long, and how often one may try."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from referee.web.sessions import Person, SessionFile, Sessions, SiteRole, TokenF
 
 
 class KnownPeople:
-    """Sessions with an author and an organiser, at a time that a test tells.
+    """Sessions with an author and an organiser, at a time that the test sets.
 
     Args:
         folder: an empty one.
@@ -31,7 +31,7 @@ class KnownPeople:
         self.sessions = self.restart()
 
     def restart(self, clock: Clock | None = None, later_s: float = 0.0) -> Sessions:
-        """Return the sessions of a new process, whose own clock begins anew.
+        """Return the sessions of a new process, whose own clock starts at 0.
 
         Args:
             clock: that one.
@@ -42,7 +42,7 @@ class KnownPeople:
         return Sessions(self.known, clock.seconds, file, lambda: 1e9 + self.clock.seconds() + later_s)
 
     def enter(self, token: str, address: str = "10.0.0.1") -> str:
-        """Sign in; return the cookie, empty if that is nobody's token."""
+        """Sign in; return the cookie, which is empty for an unknown token."""
         return self.sessions.sign_in(token, address) or ""
 
 
@@ -53,7 +53,7 @@ def people(tmp_path: Path) -> KnownPeople:
 
 
 def test_a_token_signs_in_whose_it_is(people: KnownPeople) -> None:
-    """Each time with another cookie, which nobody can have chosen."""
+    """Each time with another cookie, which nobody can choose."""
     assert people.sessions.who(people.enter(people.ada)) == Person(SiteRole.AUTHOR, "ada")
     assert people.sessions.who(people.enter(people.ann)) == Person(SiteRole.ORGANISER, "ann")
     assert people.enter(people.ada) != people.enter(people.ada)
@@ -72,7 +72,7 @@ def test_a_token_signs_in_whose_it_is(people: KnownPeople) -> None:
     ],
 )
 def test_sessions_end(people: KnownPeople, steps: list[float], *, is_in: bool) -> None:
-    """Those that nobody uses, and those that are old."""
+    """Unused ones and old ones."""
     cookie = people.enter(people.ada)
     for step in steps:
         people.clock.advance(step)
@@ -81,7 +81,7 @@ def test_sessions_end(people: KnownPeople, steps: list[float], *, is_in: bool) -
 
 
 def test_a_session_ends_with_its_token(people: KnownPeople) -> None:
-    """And when somebody signs out."""
+    """And at signing out."""
     first, second = people.enter(people.ada), people.enter(people.ann)
     add_tokens(people.file, ["ada"], may_renew=True)
     assert people.sessions.who(first) is None
@@ -92,7 +92,7 @@ def test_a_session_ends_with_its_token(people: KnownPeople) -> None:
 
 @pytest.mark.parametrize("token", ["x{}", "x"])
 def test_wrong_tokens_are_counted_and_a_right_one_gets_in(people: KnownPeople, token: str) -> None:
-    """However many wrong ones came from its address: a whole class may be behind it."""
+    """However many wrong ones came from its address, because a whole class may be behind it."""
     for number in range(own.WRONG_OF_ADDRESS):
         assert people.enter(token.format(number)) == ""
     for number in range(200):
@@ -105,7 +105,7 @@ def test_wrong_tokens_are_counted_and_a_right_one_gets_in(people: KnownPeople, t
 
 
 def test_nobody_has_many_sessions(people: KnownPeople, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more, and the oldest ends; those of others stay."""
+    """With one more, the oldest ends; those of others stay."""
     monkeypatch.setattr(own, "SESSIONS_OF_PERSON", 2)
     other = people.enter(people.ann)
     cookies = [people.enter(people.ada) for _ in range(3)]
@@ -113,14 +113,14 @@ def test_nobody_has_many_sessions(people: KnownPeople, monkeypatch: pytest.Monke
 
 
 def test_a_form_is_for_one_cookie(people: KnownPeople) -> None:
-    """What was shown to another is worth nothing."""
+    """A form that was shown to another cookie is worthless."""
     token = people.sessions.form_token("one")
     assert [people.sessions.is_own_form(cookie, token) for cookie in ("one", "two", "")] == [True, False, False]
     assert not people.sessions.is_own_form("one", "")
 
 
 def test_sessions_and_forms_outlive_the_process(people: KnownPeople) -> None:
-    """As old as they are by the time of day; one that was signed out, or whose token is renewed, is over."""
+    """They have the same age by the time of day. A session is over after signing out, or with a renewed token."""
     cookies = [people.enter(people.ada), people.enter(people.ann), people.enter(people.ada)]
     token = people.sessions.form_token(cookies[0])
     people.sessions.sign_out(cookies[2])
@@ -138,7 +138,7 @@ def test_sessions_and_forms_outlive_the_process(people: KnownPeople) -> None:
 
 
 def test_a_session_that_is_used_is_not_forgotten(people: KnownPeople) -> None:
-    """Its last use is in the file, a minute late at most."""
+    """The file has its last use, at most a minute late."""
     cookie = people.enter(people.ada)
     for _ in range(3):
         people.clock.advance(own.IDLE_S / 2)
@@ -147,7 +147,7 @@ def test_a_session_that_is_used_is_not_forgotten(people: KnownPeople) -> None:
 
 
 def test_who_reads_the_file_has_no_session(people: KnownPeople) -> None:
-    """It has no cookie in it, and is its owner's alone."""
+    """The file has no cookie, and only its owner can read it."""
     cookie = people.enter(people.ada)
     assert cookie not in people.kept.read_text()
     assert people.kept.stat().st_mode & 0o777 == 0o600
@@ -155,7 +155,7 @@ def test_who_reads_the_file_has_no_session(people: KnownPeople) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"secret": "x", "sessions": {"a": {}}}'])
 def test_a_file_that_can_t_be_read_signs_nobody_in(people: KnownPeople, data: bytes) -> None:
-    """And is replaced once somebody signs in; one that can't be written is told of."""
+    """It is replaced at the next sign-in; if it can't be written, that is reported."""
     people.kept.write_bytes(data)
     people.sessions = people.restart()
     cookie = people.enter(people.ada)

@@ -1,4 +1,4 @@
-"""Who has a page open and is not signed in any more: what was written is kept, and the way leads back."""
+"""An open page whose session has ended: the form is kept, and the author comes back to it."""
 
 import re
 from html import unescape
@@ -23,7 +23,7 @@ def fields_of(page: Answer) -> dict[str, str]:
 
 
 def expired(contest: TestSite, name: str, page: str) -> tuple[Browser, str]:
-    """Return somebody whose session is over since a page was opened, and the token of its forms."""
+    """Return a visitor whose session ended after a page was opened, and the token of its forms."""
     browser = contest.signed_in(name)
     token = fields_of(browser.ask("GET", page))["form_token"]
     contest.clock.advance(IDLE_S + 1)
@@ -37,7 +37,7 @@ def sent(browser: Browser, path: str, **fields: str) -> Answer:
 
 
 def test_what_was_written_is_sent_once_its_author_has_signed_in(contest: TestSite) -> None:
-    """A wrong token loses nothing; before it is sent, it is shown."""
+    """A wrong token loses nothing. The form is shown before it is sent."""
     ann, token = expired(contest, "ann", "/organiser/tournaments/cup")
     ruling = {"kind": "void", "subject": "cup-00001", "to": "", "reason": REASON}
     asked = sent(ann, RULE, form_token=token, **ruling)
@@ -53,14 +53,14 @@ def test_what_was_written_is_sent_once_its_author_has_signed_in(contest: TestSit
 
 @pytest.mark.parametrize("token", ["", "0" * 64])
 def test_a_form_of_somebody_else_is_not_kept(contest: TestSite, token: str) -> None:
-    """Another site has none that was shown to this browser: nothing of it is sent later."""
+    """Another site has no form token of this browser, so nothing of its forms is sent later."""
     ann, _ = expired(contest, "ann", "/organiser")
     asked = sent(ann, RULE, form_token=token, kind="void", reason=REASON)
     assert (asked.status, b"nothing was done" in asked.body, REASON in fields_of(asked).values()) == (401, True, False)
 
 
 def test_who_hands_in_is_asked_to_sign_in_and_comes_back(contest: TestSite) -> None:
-    """A program is not kept, which is said."""
+    """A program is not kept, which the page says."""
     ada, token = expired(contest, "ada", "/author")
     asked = hand_in(ada, archive(), token)
     assert (asked.status, b"nothing was done" in asked.body) == (401, True)
@@ -78,7 +78,7 @@ def test_who_hands_in_is_asked_to_sign_in_and_comes_back(contest: TestSite) -> N
     ],
 )
 def test_a_page_is_come_back_to(contest: TestSite, name: str, path: str, after: str) -> None:
-    """By who signs in on the way, if it can be theirs."""
+    """By a visitor that signs in on the way, if the page can be theirs."""
     browser = contest.visitor()
     page = browser.ask("GET", browser.ask("GET", path).headers["location"])
     answer = sent(browser, "/sign-in", **fields_of(page), token=contest.tokens[name])
@@ -89,7 +89,7 @@ def test_a_page_is_come_back_to(contest: TestSite, name: str, path: str, after: 
     "back", ["//other.host", "http://other.host", "/author//other.host\r\nX: y", "/authority", "/author/<script>"]
 )
 def test_nobody_is_led_away(contest: TestSite, back: str) -> None:
-    """Wherever a link to the page of signing in says that it came from."""
+    """Wherever a link to the sign-in page says that it came from."""
     browser = contest.visitor()
     page = fields_of(browser.ask("GET", "/sign-in"))
     answer = sent(browser, "/sign-in", **{**page, "back": back}, token=contest.tokens["ada"])

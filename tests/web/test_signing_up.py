@@ -1,4 +1,4 @@
-"""Signing up: in a browser and by a program, how often somebody may try, and what is not taken."""
+"""Signing up: in a browser and by a program, how often one may try, and what is refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def asked(browser: Browser, **fields: Any) -> Answer:
 
 
 def test_who_signs_up_gets_a_token_once_and_is_signed_in(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a browser without script; no address has the token."""
+    """In a browser without scripts; no address has the token."""
     monkeypatch.setattr(contest.sign_up, "sign_up", lambda *_: contest.tokens["bob"])
     ada = contest.signed_in("ada")
     before = ada.cookies["session"]
@@ -36,7 +36,7 @@ def test_who_signs_up_gets_a_token_once_and_is_signed_in(contest: TestSite, monk
 
 
 def test_what_is_refused_can_be_mended(contest: TestSite) -> None:
-    """The form keeps what was written into it, and nothing in it is alive."""
+    """The form keeps its text, and nothing in it is active."""
     shown = contest.visitor().fill_in("/sign-up", "/sign-up", name=PAYLOAD, invitation="wrong")
     assert (shown.status, b'role="alert">&lt;script&gt;' in shown.body, b'value="wrong"' in shown.body) == (
         403,
@@ -51,7 +51,7 @@ def test_what_is_refused_can_be_mended(contest: TestSite) -> None:
 
 
 def test_a_program_signs_up(contest: TestSite) -> None:
-    """And is told what is wrong, and what to do."""
+    """An error says what is wrong, and what to do."""
     made = asked(contest.visitor(), name="eve", invitation="code")
     assert (made.status, msgspec.json.decode(made.body)) == (201, {"name": "eve", "token": "token" * 9})
     refused = asked(contest.visitor(), name="eve", invitation="wrong")
@@ -72,13 +72,13 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("body", "content_type", "status"), HOSTILE.values(), ids=HOSTILE)
 def test_what_is_no_request_makes_no_author(contest: TestSite, body: bytes, content_type: str, status: int) -> None:
-    """What a page elsewhere can have a browser send is none."""
+    """Another site's page can't make a browser send one."""
     assert contest.visitor().ask("POST", PLACE, body, content_type=content_type).status == status
     assert contest.sign_up.asked == []
 
 
 def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) -> None:
-    """Hundreds of wrong invitations, in browsers and by programs; what is right is taken, and guessing is not."""
+    """Hundreds of wrong invitations, in browsers and by programs: a right one is accepted, and guessing fails."""
     for number in range(signing_up.REFUSED_OF_ADDRESS):
         assert asked(contest.visitor(), name=f"eve{number}", invitation="wrong").status == 403
     for number in range(200):
@@ -93,7 +93,7 @@ def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) 
 
 
 def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of one address at once; those of its neighbours wait behind them, and are taken."""
+    """Hundreds from one address at once: those of its neighbours wait after them, and are accepted."""
     calls: list[Callable[[], object]] = []
 
     def _later(function: Callable[..., str], *args: str) -> Deferred[str]:
@@ -111,7 +111,7 @@ def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytes
 
 
 def test_nobody_takes_all_names_at_once(contest: TestSite) -> None:
-    """Of one address, hundreds; then one each few seconds, so that others there wait for no hour."""
+    """Hundreds from one address; then one every few seconds, so that its neighbours need not wait for an hour."""
     for number in range(signing_up.NEW_OF_ADDRESS):
         assert asked(contest.visitor(), name=f"eve{number}", invitation="code").status == 201
     refused = asked(contest.visitor(), name="eve", invitation="code")
@@ -123,7 +123,7 @@ def test_nobody_takes_all_names_at_once(contest: TestSite) -> None:
 
 @pytest.mark.parametrize(("mode", "field"), [(SignUp.OPEN, b"name"), (SignUp.INVITATION, b"invitation")])
 def test_a_code_is_asked_for_where_one_is_needed(contest: TestSite, mode: SignUp, field: bytes) -> None:
-    """Where nobody may sign up, nothing is asked for."""
+    """If nobody may sign up, the page has no form."""
     for contest.sign_up.mode in SignUp:
         shown = contest.visitor().ask("GET", "/sign-up").body
         is_asked = mode is contest.sign_up.mode or (field == b"name" and contest.sign_up.mode is not SignUp.CLOSED)

@@ -1,4 +1,4 @@
-"""The header of the site's pages, their titles, and what crawlers and browsers ask for unasked."""
+"""The header of the site's pages, their titles, and files that crawlers and browsers request on their own."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:
 
 
 def test_crawlers_stay_away_from_the_pages_of_members(contest: TestSite) -> None:
-    """And browsers find an icon."""
+    """Browsers find an icon."""
     robots = contest.visitor().ask("GET", "/robots.txt")
     assert (robots.status, robots.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert b"Disallow: /author\n" in robots.body

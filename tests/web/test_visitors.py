@@ -1,4 +1,4 @@
-"""Visitors are held to what there is for all: connections by address, and no bodies."""
+"""Limits for visitors: connections by address, and no bodies."""
 
 import ssl
 from collections.abc import Callable
@@ -26,7 +26,7 @@ LIMIT = BodyLimit(10, 20)
 
 
 class Echo(Resource):
-    """A page that shows all that it was given."""
+    """A page that shows its whole request."""
 
     isLeaf = True  # noqa: N815  # Twisted's
 
@@ -60,7 +60,7 @@ def site() -> Visitors:
 )
 @pytest.mark.parametrize(("length", "is_cut"), [(1, False), (DROPPED_BYTES, False), (DROPPED_BYTES + 1, True)])
 def test_nothing_is_kept_of_a_body(head: bytes, length: int, *, is_cut: bool) -> None:
-    """Whoever sends a little too much is answered all the same; more is refused, and cut if it does not end."""
+    """A little too much is still answered; more is refused, and cut if it does not end."""
     clock = Clock()
     channel, transport = visitor(new_site(clock))
     data = b"POST / HTTP/1.1\r\nhost: x\r\n" + head % length + length * b"x"
@@ -79,7 +79,7 @@ def test_nothing_is_kept_of_a_body(head: bytes, length: int, *, is_cut: bool) ->
 
 @pytest.mark.parametrize(("length", "kept", "is_cut"), [(10, 10, False), (11, 0, False), (20, 0, False), (21, 0, True)])
 def test_a_body_has_the_room_that_it_is_given(length: int, kept: int, *, is_cut: bool) -> None:
-    """Of one that is too long nothing is kept; what is far too long is cut."""
+    """Of a body that is too long nothing is kept; one that is far too long is cut."""
     clock = Clock()
     channel, transport = visitor(new_site(clock))
     channel.dataReceived(b"POST /form HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
@@ -96,7 +96,7 @@ def test_a_body_has_the_room_that_it_is_given(length: int, kept: int, *, is_cut:
 
 
 def test_a_form_is_not_taken_apart_unasked(site: Visitors) -> None:
-    """Its fields would all be in memory before anybody has looked at them."""
+    """Otherwise all fields would be in memory before any is checked."""
     channel, transport = visitor(site)
     form = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 3\r\n\r\na=1"
     channel.dataReceived(b"POST /form HTTP/1.1\r\nhost: x\r\n" + form)
@@ -105,7 +105,7 @@ def test_a_form_is_not_taken_apart_unasked(site: Visitors) -> None:
 
 
 def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more, and its own oldest makes way; who has left is counted no more."""
+    """With one more, its own oldest makes way; closed ones no longer count."""
     monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
     site = new_site()
     other, first, second = visitor(site, "10.0.0.2")[1], visitor(site), visitor(site)
@@ -117,7 +117,7 @@ def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Who(Resource):
-    """A page that tells who asks, and whether by TLS."""
+    """A page that shows who asks, and whether by TLS."""
 
     isLeaf = True  # noqa: N815  # Twisted's
 
@@ -151,7 +151,7 @@ class Who(Resource):
 )
 @pytest.mark.parametrize("is_behind_proxy", [False, True])
 def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_proxy: bool) -> None:
-    """By what it has added last; where there is none, nobody is believed."""
+    """By the last entry that it added; without a proxy, the header is ignored."""
     site = Visitors(Who(), Clock(), lambda *_: NO_BODY, is_behind_proxy=is_behind_proxy)  # type: ignore[no-untyped-call]  # Twisted has no types
     channel, transport = visitor(site)
     lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
@@ -168,7 +168,7 @@ def test_all_visitors_of_a_proxy_are_its_own(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.filterwarnings("ignore:Passing pyOpenSSL:DeprecationWarning")  # Twisted's own
 def test_browsers_come_by_tls(site: Visitors, tmp_path: Path) -> None:
-    """Whoever offers protocols, as every browser does, gets the one that is spoken, and a page."""
+    """A client that offers protocols, as every browser does, gets a page over one of them."""
     clock, transport = Clock(), StringTransport()
     transport.setTcpNoDelay = lambda _on: None  # type: ignore[attr-defined]  # asked for through TLS alone
     pem = certificate(tmp_path).read_bytes() + (tmp_path / "key.pem").read_bytes()
@@ -243,7 +243,7 @@ WRONG_REQUESTS = {
 
 @pytest.mark.parametrize("data", WRONG_REQUESTS.values(), ids=WRONG_REQUESTS)
 def test_a_wrong_request_is_the_visitors_and_nobody_is_told(site: Visitors, data: bytes) -> None:
-    """It is answered with a code that says so, and nothing is logged, which the organiser would read."""
+    """The answer has a status for it, and nothing is logged, because the organiser would read it."""
     logged = list[Any]()
     observer: Any = logged.append
     globalLogPublisher.addObserver(observer)
@@ -261,14 +261,14 @@ def test_a_wrong_request_is_the_visitors_and_nobody_is_told(site: Visitors, data
     "host", [b"x", b"x.", b"a_b.example:80", b"xn--bcher-kva.example", b"127.0.0.1:8080", b"[::1]:8080", b"a" * 63]
 )
 def test_a_host_is_one(site: Visitors, host: bytes) -> None:
-    """Whatever a browser writes."""
+    """Whatever a browser sends."""
     channel, transport = visitor(site)
     channel.dataReceived(b"GET / HTTP/1.1\r\nhost: " + host + b"\r\n\r\n")
     assert transport.value().startswith(b"HTTP/1.1 200")
 
 
 def test_a_socket_in_the_file_system_is_listened_on() -> None:
-    """Its visitors have no address, and those of HTTP 1.0 need not name a host."""
+    """Its visitors have no address, and with HTTP 1.0 they need not name a host."""
     app = Klein()
     app.route("/")(lambda request: f"{find_address(request)} {request.getRequestHostname().decode()}")
     site = Visitors(app.resource(), Clock(), lambda *_: NO_BODY)
@@ -280,7 +280,7 @@ def test_a_socket_in_the_file_system_is_listened_on() -> None:
 
 @pytest.mark.parametrize("first", [b"\x16\x03\x01\x02\x00\x01", b"\x16"])
 def test_who_speaks_tls_with_a_site_that_does_not_is_left_at_once(site: Visitors, first: bytes) -> None:
-    """It would wait for an answer to its handshake; later in a request the byte means nothing."""
+    """It would wait for an answer to its handshake; later in a request that byte means nothing."""
     channel, transport = visitor(site)
     channel.dataReceived(first)
     assert (transport.disconnecting, transport.value()) == (True, b"")

@@ -1,4 +1,4 @@
-"""One table of who may ask what; an address that is not in it is a fault."""
+"""One table of who may ask for what; an address that is not in it is a fault."""
 
 from dataclasses import replace
 from enum import Flag, auto
@@ -23,22 +23,22 @@ class Who(Flag):
 
     VISITOR = auto()
     AUTHOR = auto()
-    """Ada, whose the thing is."""
+    """Ada, the owner."""
     OTHER = auto()
     """Another author."""
     ORGANISER = auto()
     PROGRAM = auto()
-    """Ada's, with her token and without a session."""
+    """Ada's program, with her token and without a session."""
     OTHERS_PROGRAM = auto()
     ORGANISERS_PROGRAM = auto()
     EXPIRED = auto()
-    """A session of ada's that nobody has used for too long."""
+    """A session of ada's that was unused for too long."""
     STOLEN = auto()
     """A session of ada's that was copied before she signed out."""
     FIXED = auto()
-    """A session that somebody chose before ada signed in with it."""
+    """A session that somebody else chose before ada signed in with it."""
     OLD = auto()
-    """A session of ada's, begun with a token that she has no more."""
+    """A session of ada's that began with a token which she has renewed."""
     OLD_PROGRAM = auto()
     """That token."""
 
@@ -47,15 +47,15 @@ EVERYBODY = ~Who(0)
 AUTHORS = Who.AUTHOR | Who.OTHER
 AUTHORS_PROGRAMS = Who.PROGRAM | Who.OTHERS_PROGRAM
 STRANGERS = EVERYBODY & ~(AUTHORS | Who.ORGANISER)
-"""Who is not signed in."""
+"""A visitor who is not signed in."""
 
 
 class Address(Struct, frozen=True):
-    """An address, and who may ask it."""
+    """An address, and the people who may ask for it."""
 
     may: Who
     examples: str = ""
-    """Paths of ada's; none: the rule is one itself."""
+    """Ada's paths; none: the rule is a path itself."""
 
 
 TABLE = {
@@ -151,9 +151,9 @@ BODIES = {
 }
 """That programs post."""
 FOR_STRANGERS = ("/sign-in", "/sign-up")
-"""Pages whose forms are for who is not signed in."""
+"""Pages with forms for visitors who are not signed in."""
 PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
-"""That have a form."""
+"""Pages with a form."""
 SECRET = "what ada alone is told"
 REFUSALS = (401, 403, 404, 405)
 
@@ -166,7 +166,7 @@ def test_the_table_has_all_addresses(contest: TestSite) -> None:
 
 
 def lay_out(contest: TestSite) -> None:
-    """Have a version of ada's that has passed, and a match of hers, in which her program printed something."""
+    """Make a version of ada's that has passed, and a match of hers in which her program printed something."""
     contest.store.hand_in("ada", archive(), NOW)
     steps = {"steps": [{"number": 1, "title": SECRET, "verdict": "ok"}]}
     contest.store.conclude("ada", 1, CheckOutcome(passed=True, report=steps), NOW)
@@ -209,7 +209,7 @@ def everybody(contest: TestSite) -> dict[Who, Browser]:
 
 @pytest.mark.parametrize("rule", TABLE)
 def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) -> None:
-    """All others are refused, or asked to sign in, and told nothing of ada's; without a form's token nobody acts."""
+    """All others are refused, or asked to sign in, and see nothing of ada's; without a form's token nobody acts."""
     assert set(everybody) == set(Who)
     method, path = rule.split(" ")
     for example in TABLE[rule].examples.split() or [path]:
@@ -233,7 +233,7 @@ def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str
         page: of whoever asks, that has a form.
     """
     if path.startswith("/tournaments"):
-        method = "HEAD"  # a file's content is sent by a loop that runs
+        method = "HEAD"  # a running loop sends a file's content
     if method != "POST":
         return browser.ask(method, path, archive() if (method, path) == ("PUT", "/submissions") else b"")
     if path in BODIES:
@@ -246,7 +246,7 @@ def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str
 
 
 def test_what_a_program_printed_is_plain_text(contest: TestSite, everybody: dict[Who, Browser]) -> None:
-    """That no browser takes for a page, whatever it is; the page of the match leads to it."""
+    """No browser takes it for a page; the page of the match leads to it."""
     (contest.folder / "logs" / "cup" / "cup-7.seat0.a.stderr").write_text("<script>alert(1)</script>\0\u202e")
     page = everybody[Who.AUTHOR].ask("GET", "/author/matches/cup/cup-7").body
     assert b'href="../../../author/printed/cup/cup-7?seat=0"' in page
@@ -263,7 +263,7 @@ def test_what_a_program_printed_is_plain_text(contest: TestSite, everybody: dict
 
 
 def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -> None:
-    """And leads to what verifies those alone that everybody may have."""
+    """The list leads to the verifier only for public records."""
     lay_out(contest)
     head = read_record(contest.folder / "logs" / "cup" / "cup-7.jsonl").chain.head
     verifier = f'href="../tournaments/cup/replays/verify.html#cup-7.jsonl={head}"'
@@ -282,6 +282,6 @@ def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -
 
 @pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])
 def test_ada_is_told_what_is_hers(contest: TestSite, everybody: dict[Who, Browser], path: str) -> None:
-    """So that the test above would see it in others' answers."""
+    """So the test above would notice it in others' answers."""
     assert SECRET.encode() in everybody[Who.AUTHOR].ask("GET", path).body
     assert contest.noted == []

@@ -1,4 +1,4 @@
-"""The workshop: whose turn it is, what somebody may cost, and what is kept for the next visitor."""
+"""The workshop: turns by address, limits on cost, and answers that are kept for the next visitor."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from referee.web.workshop import SECONDS_A_MINUTE, UNREAD_OF_ADDRESS, Workshop
 
 
 class Request:
-    """A request whose answer is being sent until it is finished."""
+    """A request whose answer is sent until it is finished."""
 
     def __init__(self) -> None:
         self.is_cut = False
@@ -31,7 +31,7 @@ class Request:
 
 
 class Bench:
-    """A workshop whose thread works when a test says so, and for as long.
+    """A workshop whose thread works when the test wants it, and for how long.
 
     Args:
         patch: undone after the test.
@@ -75,7 +75,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def test_one_address_delays_others_by_one_answer(bench: Bench) -> None:
-    """However many requests it has sent, and whoever has cost less is before it each time."""
+    """However many requests it has sent, an address with less cost comes first each time."""
     for number in range(250):
         bench.ask("hasty", f"hasty {number}", 0.01)
     bench.ask("other", "other 1", 0.01)
@@ -97,7 +97,7 @@ def test_turns_go_by_what_was_made_and_not_by_number(bench: Bench) -> None:
 
 
 def test_who_comes_late_has_no_lead(bench: Bench) -> None:
-    """An address that asked for nothing so far does not push the others aside for as long as they have worked."""
+    """An address without earlier requests does not push others aside for as long as they have worked."""
     for number in range(8):
         bench.ask("early", f"early {number}")
     for _ in range(4):
@@ -111,7 +111,7 @@ def test_who_comes_late_has_no_lead(bench: Bench) -> None:
 
 
 def test_what_somebody_costs_is_limited(bench: Bench) -> None:
-    """By time, for one address; it gets room again as time goes on."""
+    """By time, for one address; it may ask again as time passes."""
     bench.ask("hasty", "one", SECONDS_A_MINUTE + 1.0)
     bench.work()
     with pytest.raises(TooOften, match="more than 20 seconds of work for your pages a minute"):
@@ -125,7 +125,7 @@ def test_what_somebody_costs_is_limited(bench: Bench) -> None:
 
 @pytest.mark.parametrize("is_being_made", [False, True])
 def test_who_leaves_has_cost_as_much(bench: Bench, *, is_being_made: bool) -> None:
-    """What is being made is finished first, so that leaving starts no second one, and it is charged."""
+    """The work is finished first, so that leaving starts no second one, and it is charged."""
     gone = [] if is_being_made else [bench.ask("first", "first")]
     gone.append(bench.ask("gone", "gone", SECONDS_A_MINUTE + 1.0))
     gone[-1].addErrback(lambda failure: failure.trap(CancelledError) and None)
@@ -154,7 +154,7 @@ def test_what_fails_gives_the_thread_back(bench: Bench) -> None:
 
 
 def test_the_same_is_made_once(bench: Bench) -> None:
-    """For all who ask meanwhile and later; what is nothing yet is looked for again."""
+    """For all that ask at the time and later; a missing answer is looked for again."""
     answers = [bench.ask(who, "page", key="page") for who in ("ada", "bob", "ada")]
     bench.work()
     answers.append(bench.ask("cyd", "page", key="page"))
@@ -172,7 +172,7 @@ def test_the_same_is_made_once(bench: Bench) -> None:
 
 
 def test_who_does_not_read_is_cut(bench: Bench) -> None:
-    """The oldest answer of the address that has most of them makes way; those that were read are not counted."""
+    """The oldest answer of the address with most of them makes way; those that were read do not count."""
     requests = [Request() for _ in range(UNREAD_OF_ADDRESS + 1)]
     requests[1].finished.callback(None)
     for number, request in enumerate([*requests, Request()]):

@@ -1,4 +1,4 @@
-"""What an author sees of its versions and matches, in a browser without script."""
+"""An author's pages about versions and matches, in a browser without scripts."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def send(browser: Browser, files: Sequence[tuple[str, str, bytes]], token: str =
 
 
 def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
-    """The page of a version tells what its check found; an author goes back to an older one."""
+    """The page of a version shows the result of its check; an author can go back to an older one."""
     ada = contest.signed_in("ada")
     assert hand_in(ada, archive(note="first")).headers["location"] == "/author/versions/1"
     assert b"Waits for its check" in ada.ask("GET", "/author/versions/1").body
@@ -83,7 +83,7 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
     ids=["no archive", "nothing", "too large", "far too large"],
 )
 def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: int, text: str) -> None:
-    """On a page, and nothing is kept of it."""
+    """The page says why, and nothing is kept."""
     answer = hand_in(contest.signed_in("ada"), data)
     assert (answer.status, text in answer.body.decode()) == (status, True)
     assert contest.store.versions("ada") == []
@@ -124,7 +124,7 @@ def test_the_page_names_the_step_that_is_tried(contest: TestSite) -> None:
 
 
 def test_a_folder_is_handed_in(contest: TestSite) -> None:
-    """A browser sends its files, the folder's name first; what `referee submit` leaves out is left out."""
+    """A browser sends its files, the folder's name first. Files that `referee submit` leaves out are left out."""
     ada = contest.signed_in("ada")
     files = {
         "mine/player.toml": TOML,
@@ -155,14 +155,14 @@ def test_a_folder_is_handed_in(contest: TestSite) -> None:
     ids=["nothing", "both", "outside", "twice", "no manifest", "lone file"],
 )
 def test_what_was_chosen_wrongly_is_told(contest: TestSite, files: list[tuple[str, str, bytes]], text: str) -> None:
-    """On the page, and nothing is kept of it."""
+    """The page says what was wrong, and nothing is kept."""
     answer = send(contest.signed_in("ada"), files)
     assert (answer.status, text in answer.body.decode()) == (422, True)
     assert contest.store.versions("ada") == []
 
 
 def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
-    """That speaks TLS: the upload belongs to the session before its first byte comes."""
+    """The proxy speaks TLS; the upload belongs to the session before its first byte comes."""
     ada = Browser(make_site(contest.content, contest.members, contest.clock, is_behind_proxy=True))
     ada.headers = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
     ada.sign_in(contest.tokens["ada"])
@@ -171,7 +171,7 @@ def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
 
 
 def test_nobody_hands_in_for_another(contest: TestSite) -> None:
-    """Neither with the form of another, nor without one; and who is not signed in has its upload thrown away."""
+    """Neither with another author's form, nor without one. Without a session, an upload is dropped."""
     other = contest.signed_in("bob").ask("GET", "/author").body.decode()
     token = other.partition('name="form_token" value="')[2].partition('"')[0]
     assert hand_in(contest.signed_in("ada"), archive(), token).status == 403
@@ -180,7 +180,7 @@ def test_nobody_hands_in_for_another(contest: TestSite) -> None:
 
 
 def test_an_author_is_told_of_its_own_changes_only(contest: TestSite) -> None:
-    """By events that hold nothing but that something is another."""
+    """The events say only that something has changed."""
     ada, bob = contest.signed_in("ada").stream("/author/events"), contest.signed_in("bob").stream("/author/events")
     before = bob.value()
     first = ada.value()

@@ -1,4 +1,4 @@
-"""What an author sees of practice matches, in a browser without script."""
+"""An author's page about practice matches, in a browser without scripts."""
 
 from referee.web.submissions.store import CheckOutcome
 
@@ -7,7 +7,10 @@ from ..submissions.receptions import archive
 
 
 def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
-    """Once a version has passed; a refusal is told with its remedy, and the list says what became of each."""
+    """That is possible once a version has passed.
+
+    A refusal has a remedy, and the list shows the state of each match.
+    """
     ada = contest.signed_in("ada")
     page = ada.ask("GET", "/author/practice").body
     assert (b"You have no version yet" in page, b"Ask for it" in page, b"Play it yourself" in page) == (1, 0, 1)
@@ -22,7 +25,7 @@ def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
 
 
 def test_a_seat_is_taken_or_given_up(contest: TestSite) -> None:
-    """From the list, as long as the match is not over; a refusal is told."""
+    """The list has both until the match is over; a refusal is shown."""
     ada = contest.signed_in("ada")
     page = ada.ask("GET", "/author/practice").body
     assert all(b"/author/practice/3/" + action in page for action in (b"seat", b"give-up"))
@@ -35,14 +38,14 @@ def test_a_seat_is_taken_or_given_up(contest: TestSite) -> None:
 
 
 def test_a_contest_without_practice_says_so(contest: TestSite) -> None:
-    """And has no form for it."""
+    """The page has no form for it."""
     contest.practice.rules = list  # type: ignore[method-assign]
     page = contest.signed_in("ada").ask("GET", "/author/practice").body
     assert (b"allows no practice matches" in page, b"<select" in page) == (True, False)
 
 
 def test_a_replay_is_its_authors_alone(contest: TestSite) -> None:
-    """Whatever number others ask for."""
+    """Other numbers in the address lead to nothing."""
     assert contest.signed_in("ada").ask("GET", "/author/practice/7/replay").body == b"<p>replay</p>"
     for name, number in (("ada", "2"), ("ada", "x"), ("bob", "7")):
         assert contest.signed_in(name).ask("GET", f"/author/practice/{number}/replay").status == 404
@@ -50,7 +53,7 @@ def test_a_replay_is_its_authors_alone(contest: TestSite) -> None:
 
 
 def test_what_waits_says_why_and_until_when(contest: TestSite) -> None:
-    """To an author its own and what is everybody's; to the organiser all of it, and whose it is."""
+    """An author sees its own and the common entries; the organiser sees all, with their authors."""
     ada, bob, ann = (
         contest.signed_in(name).ask("GET", path).body.decode()
         for name, path in (("ada", "/author/queue"), ("bob", "/author/queue"), ("ann", "/organiser/queue"))

@@ -1,4 +1,4 @@
-"""The seat of an author who plays in person: whose it is, and what its page may do."""
+"""The seat of an author who plays in person: who may use it, and what its page can do."""
 
 import re
 
@@ -19,7 +19,7 @@ def token_of(browser: Browser) -> str:
 
 
 def test_an_author_plays_in_person(contest: TestSite) -> None:
-    """Whoever asks for it is sent to the seat, has its page, and looks on."""
+    """The request leads to the seat, whose page follows the match."""
     ada = contest.signed_in("ada")
     asked = {"tournament": "cup", "version": "1", "opponent": "house:dag", "plays": "person"}
     assert ada.fill_in("/author/practice", "/author/practice", **asked).headers["location"] == f"{SEAT}/seat"
@@ -45,7 +45,7 @@ def test_an_author_plays_in_person(contest: TestSite) -> None:
     ],
 )
 def test_what_the_page_does(contest: TestSite, query: str, what: str, done: list[Act]) -> None:
-    """It is done with the token of the page alone; and what no page asks is not done."""
+    """Each action needs the page's token, and unknown actions are refused."""
     ada = contest.signed_in("ada")
     form = {"content_type": "application/x-www-form-urlencoded"}
     for token, status in (("", 403), ("0" * 64, 403), (token_of(ada), 200)):
@@ -55,7 +55,7 @@ def test_what_the_page_does(contest: TestSite, query: str, what: str, done: list
 
 
 def test_who_signs_out_looks_on_no_more(contest: TestSite) -> None:
-    """And is asked to sign in."""
+    """The page asks the author to sign in."""
     ada = contest.signed_in("ada")
     ada.fill_in("/author", "/sign-out")
     assert contest.practice.left == ["ada"]

@@ -1,4 +1,4 @@
-"""Where the practice matches of a contest are played, in tests: their processes are stand-ins."""
+"""The practice matches of a contest, for tests: their processes are stand-ins."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ NOW = "2026-11-01T10:00:00Z"
 
 
 class StandInMatch:
-    """Plays as long as a test wants.
+    """Plays until the test ends it.
 
     Args:
         command: its command line.
@@ -44,7 +44,7 @@ class StandInMatch:
 
 
 class PracticeScene:
-    """Where the practice matches of a contest are played.
+    """The practice matches of a contest.
 
     Args:
         folder: an empty one.
@@ -78,7 +78,7 @@ class PracticeScene:
         self.noted.append(event)
 
     def open(self) -> None:
-        """Open it, as the next host does."""
+        """Begin, as a host does."""
         program = RefereeProgram(("referee",), ("--key", "k"))
         requests = PracticeRequests(self.contest, self.store)
         self.practice = Practice(
@@ -87,7 +87,7 @@ class PracticeScene:
         self.running = self.practice.begin()
 
     def close(self) -> None:
-        """End it, as a host does that is stopped."""
+        """End, as a host does that is stopped."""
         for running in self.running:
             running.cancel()
 
@@ -110,7 +110,7 @@ class PracticeScene:
             failure.raiseException()
 
     def ask_in_person(self, author: str = "ada", number: str = "1") -> Any:
-        """Ask for a match that the author plays, and look on at the seat."""
+        """Ask for a match that the author plays, and watch the seat."""
         self.ask("league", None, "house:greedy", author)
         visitor: Any = Visitor()
         self.seat(author, number).watch(visitor)
@@ -134,7 +134,7 @@ class PracticeScene:
         return self.matches[-1]
 
     def keep(self, *, is_over: bool = True) -> None:
-        """Write the record of ada's first match, or the beginning of it."""
+        """Write the record of ada's first match, or its beginning."""
         data = GOLDEN.read_bytes()
         lines = data.splitlines(keepends=True)
         path = self.contest.folder / "logs/practice/ada/0001/q-1.jsonl"

@@ -1,4 +1,4 @@
-"""The log of who did what: it can be read whatever stands in it."""
+"""The log of actions: it can be read whatever its lines contain."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from referee.web.contest.intake import ACTION_LOG, ActionLog
 
 
 def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
-    """Each action with its reason."""
+    """Each action has its reason."""
     log = ActionLog(tmp_path)
     log.add("ada", "pauses", "cup")
     log.add("bob", "awards", "cup", "it hung")
@@ -20,7 +20,7 @@ def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("torn", [b"{", b'{"at": "2', b"\xff", b"{}\n", b"[" * 100_000])
 def test_a_line_that_was_cut_off_hides_no_other(tmp_path: Path, torn: bytes) -> None:
-    """Neither those before it nor the one that is written behind it."""
+    """Neither an earlier line nor the one that is appended next."""
     log = ActionLog(tmp_path)
     log.add("ada", "pauses", "cup")
     with (tmp_path / ACTION_LOG).open("ab") as file:

@@ -1,4 +1,4 @@
-"""The file of a contest: what it may say, what is wrong with it, and the example."""
+"""The file of a contest: valid content, mistakes, and the example."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -65,14 +65,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_example_can_be_played(folder: Path) -> None:
-    """Its tournaments are read, and their records lie in the contest's folder."""
+    """Its tournaments are valid, and their records lie in the contest's folder."""
     contest = read_contest(folder, load())
     assert [scheduled.name for scheduled in contest.tournaments] == ["cup", "league"]
     assert {scheduled.plan.run_settings.folder.parent for scheduled in contest.tournaments} == {folder / "logs"}
 
 
 def test_reading_makes_nothing(folder: Path) -> None:
-    """Also where the folder of what is handed in is missing: house players take part until there is one."""
+    """If the folder of versions is missing, only house players take part."""
     cup = folder / "cup.toml"
     cup.write_text(f'entrants_from = "submissions"\n{cup.read_text()}')
     before = sorted(folder.rglob("*"))
@@ -85,7 +85,7 @@ def test_reading_makes_nothing(folder: Path) -> None:
 
 
 def test_what_a_contest_may_say(folder: Path) -> None:
-    """Times are those of their zone."""
+    """Times are in their zone."""
     (folder / CONTEST).write_text(f'title = "T"\n{CUP}start = 2026-12-01T18:00:00+01:00')
     contest = read_contest(folder, load())
     assert (contest.title, contest.about) == ("T", "")
@@ -118,7 +118,7 @@ def test_where_matches_are_played(folder: Path, text: str, options: list[str]) -
     ],
 )
 def test_what_spectators_see(folder: Path, text: str, said: str, delay_s: float) -> None:
-    """No boards, if nothing is said."""
+    """By default, spectators see no boards."""
     (folder / CONTEST).write_text(text)
     found = read_contest(folder, load()).spectators
     assert (found.said, found.delay_s) == (said, delay_s)
@@ -126,7 +126,7 @@ def test_what_spectators_see(folder: Path, text: str, said: str, delay_s: float)
 
 @pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
-    """Each with its key, and what to do."""
+    """Each has its key, and what to do."""
     (folder / CONTEST).write_text(text)
     with pytest.raises(BadTournamentFile) as caught:
         read_contest(folder, load())
@@ -134,7 +134,7 @@ def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
 
 
 def test_a_wrong_start_is_one_mistake(folder: Path) -> None:
-    """Nothing is said of a start that would be missing."""
+    """No missing start is reported as well."""
     (folder / CONTEST).write_text(f'{CUP}start = 9999-12-31T23:59:59-23:59\nevery = "day"')
     with pytest.raises(BadTournamentFile) as caught:
         read_contest(folder, load())
@@ -142,7 +142,7 @@ def test_a_wrong_start_is_one_mistake(folder: Path) -> None:
 
 
 def test_mistakes_of_a_tournament_are_named(folder: Path) -> None:
-    """With the file that they stand in."""
+    """The file that has them is named."""
     (folder / "cup.toml").write_text('game = "chess"')
     with pytest.raises(BadTournamentFile, match=r"cup\.toml:1: game: there is no game \"chess\""):
         read_contest(folder, load())
@@ -175,7 +175,10 @@ FIRST = datetime(2026, 12, 2, 1, 30, tzinfo=UTC)
 def test_a_daily_tournament_is_one_of_its_own_each_day(
     folder: Path, now: datetime, kept: tuple[str, ...], due: list[str]
 ) -> None:
-    """The next one is announced, the last one played if it was not, those with records stay; days are its zone's."""
+    """The next one is announced, the last one is played if it was not, and those with records stay.
+
+    Days are its zone's.
+    """
     (folder / CONTEST).write_text(DAILY)
     (daily,) = read_contest(folder, load()).daily
     for day in kept:
@@ -190,7 +193,7 @@ def test_a_daily_tournament_is_one_of_its_own_each_day(
 
 
 def test_another_offset_moves_a_daily_tournament_by_hours(folder: Path) -> None:
-    """Where clocks are put forward, an organiser mends the offset: it is an hour earlier, and its days are the same."""
+    """When clocks are put forward, an organiser changes the offset: it begins an hour earlier, on the same days."""
     (folder / "logs" / "cup-2026-12-01").mkdir(parents=True)
     found: list[dict[str, datetime]] = []
     for offset in ("-02:00", "-01:00"):
@@ -204,7 +207,7 @@ def test_another_offset_moves_a_daily_tournament_by_hours(folder: Path) -> None:
 
 
 def test_a_name_leaves_room_for_the_day(folder: Path) -> None:
-    """Of forty characters it takes eleven."""
+    """The day takes eleven of the forty characters."""
     name = "c" * 30
     (folder / "cup.toml").write_text(
         f'name = "{name}"\ngame = "q"\nentrants = ["house:dag", "house:dag"]\nformat.name = "gauntlet"'
@@ -216,7 +219,6 @@ def test_a_name_leaves_room_for_the_day(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../cup", "", "c" * 41, ".cup"])
 def test_what_is_no_name_of_a_tournament_is_refused(folder: Path, name: str) -> None:
-    """Wherever it comes from."""
     plan = read_contest(folder, load()).tournaments[0].plan
     with pytest.raises(BadRequest, match="a tournament can't be called"):
         rename_plan(plan, name)
@@ -230,7 +232,7 @@ def test_a_contest_without_tournaments_is_told(tmp_path: Path) -> None:
 
 
 def test_what_has_no_effect_in_a_tournament_s_file_is_told_with_the_contest(tmp_path: Path) -> None:
-    """Once for each file, however many days it is played on."""
+    """Each file is reported once, however many days it is played on."""
     (tmp_path / CONTEST).write_text('[[tournaments]]\nfile = "cup.toml"\nstart = 2026-01-01T00:00:00Z\nevery = "day"\n')
     text = 'game = "q"\nformat = "roundrobin"\nentrants = ["house:dag", "house:dag"]\n[scoring]\nlate_bye = 0.5\n'
     (tmp_path / "cup.toml").write_text(text)

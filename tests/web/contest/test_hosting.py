@@ -1,4 +1,4 @@
-"""A contest while it is hosted: what comes each day."""
+"""A contest while it is hosted: tournaments that come each day."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from referee.web.submissions.store import Store
 
 
 class Calendar:
-    """Has the place of datetime: a time of day that a test tells."""
+    """Stand-in for datetime with a time of day that a test sets."""
 
     at = datetime.now(UTC)
 
@@ -30,7 +30,7 @@ class Calendar:
 
 @pytest.fixture
 def daily(tmp_path: Path) -> Iterator[tuple[Clock, HostedContest]]:
-    """Return a contest whose tournament is played each day, from an hour from now on, and its clock."""
+    """Return a contest whose tournament is played daily, from an hour from now on, and its clock."""
     write_example(tmp_path)
     start = datetime.now(UTC) + timedelta(hours=1)
     text = f'[[tournaments]]\nfile = "cup.toml"\nevery = "day"\nstart = {start.isoformat(timespec="seconds")}'
@@ -44,7 +44,7 @@ def daily(tmp_path: Path) -> Iterator[tuple[Clock, HostedContest]]:
 def test_the_next_day_s_tournament_is_announced_when_its_time_has_come(
     daily: tuple[Clock, HostedContest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the first page, with an address of its own, and once."""
+    """It is on the first page once, with an address of its own."""
     clock, hosted = daily
     monkeypatch.setattr(hosting, "datetime", Calendar)
     hosted.begin()

@@ -1,4 +1,4 @@
-"""What those who are signed in are told of while they look on."""
+"""Events for signed-in people who follow a page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ from ..submissions.receptions import archive
 
 
 class Checking:
-    """A contest whose authors look on at the queue of checks.
+    """A contest whose authors follow the queue of checks.
 
     Args:
         folder: an empty one.
@@ -44,7 +44,7 @@ class Checking:
         return visitor
 
     def told(self, visitor: Visitor) -> bool:
-        """Tell whether somebody is told that something has changed."""
+        """Return whether a person got an event."""
         visitor.events()
         self.clock.pump([0.5] * 3)
         return bool(visitor.events())
@@ -67,7 +67,7 @@ def checking(tmp_path: Path) -> Iterator[Checking]:
 
 
 def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
-    """As that of another ends before it; what comes after it is not told, nor what does not concern it."""
+    """An author gets an event when an earlier check ends, and none for later ones."""
     ada, bob = checking.follow(SiteRole.AUTHOR, "ada"), checking.follow(SiteRole.AUTHOR, "bob")
     checking.hand_in("carl")
     assert [checking.told(person) for person in (ada, bob)] == [False, False]

@@ -1,4 +1,4 @@
-"""Who becomes an author of a contest by signing up."""
+"""Signing up as an author of a contest."""
 
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
@@ -27,7 +27,7 @@ Office = Callable[[SignUp], NewAuthors]
 
 @pytest.fixture
 def intake(tmp_path: Path) -> Iterator[Intake]:
-    """Return that of the example, with the author ada and the organiser Ann; carl was an author once."""
+    """Return the example's authors: ada, the organiser Ann, and carl, who was an author once."""
     write_example(tmp_path)
     add_tokens(tmp_path / "authors.toml", ["ada"], may_renew=False)
     add_tokens(tmp_path / "organisers.toml", ["Ann"], may_renew=False)
@@ -39,13 +39,13 @@ def intake(tmp_path: Path) -> Iterator[Intake]:
 
 @pytest.fixture
 def office(intake: Intake, tmp_path: Path) -> Office:
-    """Return who makes authors, where the file says who may become one."""
+    """Return the sign-up of a contest whose file says who may join."""
     contest = read_contest(tmp_path, load())
     return lambda mode: NewAuthors(replace(contest, sign_up=mode), intake)
 
 
 def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus | None:
-    """Return why nobody was made an author; None: somebody was."""
+    """Return the reason of a refusal; None: somebody became an author."""
     try:
         office.sign_up(name, invitation)
     except RequestRefused as error:
@@ -54,7 +54,7 @@ def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus |
 
 
 def test_a_token_is_the_author_s(office: Office, intake: Intake) -> None:
-    """At once, and the organiser reads of it."""
+    """It works at once, and the organiser is notified."""
     token = office(SignUp.OPEN).sign_up("eve", "")
     assert intake.authors.find_name(token) == "eve"
     (action,) = intake.actions.newest()
@@ -62,7 +62,7 @@ def test_a_token_is_the_author_s(office: Office, intake: Intake) -> None:
 
 
 def test_an_invitation_is_one_that_holds(office: Office, intake: Intake, tmp_path: Path) -> None:
-    """It may be used again, until it is renewed; nobody else's token is one."""
+    """It may be used until it is renewed; another person's token is no invitation."""
     file = tmp_path / "invitations.toml"
     code = add_tokens(file, ["monday"], may_renew=False)["monday"]
     mine = office(SignUp.INVITATION).sign_up("eve", code)
@@ -94,19 +94,19 @@ BAD = [
 
 @pytest.mark.parametrize("name", TAKEN + BAD)
 def test_names_are_plain_and_of_one(office: Office, intake: Intake, name: str) -> None:
-    """None that an author, an organiser, a house player or an entrant has, or had, or that looks like it."""
+    """A name must not be that of an author, organiser, house player or entrant, past or present, nor look like it."""
     assert refusal(office(SignUp.OPEN), name) is HTTPStatus.CONFLICT
     assert (intake.authors.names(), intake.actions.newest()) == (["ada"], [])
 
 
 def test_authors_are_bounded(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Organisers let in more."""
+    """An organiser can let in more."""
     monkeypatch.setattr(new_authors, "MOST_AUTHORS", 2)
     assert [refusal(office(SignUp.OPEN), name) for name in ("eve", "fay")] == [None, HTTPStatus.CONFLICT]
 
 
 def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever signs up by the same name just then."""
+    """This also holds if two people sign up with one name at the same time."""
     monkeypatch.setattr(intake.authors, "names", list)
     before = intake.authors.find_hash("ada")
     assert refusal(office(SignUp.OPEN), "ada") is HTTPStatus.CONFLICT
@@ -114,7 +114,7 @@ def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypat
 
 
 def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
-    """What somebody has handed in is nobody else's."""
+    """Versions that were handed in stay with their author."""
     organising = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0, lambda _: None)
     token = office(SignUp.OPEN).sign_up("eve", "")
     intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")

@@ -1,10 +1,10 @@
-"""What an organiser is told while a contest is hosted."""
+"""Notes for the organiser while a contest is hosted."""
 
 from referee.web.contest.hosting import note_and_say
 
 
 def test_what_happens_is_told_in_words() -> None:
-    """Facts that are not known are left out, and whether something is so is told by yes and no."""
+    """Unknown facts are left out, and flags become yes and no."""
     noted: list[tuple[str, dict[str, object]]] = []
     said: list[str] = []
     take = note_and_say(lambda event, /, **facts: noted.append((event, facts)), said.append)

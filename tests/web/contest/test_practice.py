@@ -1,4 +1,4 @@
-"""When practice matches are played, and what comes of them; their processes are stand-ins."""
+"""Practice matches: when they are played, and their results; their processes are stand-ins."""
 
 import shutil
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from .practice_scene import PracticeScene, StandInMatch
 
 
 def test_a_match_is_played_by_the_rules_of_a_tournament(scene: PracticeScene) -> None:
-    """With its seats, time and limits; and it is over when its record is."""
+    """It has the tournament's seats, time and limits, and is over when its record is."""
     scene.ask("league", opponent="1")
     match = scene.begun()
     players = [str(scene.store.player_folder("ada", number)) for number in (2, 1, 1)]
@@ -40,7 +40,7 @@ def test_a_match_is_played_by_the_rules_of_a_tournament(scene: PracticeScene) ->
 
 
 def test_rated_matches_go_first(scene: PracticeScene) -> None:
-    """One is not begun while they take all cores, and stopped when they do; it goes on from its record."""
+    """No practice match begins while they take all cores, and one is stopped then; it continues from its record."""
     scene.ask()
     scene.rated = 2
     scene.look(2 * CALM_LOOKS)
@@ -60,7 +60,7 @@ def test_rated_matches_go_first(scene: PracticeScene) -> None:
 
 
 def test_what_waits_too_long_is_given_up(scene: PracticeScene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though rated matches take all cores meanwhile; a person is waited for as long as nobody is at the seat."""
+    """This holds even if rated matches take all cores. For a person, it waits as long as nobody is at the seat."""
     scene.rated = 2
     scene.ask("league", None, "house:greedy")
     scene.look()
@@ -84,7 +84,10 @@ TROUBLES: dict[str, tuple[Callable[[PracticeScene, StandInMatch], None], str]] =
 
 
 def test_no_tournament_is_waited_for_that_is_not_played(scene: PracticeScene) -> None:
-    """While none is, a match begins at the next look, and so does the one after it; with one, after some calm."""
+    """Without a tournament, a match begins at the next look, and so does the next one.
+
+    With one, after some quiet time.
+    """
     scene.rated = None
     scene.ask()
     scene.ask()
@@ -105,7 +108,7 @@ def test_no_tournament_is_waited_for_that_is_not_played(scene: PracticeScene) ->
 def test_what_was_not_played_is_told(
     scene: PracticeScene, happens: Callable[[PracticeScene, StandInMatch], None], told: str
 ) -> None:
-    """To its author, and the next one has its turn."""
+    """Its author is told why, and the next one has its turn."""
     scene.ask()
     scene.ask()
     happens(scene, scene.begun())
@@ -118,7 +121,7 @@ def test_what_was_not_played_is_told(
 
 
 def test_a_host_goes_on_with_what_another_left(scene: PracticeScene) -> None:
-    """Stopped or killed: what was over is not played again, and what takes hosts down is given up."""
+    """Stopped or killed: finished matches are not played again, and a match that crashes hosts is given up."""
     scene.ask()
     scene.begun()
     scene.close()
@@ -143,7 +146,7 @@ def test_a_host_goes_on_with_what_another_left(scene: PracticeScene) -> None:
 
 
 def test_an_author_plays_in_person(scene: PracticeScene) -> None:
-    """Once there, and with time to think; the process is given the seat's socket, and goes on from its record."""
+    """The match begins when the author is there, with time to think. Its process gets the seat's socket."""
     scene.ask("league", None, "house:greedy")
     scene.look(2 * CALM_LOOKS)
     assert scene.practice.waiting() == [(scene.first(), "begins when ada takes the seat")]
@@ -171,7 +174,7 @@ def test_an_author_plays_in_person(scene: PracticeScene) -> None:
 
 
 def test_persons_play_beside_programs_and_each_other(scene: PracticeScene) -> None:
-    """As many as cores are free, each at one table; rated matches take the core of one of them at a time."""
+    """As many as cores are free, each at one table; rated matches take one core at a time away."""
     for author, number in (("ada", "1"), ("ada", "2"), ("bob", "1"), ("cyd", "1")):
         scene.ask_in_person(author, number)
     scene.ask()
@@ -187,7 +190,7 @@ def test_persons_play_beside_programs_and_each_other(scene: PracticeScene) -> No
 
 
 def test_who_does_not_come_is_not_waited_for(scene: PracticeScene) -> None:
-    """Neither before the match, nor in it: that ends for good."""
+    """Neither before the match, nor during it: then it ends for good."""
     visitor = scene.ask_in_person()
     visitor.abortConnection()
     scene.clock.advance(AWAY_S)
@@ -205,13 +208,12 @@ def test_who_does_not_come_is_not_waited_for(scene: PracticeScene) -> None:
 
 
 def test_a_seat_is_where_a_person_plays(scene: PracticeScene) -> None:
-    """Not where a program does."""
+    """A program's seat has none."""
     scene.ask()
     assert [scene.practice.seat("ada", number) for number in ("1", "2", "x")] == [None] * 3
 
 
 def test_a_disk_that_fails_stops_nothing(scene: PracticeScene) -> None:
-    """The match is tried again."""
     scene.ask()
     shutil.rmtree(scene.contest.folder / "logs/practice/ada")
     scene.look(CALM_LOOKS)
@@ -231,14 +233,14 @@ REFUSED = {
 
 @pytest.mark.parametrize(("asked", "told"), REFUSED.values(), ids=REFUSED)
 def test_what_can_not_be_played_is_refused(scene: PracticeScene, asked: dict[str, Any], told: str) -> None:
-    """And nothing is kept of it."""
+    """And nothing is kept."""
     with pytest.raises(ChallengeRefused, match=told):
         scene.ask(**asked)
     assert scene.practice.challenges("ada") == []
 
 
 def test_only_where_the_organiser_allows_it(scene: PracticeScene) -> None:
-    """What was asked for before is told as not played."""
+    """Requests from before are reported as not played."""
     scene.ask()
     scene.close()
     scene.contest = replace(scene.contest, practice=False)
@@ -249,7 +251,7 @@ def test_only_where_the_organiser_allows_it(scene: PracticeScene) -> None:
 
 
 def test_who_leaves_the_table_ends_the_match(scene: PracticeScene) -> None:
-    """Before it begins, and in the middle; who signs out only leaves the seat, and nothing ends twice."""
+    """Before it begins, and during it. Signing out only leaves the seat, and nothing ends twice."""
     first: Any = scene.ask_in_person()
     scene.practice.give_up("ada", "1")
     assert b"ada has left the table" in scene.seat().snapshot(), "at once"
@@ -272,7 +274,7 @@ def test_who_leaves_the_table_ends_the_match(scene: PracticeScene) -> None:
 
 
 def test_deadlines_are_told(scene: PracticeScene) -> None:
-    """Of a seat that nobody takes, of a core that is not free, and of a match that is played."""
+    """Of a seat that nobody takes, of a core that is not free, and of a running match."""
 
     def _left_s() -> float:
         return (scene.practice.until(scene.first()) - datetime.now(UTC)).total_seconds()

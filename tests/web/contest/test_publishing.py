@@ -1,4 +1,4 @@
-"""What the first page of a contest tells of a tournament."""
+"""A tournament on the first page of a contest."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def entry(number: int, **changed: object) -> dict[str, object]:
 def test_last_results_are_told(
     tmp_path: Path, changed: dict[str, object], disregarded: dict[str, str], result: str
 ) -> None:
-    """The latest first, with their replays where there are any, and what a ruling has made of them."""
+    """The latest comes first. Each has its replay if there is one, and the effect of a ruling."""
     write_example(tmp_path)
     (scheduled, _) = read_contest(tmp_path, load()).tournaments
     folder = scheduled.plan.run_settings.folder

@@ -1,4 +1,4 @@
-"""What waits and why, what comes next, and what each person is shown of it."""
+"""The queue: what waits and why, what comes next, and what each person sees of it."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ SOON = "as soon as a table"
 
 
 def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
-    """The one that is made now is the first, and it is known when each is over, or begins, at the latest."""
+    """The running check comes first, and each has the latest time at which it ends or begins."""
     store = Store(tmp_path)
     checks = CheckQueue(Clock(), store, str, lambda *_, **__: None, ())
     for author in ("ada", "bob", "carl"):
@@ -101,7 +101,7 @@ def test_a_tournament_says_what_it_waits_for(run: TournamentRun, state: RunState
 
 
 def test_after_a_fault_it_is_known_when_it_is_begun_again(run: TournamentRun) -> None:
-    """As long as nobody stops it; what is played or over does not wait."""
+    """Unless somebody stops it. A tournament that is played or over does not wait."""
     run.state = RunState.INTERRUPTED
     (line,) = waiting_tournaments([run])
     assert line.until is not None
@@ -117,13 +117,13 @@ def line(author: str | None, what: str) -> QueueLine:
 
 @pytest.mark.parametrize("person", PEOPLE)
 def test_each_is_shown_what_is_its_own(person: Person) -> None:
-    """In the order of the queue, as on the page that shows it."""
+    """In the order of the queue, as on its page."""
     lines = [line("ada", "1"), line(None, "2"), line("bob", "3"), line("ada", "4"), line(None, "5")]
     assert RecentQueue(lambda: lines, Clock().seconds).show(person) == select_lines(person, lines)
 
 
 def test_it_is_looked_up_once_for_all() -> None:
-    """And again by the time they are told of changes next."""
+    """It is computed again when the next change is sent."""
     clock, looks = Clock(), list[int]()
 
     def look_up() -> list[QueueLine]:
@@ -161,7 +161,7 @@ def report_of(stage: Stage) -> TournamentReport:
 def test_it_is_said_why_nothing_begins(
     run: TournamentRun, state: RunState, why: str, at: str | None
 ) -> None:  # a fixture
-    """In a sentence, with the time of day where there is one; of what is over, nothing is said."""
+    """A sentence has the reason, with the time of day if there is one; finished tournaments have none."""
     if state is not RunState.WAITING:
         run.stop()
     run.state = state
@@ -173,7 +173,7 @@ def test_it_is_said_why_nothing_begins(
 
 
 def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None:  # a fixture
-    """Those that may be played and are not; where all of them are played, what the next ones follow from."""
+    """Those that may be played and are not; if all are being played, what the next ones depend on."""
     run.stop()
     run.state = RunState.RUNNING
     stage = Stage(spec(20, "roundrobin"), tmp_path / "robin")
@@ -198,7 +198,7 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
 
 
 def test_an_author_is_told_what_its_program_plays_next(run: TournamentRun) -> None:
-    """In each tournament that it is in: when that begins, or that pairings are made; nothing of one that is over."""
+    """For each of its tournaments: when it begins, or that pairings are made; none for one that is over."""
     name = run.scheduled.plan.spec.entrants[0].name
     (coming,) = list_next(name, [run], lambda _: None)
     assert (coming.tournament, coming.at, coming.why) == ("cup", START.isoformat(), "It begins at a set time:")
@@ -222,7 +222,7 @@ def test_an_author_is_told_what_its_program_plays_next(run: TournamentRun) -> No
 def test_rated_matches_wait(
     run: TournamentRun, tmp_path: Path, state: RunState, why: str | None, waits: object
 ) -> None:  # a fixture
-    """One line for each player, an author's own all and first; none for a match that is played, or without a report."""
+    """One line for each player, an author's own first and complete; none for a running match, or without a report."""
     run.stop()
     run.state = state
     stage = Stage(spec(8, "roundrobin"), tmp_path / "robin")

@@ -1,4 +1,4 @@
-"""The seat of an author who plays in person: what its page is told before, while and after the match is played."""
+"""The seat of an author who plays in person: the states of its page before, during and after the match."""
 
 import socket
 from typing import Any
@@ -40,7 +40,7 @@ ACT = Act(what="touch", turn=3, at=0, option="pass")
 
 
 class House:
-    """All seats, and the match that is played at ada's.
+    """All seats, and the match at ada's.
 
     Args:
         patch: undone after the test.
@@ -62,11 +62,11 @@ class House:
         link.makeConnection(self.transport)
 
     def begin(self) -> None:
-        """Begin to play, or go on."""
+        """Begin to play, or continue."""
         self.seat.invite().close()
 
     def tell(self, state: PageState) -> None:
-        """Tell what the page is to show, as the match's process does."""
+        """Send the page's state, as the match's process does."""
         self._link.dataReceived(msgspec.json.encode(state) + b"\n")
 
     def end(self) -> None:
@@ -91,7 +91,7 @@ def house(monkeypatch: pytest.MonkeyPatch) -> House:
 
 
 def test_from_the_first_wait_to_the_end(house: House) -> None:
-    """Each state is newer than the one before, whichever process tells it, and only the last one says that it is."""
+    """Each state is newer than the one before, from whichever process, and only the last one is final."""
     states = [house.state()]
     for step in (
         house.begin,
@@ -122,7 +122,7 @@ def test_an_end_that_no_process_has_told(house: House, trouble: str | None, told
 
 
 def test_the_clock_runs_on(house: House) -> None:
-    """Who comes later is told the time that is left by then."""
+    """A page that comes later shows the time that is left then."""
     house.begin()
     house.tell(SHOWN)
     visitor: Any = Visitor()
@@ -134,7 +134,7 @@ def test_the_clock_runs_on(house: House) -> None:
 
 
 def test_what_is_done_goes_to_the_match(house: House) -> None:
-    """While there is one, and it takes what it is given."""
+    """While there is one, and it accepts the action."""
     house.seat.do(ACT)
     house.begin()
     house.seat.do(ACT)
@@ -149,7 +149,10 @@ def test_what_is_done_goes_to_the_match(house: House) -> None:
 
 
 def test_who_is_there(house: House) -> None:
-    """Who is cut after a while comes back if still signed in; a seat that is over is forgotten once nobody looks on."""
+    """A page that is cut after a while may return if still signed in.
+
+    A finished seat is dropped once no page follows it.
+    """
     house.clock.advance(7)
     assert house.seat.away_s == 7
     first: Any = Visitor()

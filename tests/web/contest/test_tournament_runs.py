@@ -1,4 +1,4 @@
-"""The processes in which a contest's tournaments are played, and the reports of what they play."""
+"""The processes that play a contest's tournaments, and the reports of these."""
 
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ from referee.web.live import LiveTables
 from .runs import Reactor
 
 IN_BACKGROUND = """trap "" INT; echo '{"event": "tournament-begun", "played": 7}'; exec tail -f /dev/null"""
-"""Plays for ever, and ignores SIGINT, as what a script starts in the background does."""
+"""Plays for ever, and ignores SIGINT, as a process that a script starts in the background."""
 OPENED = """echo '{"event": "match-opened", "match": "a", "names": ["x", "y"], "round": 1, "table": 1}'; """
 HOST = '{"name": "host1", "state": "plays", "tables": 2, "matches": ["a"], "silent_s": 3600.0, "lag_ms": 1.5}'
 TOLD = f"""echo '{{"event": "processes-seen", "processes": [{HOST}]}}'; exec tail -f /dev/null"""
@@ -32,7 +32,7 @@ def nothing(*_: object, **__: object) -> None:
 
 
 def test_a_run_stops_that_was_started_in_the_background(tmp_path: Path) -> None:
-    """And without the folder of its records, too."""
+    """Even without the folder of its records."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", IN_BACKGROUND)
@@ -50,7 +50,7 @@ def test_a_run_stops_that_was_started_in_the_background(tmp_path: Path) -> None:
 
 
 def test_matches_of_all_tournaments_are_counted(tmp_path: Path) -> None:
-    """Until they are over, or the process is that played them; whether others may follow is told, too."""
+    """Until they are over, or their process is. Whether others may follow is shown, too."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor = Reactor()
@@ -68,7 +68,7 @@ def test_matches_of_all_tournaments_are_counted(tmp_path: Path) -> None:
 
 
 def test_organisers_see_what_plays(tmp_path: Path) -> None:
-    """As long as its tournament is played, and when it was heard of last."""
+    """While its tournament is played, with the time of its last sign of life."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
@@ -86,7 +86,7 @@ def test_organisers_see_what_plays(tmp_path: Path) -> None:
 
 
 def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) -> None:
-    """Such as the one that stops it for good, of which a tournament that has not begun knows nothing."""
+    """The ruling that stops it for good is an example; a tournament that has not begun does not need the run."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/true",)
@@ -121,7 +121,7 @@ def state_of(run: TournamentRun) -> RunState:
 
 @pytest.mark.parametrize("start", [None, datetime(2999, 1, 1, tzinfo=UTC)])
 def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, start: datetime | None) -> None:
-    """It is no fault of the organiser's file, before its time as well; the host takes it up once it is left alone."""
+    """That is no mistake of the file, even before its time. The host takes it up when the terminal has finished."""
     reactor, run = run_of(tmp_path, 0, ("/bin/true",), start=start)
     run.folder.mkdir(parents=True)
     with lock(run.folder):
@@ -143,7 +143,7 @@ def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, 
 
 @pytest.mark.parametrize("state", [RunState.WAITING, RunState.PAUSED, RunState.FAILED, RunState.INTERRUPTED])
 def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path, state: RunState) -> None:
-    """Whatever it waits for; what the organiser has paused is paused again afterwards."""
+    """Whatever it waits for. A tournament that the organiser had paused is paused again afterwards."""
     status = {RunState.FAILED: 2, RunState.INTERRUPTED: 1}.get(state)
     start = datetime(2999, 1, 1, tzinfo=UTC) if state is RunState.WAITING else None
     reactor, run = run_of(tmp_path, 0, ("/bin/sh", "-c", f"exit {status}"), start=start)
@@ -167,7 +167,7 @@ def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path
 
 
 def test_a_tournament_that_waits_shows_who_is_in_it_by_now(tmp_path: Path) -> None:
-    """As a program passes its check, and as the organiser changes the file; one that is wrong changes nothing."""
+    """It changes when a program passes its check, and when the organiser changes the file, unless the file is wrong."""
     write_example(tmp_path)
     text = 'game = "quincy"\nentrants_from = "submissions"\nentrants = ["house:greedy", "house:random"]\n'
     (tmp_path / "cup.toml").write_text(text + '[format]\nname = "roundrobin"\n')
@@ -200,7 +200,7 @@ def test_a_tournament_that_waits_shows_who_is_in_it_by_now(tmp_path: Path) -> No
 
 
 def test_the_last_report_of_a_tournament_does_not_wait(tmp_path: Path) -> None:
-    """While it is played, a report leaves time for matches; once it is over, its last one is made at once."""
+    """While it is played, reports leave time for matches; once it is over, the last one is made at once."""
     record, over = tmp_path / "cup.jsonl", set[str]()
     record.write_text("line\n")
     reactor = Reactor()
@@ -221,7 +221,7 @@ def test_the_last_report_of_a_tournament_does_not_wait(tmp_path: Path) -> None:
 
 
 def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:
-    """Neither at the records after its time, nor once the report is made that was being made."""
+    """Neither at the records after its time, nor after the report that is being made."""
     record = tmp_path / "cup.jsonl"
     record.write_text("line\n")
     reactor = Reactor()

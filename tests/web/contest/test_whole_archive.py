@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_is_packed_is_what_there_is(folder: Path) -> None:
-    """Under the folder's own name; links stay links."""
+    """It has the folder's own name, and links stay links."""
     (folder / "key.pem").write_text("private")
     with tarfile.open(fileobj=BytesIO(b"".join(archive_folder(folder, [folder / "key.pem"])))) as archive:
         packed = {member.name: member for member in archive}
@@ -39,7 +39,7 @@ def test_what_is_packed_is_what_there_is(folder: Path) -> None:
 
 
 def test_what_changes_meanwhile_does_no_harm(folder: Path) -> None:
-    """A file that grows is cut off where it was, one that shrinks is filled up, one that goes away is left out."""
+    """A file that grows is cut off, one that shrinks is filled up, and one that disappears is left out."""
     grows, shrinks = folder / "logs" / "511.txt", folder / "logs" / "300000.txt"
     parts = []
     for part in archive_folder(folder):

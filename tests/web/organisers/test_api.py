@@ -1,4 +1,4 @@
-"""What organisers do by programs."""
+"""Organisers' actions by programs."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def asked(contest: TestSite, path: str, body: Any, content_type: str = "applicat
 
 
 def test_actions_are_those_of_the_pages(contest: TestSite) -> None:
-    """In the name of who has the token; a new token is told once, and what is refused has a reason."""
+    """They are in the name of the token's owner. A new token is shown once, and a refusal has a reason."""
     for path, body in (
         ("tournaments/cup/start", {}),
         ("tournaments/cup/pause", {}),
@@ -45,7 +45,7 @@ def test_actions_are_those_of_the_pages(contest: TestSite) -> None:
 
 
 def test_a_session_does_nothing_there(contest: TestSite) -> None:
-    """A page elsewhere could have a browser send it along; nor does a form, nor a body that says something else."""
+    """Another site's page could make a browser send it. A form is refused, too, and so is another type of body."""
     ann = contest.signed_in("ann")
     body = msgspec.json.encode(RULING)
     path = f"{HOME}/tournaments/cup/rule"

@@ -1,4 +1,4 @@
-"""What an organiser sees and does, in a browser without script."""
+"""An organiser's pages and actions, in a browser without scripts."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str
 
 
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
-    """Through forms, each with its token."""
+    """By forms, each with its token."""
     ann = contest.signed_in("ann")
     place = "/organiser/tournaments/cup"
     assert ann.fill_in("/organiser", f"{place}/start").headers["location"] == "/organiser"
@@ -60,7 +60,7 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
 
 
 def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are open, then the last that have ended, with who played; what is typed may be another one."""
+    """Open matches, then the last ones that ended, with their players; any other name can be typed."""
     ended = [match(number, 1, [0, 1], ["bob", PAYLOAD]) for number in range(1, 103)]
     monkeypatch.setattr("tests.web.sites.REPORT", replace(REPORT, entries=ended))
     shown = contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.decode()
@@ -72,7 +72,7 @@ def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.M
 
 
 def test_what_is_refused_is_told(contest: TestSite) -> None:
-    """On the page of the tournament."""
+    """The tournament's page says why."""
     ann = contest.signed_in("ann")
     contest.organisers.is_refusing = True
     answer = ann.fill_in("/organiser", "/organiser/tournaments/cup/pause")
@@ -82,7 +82,7 @@ def test_what_is_refused_is_told(contest: TestSite) -> None:
 
 
 def test_a_token_is_shown_once(contest: TestSite) -> None:
-    """In the answer that makes it, which nobody keeps, and in no address."""
+    """It is in the answer that makes it, which nobody stores, and in no address."""
     ann = contest.signed_in("ann")
     shown = ann.fill_in("/organiser/authors", "/organiser/authors", name=PAYLOAD)
     assert (shown.status, shown.headers["cache-control"], b"token" * 9 in shown.body) == (200, "no-store", True)
@@ -92,7 +92,7 @@ def test_a_token_is_shown_once(contest: TestSite) -> None:
 
 
 def test_an_author_is_shut_out(contest: TestSite) -> None:
-    """By a button of its own; whoever is nobody can't be."""
+    """By a button of its own; an unknown author can't be."""
     ann = contest.signed_in("ann")
     place = "/organiser/authors"
     assert ann.fill_in(place, f"{place}/shut-out", name="eve").headers["location"] == place
@@ -102,7 +102,7 @@ def test_an_author_is_shut_out(contest: TestSite) -> None:
 
 
 def test_everything_is_one_file(contest: TestSite) -> None:
-    """Part by part, and to the last of them."""
+    """It comes in parts, down to the last one."""
     ann = contest.signed_in("ann")
     answer = ann.ask("GET", "/organiser/contest.tar")
     assert (answer.body, answer.headers["content-type"]) == (b"ab", "application/x-tar")
@@ -125,7 +125,7 @@ def test_a_session_over_tls_is_for_tls_alone(contest: TestSite) -> None:
 
 
 def test_signing_in_renews_and_signing_out_ends(contest: TestSite) -> None:
-    """What somebody else has set is worth nothing afterwards; what was copied ends with its session."""
+    """A cookie that somebody else had set is worthless afterwards; a copy ends with its session."""
     ann = contest.visitor()
     ann.cookies["session"] = "chosen"
     ann.sign_in(contest.tokens["ann"])

@@ -1,4 +1,4 @@
-"""A move chosen place by place: everything legal can be chosen, nothing else, and all of it be taken back."""
+"""A move chosen place by place: every legal move can be chosen, no other one, and each step can be taken back."""
 
 from random import Random
 from typing import Any
@@ -24,7 +24,7 @@ def _after(game: Game[Any, Any, Any], moves: int, source: Random) -> Any:
 
 
 def _chosen(game: Game[Any, Any, Any], state: Any, source: Random) -> Choosing:
-    """Choose at random until there is a move to hand in and chance has it, or nothing more to choose."""
+    """Choose at random until there is a move and chance wants it, or nothing is left to choose."""
     choosing = Choosing(game, state)
     while choosing.options and (choosing.move is None or source.random() < 0.6):
         choosing.touch(source.choice(choosing.options))
@@ -33,7 +33,7 @@ def _chosen(game: Game[Any, Any, Any], state: Any, source: Random) -> Choosing:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_whatever_is_chosen_becomes_a_legal_move(name: str) -> None:
-    """There is always something to choose, until there is a move; and the game plays it."""
+    """There is always a choice until there is a move, and the game plays that move."""
     game, source = GAMES[name], Random(name)
     state = _after(game, 0, source)
     for _ in range(40):
@@ -45,7 +45,7 @@ def test_whatever_is_chosen_becomes_a_legal_move(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_all_that_was_chosen_can_be_taken_back(name: str) -> None:
-    """Each step back offers what was offered there, down to the beginning, where another one does nothing."""
+    """Each step back offers the earlier choices, down to the beginning, where another step does nothing."""
     game, source = GAMES[name], Random(name)
     for moves in range(12):
         state = _after(game, moves, source)
@@ -63,7 +63,7 @@ def test_all_that_was_chosen_can_be_taken_back(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_every_legal_move_can_be_chosen(name: str) -> None:
-    """The ways of choosing lead to all moves that are listed."""
+    """The ways of choosing lead to all listed moves."""
     game = GAMES[name]
     state = _after(game, 2, Random(name))
     moves: set[str] = set()
@@ -80,7 +80,7 @@ def test_every_legal_move_can_be_chosen(name: str) -> None:
 
 
 def test_another_choice_takes_the_place_of_the_last_one() -> None:
-    """Who touches another domino means that one; a square that neither can take changes nothing."""
+    """Touching another domino selects that one; a square that neither fits changes nothing."""
     game = GAMES["quincy"]
     choosing = Choosing(game, _after(game, 4, Random(1)))
     first, second = choosing.options[:2]
@@ -94,7 +94,7 @@ def test_another_choice_takes_the_place_of_the_last_one() -> None:
 
 @pytest.mark.parametrize("name", ["q", "quincy", "quadominos"])
 def test_a_seat_is_shown_no_other_hand(name: str) -> None:
-    """Drawn for a seat, states that differ in the other hands alone are one drawing; drawn for all, they are not."""
+    """Drawn for a seat, states that differ only in the other hands look the same; drawn for all, they do not."""
     game, source = GAMES[name], Random(name)
     state = _after(game, 6, source)
     other = msgspec.structs.replace(
@@ -107,7 +107,7 @@ def test_a_seat_is_shown_no_other_hand(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_what_can_be_touched_first_is_in_the_drawing(name: str) -> None:
-    """Tiles and squares have their places there; what has none is a word, for a button."""
+    """Tiles and squares have their places there; everything else is a word, for a button."""
     game, source = GAMES[name], Random(name)
     state = _after(game, 5, source)
     if game.outcome(state) is None and name in {"q", "quincy", "quincala", "quadominos"}:

@@ -1,4 +1,4 @@
-"""The page of a person's seat: who is answered, what the page is told, and what it may do."""
+"""The page of a person's seat: who gets an answer, the page's state, and its actions."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ HOST = f"127.0.0.1:{PORT}"
 
 
 class Table:
-    """Two persons at Quincy, of whom the first is asked, and what they handed in."""
+    """Two persons at Quincy, of whom the first is asked, and the moves that they handed in."""
 
     def __init__(self) -> None:
         clock = Clock()
@@ -37,7 +37,7 @@ class Table:
         self._site = Visitors(guard, clock, lambda *_: NO_BODY)
 
     def ask(self, method: str, path: str, host: str = HOST) -> tuple[int, str, bytes]:
-        """Return status, head and body of an answer; TOKEN in the path is that of ada."""
+        """Return status, head and body of an answer; TOKEN in the path is ada's."""
         transport = StringTransport(peerAddress=PEER)
         channel = self._site.buildProtocol(PEER)
         channel.makeConnection(transport)
@@ -47,7 +47,7 @@ class Table:
         return int(head.split()[1]), head.decode().lower(), body
 
     def state(self, what: str, **arguments: object) -> PageState:
-        """Do something on ada's page, and return what it then shows."""
+        """Act on ada's page, and return its next state."""
         query = "&".join(f"{name}={value}".replace(" ", "%20") for name, value in arguments.items())
         return msgspec.json.decode(self.ask("POST", f"/TOKEN/{what}?{query}")[2], type=PageState)
 
@@ -74,7 +74,7 @@ class Table:
     ],
 )
 def test_who_is_answered(method: str, path: str, host: str, status: int) -> None:
-    """Only who has the token, and has not been led here under another name; the others get an empty answer."""
+    """Only a request with the token, under the server's own name; all others get an empty answer."""
     found, head, body = Table().ask(method, path, host)
     assert found == status
     assert (body == b"") == (status != 200)
@@ -83,7 +83,7 @@ def test_who_is_answered(method: str, path: str, host: str, status: int) -> None
 
 
 def test_the_page_asks_nobody_but_its_own_server() -> None:
-    """Its policy allows its one script, its one style and its own server, without exceptions."""
+    """Its policy allows only its script, its style and its own server."""
     body = Table().ask("GET", "/TOKEN/")[2].decode()
     policy = body.partition('http-equiv="Content-Security-Policy" content="')[2].partition('"')[0]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -92,7 +92,7 @@ def test_the_page_asks_nobody_but_its_own_server() -> None:
 
 
 def test_a_move_is_chosen_and_taken_back() -> None:
-    """Each answer is how the page then stands; a page that was not the newest changes nothing."""
+    """Each answer is the page's new state; an outdated page changes nothing."""
     table = Table()
     start = table.state("undo", turn=1, at=0)
     assert (start.asked, start.touched, start.ready, start.names) == (True, (), False, ("ada", "bob"))
@@ -106,7 +106,7 @@ def test_a_move_is_chosen_and_taken_back() -> None:
 
 
 def test_nobody_else_is_asked_or_shown_the_hand() -> None:
-    """Of two persons each is told its own hand alone, and who is to move."""
+    """Each of two persons sees only the own hand, and who is to move."""
     table = Table()
     ada, bob = (local.view.state() for local in table.pages.values())
     hands = [{"{}|{}".format(*domino) for domino in GAME.view(seat.position, seat.seat).hand} for seat in table.seats]

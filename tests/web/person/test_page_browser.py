@@ -21,9 +21,9 @@ from ...pages.browser import Page, start_browser
 from ...warm import run
 
 BY_HAND = 5
-"""So many times a person's pointer or keyboard is used, which takes long; the rest of the match the page's own do."""
+"""Number of uses of a person's pointer or keyboard, which are slow; functions of the page play the rest."""
 WAIT_S = 240
-"""For the rest of a match on a busy machine."""
+"""Time for the rest of a match on a busy machine."""
 SHORT = {
     "q": (),
     "quincy": (),
@@ -54,12 +54,12 @@ LOOK = f"""
     const observer = new MutationObserver(() => look() && observer.disconnect());
     if (!look()) observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
 """
-"""Waits until there is something new for one person to know; returns what, and what to touch next."""
+"""Waits for a new state of one person's page; returns it, and the next thing to touch."""
 STUCK = """
     const { activeElement, body, visibilityState } = document;
     return [visibilityState, document.hasFocus(), body.className, body.innerText, activeElement.outerHTML.slice(0, 99)];
 """
-"""What there is to know of a page that shows nothing new."""
+"""The state of a page with nothing new."""
 GO_ON = f"""
     {NEXT}
     const byKeys = arguments[0];
@@ -76,7 +76,7 @@ GO_ON = f"""
     new MutationObserver(go).observe(document.body, {{ subtree: true, childList: true, attributes: true }});
     go();
 """
-"""Plays on as long as there is something to do; the Q game is passed, for it would last long."""
+"""Plays as long as there is something to do; the Q game is passed, because it would take long."""
 
 
 class Tab:
@@ -103,7 +103,7 @@ class Tab:
         driver.get(link)
 
     def play(self) -> bool:
-        """Choose and hand in until it is the other's turn, or long enough; tell whether it is the other's."""
+        """Choose and hand in until it is the other's turn, or long enough; return whether it is the other's."""
         self._to_front()
         while self.acts < BY_HAND and (seen := self._look())["is"] == "asked":
             self.acts += 1
@@ -119,7 +119,7 @@ class Tab:
         self.page.run(GO_ON, self._by_keys)
 
     def reload(self) -> None:
-        """Load the page anew, as if the tab had been closed; it comes back to what it showed."""
+        """Load the page again, as if the tab had been closed; it shows the same state."""
         self._to_front()
         self._look()
         before, self._last = self.status, ""
@@ -129,13 +129,13 @@ class Tab:
         assert self.status == before
 
     def ending(self) -> str:
-        """Wait for the end, and return what is said of it."""
+        """Wait for the end, and return its text."""
         self._driver.switch_to.window(self._handle)
         self.page.wait_until("document.body.classList.contains('over')")
         return self.page.text("#status")
 
     def _to_front(self) -> None:
-        """Show the page, as to one who acts there; in a tab behind another one, a browser may put off what it does."""
+        """Show the page, as to a person who acts there; in a hidden tab a browser may postpone work."""
         self._driver.switch_to.window(self._handle)
         self._driver.execute_cdp_cmd("Page.bringToFront", {})
 
@@ -158,7 +158,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 @pytest.fixture(autouse=True)
 def close_tabs(browser: webdriver.Chrome) -> Iterator[None]:
-    """Close a test's tabs: pages of a contest ask for their host for as long as they are open."""
+    """Close a test's tabs, because pages of a contest ask for their host as long as they are open."""
     yield
     first, *others = browser.window_handles
     for handle in others:
@@ -171,7 +171,7 @@ def close_tabs(browser: webdriver.Chrome) -> Iterator[None]:
 
 @pytest.mark.parametrize("game", SHORT)
 def test_a_whole_match_by_clicks_and_by_keys(game: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """Both see the end, nothing complains, and the record is an ordinary one that holds."""
+    """Both see the end, there is no error, and the record is an ordinary one that holds."""
     command = [sys.executable, "-m", "referee", "play", game, "me:ada", "me:bob", "--no-open", "--seed", "11"]
     command += [*SHORT[game], "--logs", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as playing:
@@ -199,7 +199,7 @@ CUP = 'game = "quincy"\nentrants = ["house:greedy", "house:random"]\nsandbox = "
 
 
 class Author:
-    """Somebody at a contest's site.
+    """An author at a contest's site.
 
     Args:
         driver: of the browser.
@@ -219,7 +219,7 @@ class Author:
         self.follow("Practice")
 
     def return_to(self, site: str) -> None:
-        """Go on at a site whose host was started again: sessions outlive it."""
+        """Continue at a site whose host was restarted; sessions survive it."""
         self._driver.switch_to.new_window("tab")
         self._driver.get(f"{site}/author")
         self.follow("Practice")
@@ -237,7 +237,7 @@ class Author:
 
 @pytest.mark.long
 def test_an_author_plays_on_a_contests_site(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """By keys, through a kill of the host; afterwards the replay is shown, and the record holds."""
+    """By keys, through a kill of the host. Then the replay is shown, and the record holds."""
     (tmp_path / CONTEST).write_text(
         'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
     )

@@ -1,4 +1,4 @@
-"""A seat whose page another process has: what goes there, and what comes back."""
+"""A seat whose page is in another process: the messages there and back."""
 
 import socket
 from typing import Any
@@ -25,7 +25,7 @@ GAME = load().games["quincy"]
 
 
 class Wire:
-    """A person at Quincy who is asked, and the wire to where its page is."""
+    """A person at Quincy who is asked, and the wire to the page's process."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -44,12 +44,12 @@ class Wire:
         return [msgspec.json.decode(line, type=PageState) for line in lines]
 
     def act(self, what: str, at: int, option: str = "") -> None:
-        """Do something on the page."""
+        """Act on the page."""
         self.relay.lineReceived(msgspec.json.encode(Act(what=what, turn=1, at=at, option=option)))
 
 
 def test_what_is_done_on_the_page_is_shown_there() -> None:
-    """Many changes are told at once, and nothing without one."""
+    """Several changes are sent at once, and nothing without a change."""
     wire = Wire()
     (first,) = wire.told()
     assert (first.asked, first.touched, first.names) == (True, (), ("ada", "bob"))
@@ -64,7 +64,7 @@ def test_what_is_done_on_the_page_is_shown_there() -> None:
 
 
 def test_the_end_is_told_before_the_wire_is_cut() -> None:
-    """And waited for no longer than a moment; a wire that is cut before harms nobody."""
+    """The process waits only a moment for it; a wire that is cut earlier does no harm."""
     for heard in (True, False):
         wire = Wire()
         wire.seat.changed()
@@ -93,7 +93,7 @@ def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
 
 
 def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record that is gone on with has the players in the order of the lot, and their sockets come in another one."""
+    """A resumed record has the players in the order of the lot, and their sockets come in another one."""
     given = {"ada": 7, "bob": 8}
     spoken: dict[int, str] = {}
 

@@ -1,4 +1,4 @@
-"""A person's seat in the terminal, with what is typed coming out of a file; the records are ordinary ones."""
+"""A person's seat in the terminal, with input from a file; the records are ordinary ones."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from referee.cli.errors import FAILED, FINE, USAGE
 from ...warm import run
 
 TYPED = "2\n1\n\n"
-"""Choose the second, then the first of what follows, as far as there is any; and hand it in."""
+"""Input: choose the second option, then always the first, and hand the move in."""
 SHORT = {
     "q": (),
     "quincy": (),
@@ -20,7 +20,7 @@ SHORT = {
 
 @pytest.mark.parametrize("game", SHORT)
 def test_a_whole_match_is_played_by_numbers(game: str, tmp_path: Path) -> None:
-    """Every game comes to an end, in a record that holds, with nobody expelled."""
+    """Every game ends with a record that holds, and nobody is expelled."""
     command = ["play", game, "me:terminal", "house:random", *SHORT[game], "--seed", "7", "--logs", str(tmp_path)]
     done = run(command, stdin=TYPED.encode() * 400)
     assert done.returncode == FINE, done.stderr
@@ -30,7 +30,7 @@ def test_a_whole_match_is_played_by_numbers(game: str, tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_told_and_taken_back(tmp_path: Path) -> None:
-    """What is not one of the choices changes nothing; `u` takes back; the board and the help are shown on request."""
+    """Wrong input changes nothing; `u` takes back; the board and the help are shown on request."""
     typed = b"99\nx\n?\n2\nu\nb\n2\n\n" + TYPED.encode() * 40
     done = run(["play", "q", "me:terminal", "house:random", "--seed", "7", "--logs", str(tmp_path)], stdin=typed)
     assert done.returncode == FINE, done.stderr
@@ -44,7 +44,7 @@ def test_a_mistake_is_told_and_taken_back(tmp_path: Path) -> None:
 
 
 def test_who_leaves_can_go_on_later(tmp_path: Path) -> None:
-    """At the end of what is typed the match stops, as with Ctrl-C; with --resume the person plays on."""
+    """At the end of the input the match stops, as with Ctrl-C; with --resume the person plays on."""
     done = run(["play", "quincy", "me:terminal", "house:random", "--logs", str(tmp_path)], stdin=TYPED.encode())
     assert done.returncode == FAILED
     assert "goes on from its record with --resume" in done.stderr
@@ -64,7 +64,7 @@ def test_who_leaves_can_go_on_later(tmp_path: Path) -> None:
     ],
 )
 def test_persons_are_refused_where_there_is_no_seat_for_them(command: list[str], text: str, tmp_path: Path) -> None:
-    """The text says where there is one."""
+    """The error says where there is one."""
     done = run(command, cwd=tmp_path)
     assert done.returncode == USAGE
     assert text in done.stderr

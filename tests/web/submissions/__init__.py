@@ -1,1 +1,1 @@
-"""What authors hand in: hostile archives, kept versions, whose a match is, and the service that takes them."""
+"""Programs that authors hand in: hostile archives, stored versions, their matches, and the service."""

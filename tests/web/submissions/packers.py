@@ -1,4 +1,4 @@
-"""Packs players as other programs do, for tests of what is taken in."""
+"""Packs players as other programs do."""
 
 import io
 import tarfile

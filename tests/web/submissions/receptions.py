@@ -1,4 +1,4 @@
-"""Contests that take programs in, for tests: hosted by processes of their own, spoken to over sockets."""
+"""Contests that accept programs, for tests: hosted by processes of their own, with real sockets."""
 
 import json
 import socket
@@ -24,7 +24,7 @@ LIMIT_S = 60.0
 
 
 def archive(does: str = "pass", note: str = "") -> bytes:
-    """Return an archive whose check does something; a note makes it another one."""
+    """Return an archive whose check does something; a note makes it another archive."""
     files = {"player.toml": TOML, "does": does.encode(), "note": note.encode()}
     return pack([ArchiveEntry(path=path, data=data) for path, data in files.items()])
 
@@ -59,7 +59,7 @@ class Reception:
             self._news.notify_all()
 
     def hears(self, *words: str) -> str:
-        """Wait until it has said a line with some words, and return that."""
+        """Wait until it has printed a line with some words, and return that line."""
         with self._news:
             assert self._news.wait_for(lambda: self._found(words), LIMIT_S), self._said
             return self._found(words)
@@ -81,7 +81,7 @@ class Reception:
         return status, data if path.endswith("/record") and status == 200 else json.loads(data)
 
     def hand_in(self, author: str, data: bytes) -> Any:
-        """Hand a version in, wait for its verdict, and return what the author then sees of it."""
+        """Hand a version in, wait for its verdict, and return the author's view of it."""
         status, taken = self.ask(author, "/submissions", data)
         assert status == 202, taken
         self.hears("version checked", f"author {author}, version {taken['number']},")
@@ -95,7 +95,7 @@ class Reception:
 
 @contextmanager
 def receiving(folder: Path, *arguments: str, tokens: dict[str, str] | None = None) -> Iterator[Reception]:
-    """Host a contest in a folder; some authors have tokens unless they are given."""
+    """Host a contest in a folder; by default, some authors have tokens."""
     (folder / CONTEST).write_text('title = "Course"\n')
     tokens = tokens or add_tokens(
         folder / AUTHORS, ["ada", "bob", "cyd", "dan", "eva", "fay", "gil", "hal"], may_renew=False

@@ -1,4 +1,4 @@
-"""A stand-in for `referee check`: the player's folder says what comes of its check. A program, run by tests."""
+"""A stand-in for `referee check`: the player's folder decides its result. A program, run by tests."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Archives: the same folder gives the same bytes, and nothing hostile gets out of its folder or fills the memory."""
+"""Archives: the same folder gives the same bytes, and nothing hostile leaves its folder or fills the memory."""
 
 import gzip
 import io
@@ -175,7 +175,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize(("data", "error"), HOSTILE.values(), ids=HOSTILE)
 def test_hostile_archives_are_refused(data: bytes, error: str) -> None:
-    """What is no plain archive of a player is refused, and the text says in what."""
+    """An archive that is no plain one of a player is refused, with the reason."""
     with pytest.raises(BadArchive, match=error) as told:
         unpack(data)
     assert str(told.value).isprintable()
@@ -183,7 +183,7 @@ def test_hostile_archives_are_refused(data: bytes, error: str) -> None:
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_plain_archives_of_others_are_taken(form: int, tmp_path: Path) -> None:
-    """What another tar packed is taken; owners, times and setuid bits are not."""
+    """An archive of another tar is accepted; its owners, times and setuid bits are ignored."""
     head = info("./bin/run", mode=0o6755)
     head.uid, head.uname, head.mtime = 0, "root", 12345
     data = tar(info("./", tarfile.DIRTYPE), head, form=form)
@@ -196,7 +196,7 @@ def test_plain_archives_of_others_are_taken(form: int, tmp_path: Path) -> None:
 
 
 def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Times, owners, the order of making and other bits of the mode do not change an archive; the content does."""
+    """Times, owners, the order of making and other mode bits do not change an archive; the content does."""
     write(PLAYER, tmp_path / "one")
     write(tuple(reversed(PLAYER)), tmp_path / "two")
     os.utime(tmp_path / "two" / "main.py", (1, 1))
@@ -210,7 +210,7 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_any_tar_program_can_read_it() -> None:
-    """An archive is a plain ustar: the standard library reads out of it what went in."""
+    """An archive is a plain ustar: the standard library reads the original files from it."""
     with tarfile.open(fileobj=io.BytesIO(pack(PLAYER))) as found:
         assert [member.name for member in found] == sorted(entry.path for entry in PLAYER)
         assert {member.mtime for member in found} == {0}
@@ -225,7 +225,7 @@ FILES = st.builds(ArchiveEntry, path=st.text("aA.é/ \n", min_size=1, max_size=8
 @settings(max_examples=60, deadline=None)
 @given(st.lists(FILES, max_size=5))
 def test_what_is_packed_is_unpacked(files: list[ArchiveEntry]) -> None:
-    """Whatever keeps the rules comes out as it went in; all else is refused alike by whoever packs and unpacks."""
+    """A valid folder comes out as it went in; an invalid one is refused alike by packing and unpacking."""
     entries = (MANIFEST, *files)
     try:
         data = pack(entries)
@@ -240,7 +240,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 6143), st.binary(min_size=1, max_siz
 @settings(max_examples=80, deadline=None)
 @given(changes=CHANGES, is_summed=st.booleans(), cut=st.integers(0, 8192))
 def test_mutated_archives_do_no_harm(changes: list[tuple[int, bytes]], *, is_summed: bool, cut: int) -> None:
-    """Whatever bytes are changed, an archive is refused, or what it unpacks to stays in its folder."""
+    """With any bytes changed, an archive is refused, or its files stay in its folder."""
     plain = bytearray(gzip.decompress(pack(PLAYER)))
     for place, data in changes:
         plain[place : place + len(data)] = data
@@ -273,7 +273,7 @@ def player(tmp_path: Path) -> Path:
 
 
 def test_what_belongs_to_one_machine_is_left_out(player: Path) -> None:
-    """Caches, version control, virtual environments and what .refereeignore names stay at home, and that is told."""
+    """Caches, version control, virtual environments and the names in .refereeignore stay at home, with a message."""
     (player / ".refereeignore").write_text("# big\n*.log\ndata/book.bin\ntarget/\n")
     for name in ("__pycache__/a.pyc", ".git/HEAD", "env/pyvenv.cfg", "target/debug/x", "data/old.log", "lib/keep.py"):
         (player / name).parent.mkdir(parents=True, exist_ok=True)
@@ -287,7 +287,7 @@ def test_what_belongs_to_one_machine_is_left_out(player: Path) -> None:
 
 
 def test_records_are_left_out_and_what_lies_beside_them_is_not(player: Path) -> None:
-    """A folder of records, whatever it is called, is no part of the program; one that holds more may be."""
+    """A folder with nothing but records is no part of the program; one with other files may be."""
     for folder in ("my games", "book"):
         (player / folder / ".builds").mkdir(parents=True)
         shutil.copy(RECORD, player / folder / "m.jsonl")
@@ -302,7 +302,7 @@ def test_records_are_left_out_and_what_lies_beside_them_is_not(player: Path) -> 
 
 
 def big(player: Path) -> None:
-    """Put a file into a folder that is too large, and takes no room."""
+    """Put a sparse file into a folder that makes it too large."""
     with (player / "data" / "table.bin").open("wb") as file:
         file.truncate(archive.MAX_UNPACKED_BYTES)
 
@@ -335,13 +335,13 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize(("spoil", "error"), BAD_FOLDERS.values(), ids=BAD_FOLDERS)
 def test_bad_folders_are_refused(player: Path, spoil: Callable[[Path], object], error: str) -> None:
-    """What can't be handed in is named before anything is sent, with the remedy."""
+    """The error comes before anything is sent, with the remedy."""
     spoil(player)
     with pytest.raises(BadArchive, match=error):
         pack(gather(player).entries)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    """Who names no folder is told so."""
+    """The error names it."""
     with pytest.raises(BadArchive, match="there is no folder"):
         gather(tmp_path / "nobody")

@@ -1,4 +1,4 @@
-"""Archives as other programs make them: every common format is taken, and what is damaged is refused in a sentence."""
+"""Archives of other programs: every common format is accepted, and a damaged one is refused in a sentence."""
 
 import importlib
 import io
@@ -29,7 +29,7 @@ def player(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("is_inside", [True, False], ids=["files", "folder"])
 @pytest.mark.parametrize("form", ["tar", "gztar", "bztar", "xztar", "zip"])
 def test_what_the_standard_library_packs_is_taken(player: Path, tmp_path: Path, form: str, *, is_inside: bool) -> None:
-    """`shutil.make_archive` packs the files, or the folder with them; the folder is stepped into."""
+    """`shutil.make_archive` packs the files, or the folder with them, which is entered."""
     root, base = (player, None) if is_inside else (player.parent, "mine")
     path = Path(shutil.make_archive(str(tmp_path / "made"), form, root, base))
     assert taken(path.read_bytes()) == CONTENT
@@ -41,7 +41,7 @@ def test_what_the_standard_library_packs_is_taken(player: Path, tmp_path: Path, 
     ["-z", pytest.param("-j", marks=pytest.mark.needs("bzip2")), pytest.param("-J", marks=pytest.mark.needs("xz")), ""],
 )
 def test_what_tar_packs_is_taken(player: Path, form: str, packer: str) -> None:
-    """In each of its formats that has room for a long name, and with each compression."""
+    """In each format with room for a long name, and with each compression."""
     options = [packer] if packer else []
     command = ["tar", f"--format={form}", *options, "-cf", "-", "mine"]
     assert taken(subprocess.run(command, cwd=player.parent, check=True, stdout=subprocess.PIPE).stdout) == CONTENT
@@ -60,7 +60,7 @@ def test_what_git_packs_is_taken() -> None:
 
 
 def test_links_are_taken_as_they_are_written(tmp_path: Path) -> None:
-    """From the folder that a link stands in, or with the step that stays there: whoever makes links writes both."""
+    """Relative to the link's folder, with or without `./`: programs write both."""
     player = tmp_path / "player"
     (player / "lib").mkdir(parents=True)
     (player / "player.toml").write_text('name = "ada"\nrun = "./run"\n')
@@ -74,14 +74,14 @@ def test_links_are_taken_as_they_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", [".", "./..", "lib/../player.toml", "./../../x", "./run", "player.toml/./x"])
 def test_links_that_lead_elsewhere_are_refused(target: str) -> None:
-    """Whatever steps stand in between."""
+    """Whatever steps are in between."""
     files = [ArchiveEntry(path=path, data=b"x") for path in ("player.toml", "lib/a")]
     with pytest.raises(BadArchive, match="run is a link"):
         check([*files, ArchiveEntry(path="run", kind=EntryKind.LINK, target=target)])
 
 
 def test_metadata_is_nobodys() -> None:
-    """Owners that are not in UTF-8, times in fractions, extended attributes, a label: none of it gets in the way."""
+    """Owners that are not in UTF-8, fractional times, extended attributes and labels are ignored."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT, errors="surrogateescape") as out:
         label = tarfile.TarInfo("my volume")
@@ -104,7 +104,7 @@ def test_what_macos_adds_is_skipped() -> None:
 
 
 def test_what_is_left_out_of_a_folder_is_left_out_of_an_archive() -> None:
-    """Caches, the history and a virtual environment, whose links lead out: `referee submit` would not pack them."""
+    """Caches, the history and a virtual environment with links to outside: `referee submit` would not pack them."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as out:
         for name in ("mine/player.toml", "mine/__pycache__/a.pyc", *(f"mine/.git/objects/{n}" for n in range(2500))):
@@ -119,7 +119,7 @@ def test_what_is_left_out_of_a_folder_is_left_out_of_an_archive() -> None:
 
 
 def test_a_folder_is_stepped_into_however_deep() -> None:
-    """`tar -cz /home/ada/mine` has the folders above; what lies next to them is not left out."""
+    """`tar -cz /home/ada/mine` has the folders above; files next to them are not left out."""
     deep = {"home/ada/mine/player.toml": TOML, "home/ada/mine/lib/player.toml": b""}
     assert set(taken(make_tar(deep))) == {"player.toml", "lib/player.toml"}
     with pytest.raises(BadArchive, match=r"top; it is at home/ada/mine/player\.toml, home/ada/mine/lib/player\.toml"):
@@ -150,7 +150,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 8000), st.binary(min_size=1, max_siz
 def test_whatever_is_changed_an_archive_is_refused_or_harmless(
     base: bytes, changes: list[tuple[int, bytes]], cut: int, behind: bytes
 ) -> None:
-    """No other error comes up, and what is unpacked keeps all rules and can be packed again."""
+    """There is no other error, and the unpacked files keep all rules and can be packed again."""
     data = bytearray(base)
     for place, new in changes:
         data[place % len(data) : place % len(data) + len(new)] = new

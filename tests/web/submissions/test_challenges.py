@@ -1,4 +1,4 @@
-"""The practice matches that wait: whose turn comes when, and what a folder remembers."""
+"""The practice matches that wait: their order, and what a folder stores."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,7 +39,7 @@ def order(kept: Challenges) -> list[str]:
 
 
 def test_authors_have_turns(kept: Challenges) -> None:
-    """Who asked for much does not keep others waiting, and who had a turn is behind those who had none."""
+    """An author who asks for much does not delay others; an author without a turn comes first."""
     for at, author in enumerate(("ada", "ada", "bob", "ada", "cyd"), 1):
         kept.add(asked(author, day(at)))
     assert order(kept) == ["ada/0001", "bob/0001", "cyd/0001", "ada/0002", "ada/0003"]
@@ -50,7 +50,7 @@ def test_authors_have_turns(kept: Challenges) -> None:
 
 
 def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
-    """All of it; and what can't be read is named."""
+    """All of it is stored, and an unreadable file is named."""
     for author in ("ada", "bob", "ada"):
         kept.add(asked(author))
     asked_first = kept.list_own("ada")[0]
@@ -64,7 +64,7 @@ def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
 
 
 def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of its own: for what waits, and for what is kept."""
+    """There is a limit on waiting matches, and one on stored ones."""
     for _ in range(MAX_WAITING):
         kept.add(asked("ada"))
     with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches wait already"):

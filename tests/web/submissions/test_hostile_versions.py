@@ -1,4 +1,4 @@
-"""Versions that harm: whatever comes up in a check is that version's verdict, and the service goes on."""
+"""Harmful versions: every trouble in a check becomes that version's verdict, and the service goes on."""
 
 import errno
 import subprocess
@@ -21,7 +21,7 @@ from .receptions import archive, receiving
 
 
 def test_folders_within_folders_end_nothing(tmp_path: Path) -> None:
-    """A check that leaves 1,500 of them ends the service neither while it runs nor when it is started again."""
+    """A check that leaves 1,500 of them ends the service neither while it runs nor at its next start."""
     with receiving(tmp_path) as service:
         assert service.hand_in("ada", archive("nest"))["state"] == "passed"
         assert service.hand_in("bob", archive())["state"] == "passed"
@@ -36,7 +36,7 @@ def test_folders_within_folders_end_nothing(tmp_path: Path) -> None:
 
 
 def test_a_check_that_crashes_tells_no_path_of_the_machine(tmp_path: Path) -> None:
-    """The organiser learns what it said, its author that the organiser has to be told."""
+    """The organiser gets its output; its author is told that the organiser has to know."""
     with receiving(tmp_path) as service:
         odd = service.hand_in("ada", archive("crash"))
         assert f"RecursionError: in {Path(__file__).parent}" in service.hears("check failed", "author ada, version 1")
@@ -45,7 +45,7 @@ def test_a_check_that_crashes_tells_no_path_of_the_machine(tmp_path: Path) -> No
 
 
 class Service:
-    """A queue of checks under a test's clock, with one version in it; what would check it is replaced."""
+    """A queue of checks on a test's clock, with one version in it; the check itself is replaced."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "deferToThread", execute)
@@ -82,7 +82,7 @@ def raising(error: Exception) -> Callable[..., Any]:
 
 
 IN_BACKGROUND = """trap "" INT; trap "exit 7" TERM; tail -f /dev/null & echo begun; wait"""
-"""Checks for ever, and ignores SIGINT, as what a script starts in the background does; tidies up when it is asked."""
+"""Checks for ever, ignores SIGINT as a background process does, and cleans up at SIGTERM."""
 
 
 def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ ERRORS = {
 
 @pytest.mark.parametrize(("error", "told"), ERRORS.values(), ids=ERRORS)
 def test_what_comes_up_is_a_verdict(service: Service, error: Exception, told: str) -> None:
-    """It is told to the author without a path of the machine's, and the next version is taken up."""
+    """The author sees no path of the machine, and the next version is checked."""
     service.store.begin = raising(error)  # type: ignore[method-assign]
     running = Deferred.fromCoroutine(service.checks.run())
     state, trouble = service.version()
@@ -140,7 +140,7 @@ def test_trouble_of_the_machine_is_waited_out(
 
 
 def test_what_comes_up_behind_a_verdict_ends_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it is, the version is taken up once more, and so are the others."""
+    """The version is checked once more, and so are the others."""
     monkeypatch.setattr(service.store, "begin", raising(BadTree("x can't be read")))
     with monkeypatch.context() as patched:
         patched.setattr(service.store, "conclude", raising(RuntimeError("who knows")))
@@ -152,7 +152,7 @@ def test_what_comes_up_behind_a_verdict_ends_nothing(service: Service, monkeypat
 
 
 def test_a_version_that_is_being_unpacked_is_put_off_whole(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its folder is removed once nothing is written into it any more."""
+    """Its folder is removed once no file is written into it any more."""
     unpacking, folders, over = Deferred[None](), list[Path](), list[Any]()
 
     def _run(function: Callable[..., Any], *args: Any) -> "Deferred[Any]":

@@ -1,4 +1,4 @@
-"""A contest takes programs in over HTTP: two authors, hostile requests, checks that are cut off, kept versions."""
+"""A contest takes programs over HTTP: two authors, hostile requests, interrupted checks, stored versions."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ NOBODYS = "0" * 64
 
 
 def test_two_authors_and_their_versions(service: Reception) -> None:
-    """A version that passes plays, one that fails is kept and does not; nobody sees anything of another author's."""
+    """A version that passes plays; one that fails is stored and does not. Nobody sees another author's."""
     first, failed = service.hand_in("ada", archive()), service.hand_in("ada", archive("fail"))
     assert (first["number"], first["state"], failed["number"], failed["state"]) == (1, "passed", 2, "failed")
     assert first["sha256"] == hashlib.sha256(archive()).hexdigest()
@@ -40,7 +40,7 @@ def test_two_authors_and_their_versions(service: Reception) -> None:
 
 
 def test_an_author_goes_back_to_an_older_version(service: Reception) -> None:
-    """To its own, and to one that has passed, only."""
+    """Only to its own versions, and only to those that passed."""
     for note in ("a", "b"):
         service.hand_in("hal", archive(note=note))
     service.hand_in("hal", archive("fail"))
@@ -53,7 +53,7 @@ def test_an_author_goes_back_to_an_older_version(service: Reception) -> None:
 
 
 def _check_privacy(service: Reception) -> None:
-    """Check every address with every token: what is ada's is to bob what is not there, and to others nothing."""
+    """Try every address with every token: ada's pages do not exist for bob, and are refused to others."""
     nothing = service.ask("bob", "/submissions/7")
     assert nothing[0] == 404
     for path in (
@@ -104,7 +104,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 @pytest.mark.parametrize(("data", "status", "error"), BAD.values(), ids=BAD)
 def test_bad_archives_are_explained(service: Reception, data: bytes, status: int, error: str) -> None:
-    """What can't be unpacked is refused with what is wrong and what to do, and leaves nothing."""
+    """An archive that can't be unpacked is refused with the reason and the remedy, and leaves nothing."""
     found, answer = service.ask("bob", "/submissions", data)
     assert (found, error in answer["error"], bool(answer["remedy"])) == (status, True, True)
     assert service.ask("bob", "/submissions") == (200, {"submissions": [], "present": None})
@@ -136,7 +136,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("request_", "status"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_refused(service: Reception, request_: str, status: int) -> None:
-    """An answer comes, and the connection ends; of a body that is too large none was ever sent."""
+    """There is an answer, and the connection ends; a body that is too large is never sent."""
     headers = {name: f"Authorization: Bearer {service.tokens[name]}\r\n" for name in ("ada", "bob")}
     close = "Host: x\r\nConnection: close\r\n"
     text = request_.format(**headers, token=service.tokens["ada"], close=close, over=4 * MAX_PACKED_BYTES + 1)
@@ -152,7 +152,7 @@ def test_what_is_wrong_is_refused(service: Reception, request_: str, status: int
 
 
 def test_a_body_that_breaks_off_is_no_version(service: Reception) -> None:
-    """Who goes away in the middle of an archive has handed nothing in."""
+    """An upload that breaks off leaves nothing."""
     token = f"Authorization: Bearer {service.tokens['gil']}"
     head = f"PUT /submissions HTTP/1.1\r\n{token}\r\nHost: x\r\nContent-Length: 500\r\n\r\n"
     with service.connect() as connection:
@@ -161,7 +161,7 @@ def test_a_body_that_breaks_off_is_no_version(service: Reception) -> None:
 
 
 def test_tokens_are_made_and_taken_while_it_runs(service: Reception) -> None:
-    """A token that was renewed is worth nothing at once, the new one is good, and a broken file changes nothing."""
+    """A renewed token ends at once, the new one works, and a broken file changes nothing."""
     old, path = service.tokens["cyd"], service.folder.parent / AUTHORS
     new = add_tokens(path, ["cyd"], may_renew=True)["cyd"]
     assert [service.ask(token, "/submissions")[0] for token in (old, new)] == [401, 200]
@@ -172,7 +172,7 @@ def test_tokens_are_made_and_taken_while_it_runs(service: Reception) -> None:
 
 
 def test_one_check_at_a_time_and_not_too_often(service: Reception) -> None:
-    """While a version waits its author hands in no other, but the same one once more; a minute has six."""
+    """While a version waits, its author can hand in only the same one again; at most six a minute."""
     taken = [service.ask("dan", "/submissions", archive("hang")) for _ in range(2)]
     assert [(status, version["number"]) for status, version in taken] == [(202, 1), (202, 1)]
     status, answer = service.ask("dan", "/submissions", archive())
@@ -187,7 +187,7 @@ def test_one_check_at_a_time_and_not_too_often(service: Reception) -> None:
 def test_a_check_that_was_cut_off_is_made_again(
     tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However the service ends in the middle of a check, it is made anew, and nothing of the first one is left."""
+    """However the service ends during a check, the check is repeated, and nothing of the first one is left."""
     hanging = tmp_path / "hanging"
     os.mkfifo(hanging)
     monkeypatch.setenv("HANGING", str(hanging))
@@ -199,11 +199,12 @@ def test_a_check_that_was_cut_off_is_made_again(
         assert (checked["state"], [step["note"] for step in checked["steps"]]) == ("checking", ["player/x"])
         mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(service.folder)).hexdigest()[:16]}"
         while len(marked := find_marked(mark)) < 2:
-            pass  # one of them becomes its program just now, and has no mark meanwhile
+            pass  # one of them is just becoming its program, and has no mark at that time
         processes = [os.pidfd_open(pid) for pid in marked]
         service.process.send_signal(number)
         service.process.wait(30)
-    assert select.select(processes, [], [], 30)[0]  # the check itself, even by SIGKILL; what it left, at the next start
+    # The check itself, even by SIGKILL; its leftovers, at the next start.
+    assert select.select(processes, [], [], 30)[0]
     for descriptor in processes:
         os.close(descriptor)
     (service.folder / ".versions/ada/0001/player/does").write_text("pass")
@@ -215,7 +216,7 @@ def test_a_check_that_was_cut_off_is_made_again(
 
 
 def test_a_check_that_says_nothing_is_no_verdict_on_the_program(service: Reception) -> None:
-    """A check that could not be made is told as the organiser's matter, and its version does not play."""
+    """The organiser is told about a check that could not be made, and its version does not play."""
     odd = service.hand_in("fay", archive("nonsense"))
     assert odd["state"] == "failed"
     assert "could not be made (exit status 2): ask the organiser" in odd["trouble"]

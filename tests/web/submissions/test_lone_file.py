@@ -1,4 +1,4 @@
-"""A program's lone file: it is refused with the commands that make a player of it, and they work."""
+"""A single file of a program: it is refused with commands that make a player of it, and they work."""
 
 import subprocess
 from pathlib import Path
@@ -11,7 +11,7 @@ from .packers import make_tar, taken
 
 
 def test_a_lone_file_is_refused_with_the_commands_that_make_a_player(tmp_path: Path) -> None:
-    """The commands work as they stand, whatever the file is called."""
+    """The commands work as they are printed, whatever the file's name."""
     for name, inside in (("ada.py", "ada.py"), ("it's my bot.py", "player.py"), ("-x.py", "player.py")):
         (tmp_path / name).write_text("print()")
         with pytest.raises(BadArchive, match="is a lone file, and a player is a folder") as told:
@@ -37,7 +37,7 @@ def test_a_lone_file_is_refused_with_the_commands_that_make_a_player(tmp_path: P
     ],
 )
 def test_lone_files_of_other_languages_are_refused_alike(name: str, words: str) -> None:
-    """By their ending: what runs it, or what makes a folder that is built."""
+    """The ending decides between a program to run it and a folder that is built."""
     with pytest.raises(BadArchive) as told:
         unpack(b"some text\n", name)
     assert words in str(told.value)

@@ -1,4 +1,4 @@
-"""Whose a match is: by the folder that the organiser started, never by a name that a player chose."""
+"""Whose a match is: the folder that the organiser started decides, never a name that a player chose."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def handed_in(store: Store, author: str, name: str) -> None:
-    """Hand in a player in Python that passes, and calls itself something."""
+    """Hand in a player in Python that passes, with any name."""
     toml = f'name = "{name}"\nrun = "{sys.executable} main.py"\n'
     files = {"player.toml": toml, "main.py": PASSING}
     version, _ = store.hand_in(
@@ -40,7 +40,7 @@ def handed_in(store: Store, author: str, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return a folder with the record of a match of two authors whose programs take each other's names."""
+    """Return a folder with the record of a match of two authors whose programs use each other's names."""
     folder = tmp_path_factory.mktemp("matches")
     store = Store(folder / "in")
     handed_in(store, "ada", "bob")
@@ -63,7 +63,7 @@ def matches(place: Path) -> AuthorsMatches:
 
 
 def test_a_match_belongs_to_whose_folder_was_started(matches: AuthorsMatches) -> None:
-    """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
+    """The folder decides the seat, and the version comes from the record; names are only shown."""
     ada, bob = matches.list_own("ada"), matches.list_own("bob")
     assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
     assert [(own.seat, own.version) for own in bob] == [(1, 1)]
@@ -83,7 +83,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
 
 
 def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:
-    """The explanation and the redacted record are of an own seat: another's is as little there as another's match."""
+    """The explanation and the redacted record are of the author's own seat; other seats and matches do not exist."""
     name = matches.list_own("ada")[0].match
     assert [matches.explain_match("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
     assert matches.explain_match("bob", name, 0) is None
@@ -107,7 +107,7 @@ def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None
 
 
 def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, place: Path) -> None:
-    """The lines of each seat's own file, and no word of where that is; those of other seats are with nobody else."""
+    """An author sees the lines of the own seat's file, and no path; no one else sees them."""
     name = matches.list_own("ada")[0].match
     for seat, player in enumerate(("bob1", "ada", "random", "bob2")):
         (place / "logs" / f"{name}.seat{seat}.{player}.stderr").write_text(f"seat {seat}\n")
@@ -121,7 +121,7 @@ def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, p
 
 
 def test_a_record_that_does_not_hold_is_told(matches: AuthorsMatches, place: Path) -> None:
-    """Who asks for a match whose record was changed learns that, and no more."""
+    """The author is told this, and nothing else."""
     name = matches.list_own("ada")[0].match
     path = place / "logs" / f"{name}.jsonl"
     whole = path.read_text()
@@ -152,7 +152,7 @@ WHOSE: dict[str, tuple[dict[str, Any], list[tuple[int, str, int | None]]]] = {
 
 @pytest.mark.parametrize(("fields", "seats"), WHOSE.values(), ids=WHOSE)
 def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int | None]]) -> None:
-    """A header says whose a seat is by the organiser's own words alone."""
+    """Only the organiser's own words in the header decide whose a seat is."""
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
@@ -165,14 +165,14 @@ def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int
     [("practice/ada/0001/q-1", ["ada"]), ("practice/adam/0001/q-1", []), ("cup/practice/ada/1", []), ("q-1", [])],
 )
 def test_a_person_is_an_author_in_practice_alone(name: str, authors: list[str]) -> None:
-    """In its own matches; elsewhere anybody may have called itself so."""
+    """Elsewhere any player could have used an author's name."""
     header = replace(read_record(GOLDEN / "clean.jsonl").header, programs=["house:dag", "me:ada"])
     found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game).find_seats(header, name)
     assert [(seat.seat, seat.author) for seat in found] == [(1, author) for author in authors]
 
 
 def test_lists_are_plain(matches: AuthorsMatches) -> None:
-    """What goes over the wire is JSON, and has no path of the organiser's machine."""
+    """The JSON has no path of the organiser's machine."""
     data = msgspec.json.encode(
         [matches.list_own("ada"), matches.explain_match("ada", matches.list_own("ada")[0].match, None)]
     )

@@ -1,4 +1,4 @@
-"""The folder of versions: what is kept, what plays, what is refused, and what a kill leaves behind."""
+"""The folder of versions: what is stored, what plays, what is refused, and the state after a kill."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def note(store: Store) -> str:
 
 
 def test_the_latest_version_that_passed_plays(store: Store) -> None:
-    """One that fails changes nothing, one that passes replaces the last, and all of them are kept as they came."""
+    """A failed version changes nothing, one that passes replaces the last, and all stay as they came."""
     numbers = [taken(store, "a", PASSED), taken(store, "b", FAILED)]
     assert note(store) == "a"
     playing = (store.root / "ada").resolve()
@@ -62,7 +62,7 @@ def test_the_latest_version_that_passed_plays(store: Store) -> None:
 
 
 def test_an_author_goes_back_until_a_newer_version_passes(store: Store) -> None:
-    """What failed can't be chosen, and a referee that begins anew knows the choice."""
+    """A failed version can't be chosen, and a restarted referee knows the choice."""
     for name, verdict in (("a", PASSED), ("b", FAILED), ("c", PASSED)):
         taken(store, name, verdict)
     with pytest.raises(VersionRefused, match="version 2 has not passed"):
@@ -75,7 +75,7 @@ def test_an_author_goes_back_until_a_newer_version_passes(store: Store) -> None:
 
 
 def test_a_check_works_on_a_copy(store: Store, tmp_path: Path) -> None:
-    """What a build makes is nothing of the version's; what plays is what was handed in."""
+    """Build results are no part of the version; the version that plays is the one that was handed in."""
     store.hand_in("ada", archive(), NOW)
     store.begin("ada", 1, tmp_path / "player")
     (tmp_path / "player" / "built").touch()
@@ -84,7 +84,7 @@ def test_a_check_works_on_a_copy(store: Store, tmp_path: Path) -> None:
 
 
 def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one while one waits, and more versions or more bytes than there is room for."""
+    """Another version while one waits, and more versions or bytes than there is room for."""
     store.hand_in("ada", archive(note="a"), NOW)
     assert store.hand_in("ada", archive(note="a"), NOW)[1] is False
     with pytest.raises(VersionRefused, match="version 1 is not checked yet"):
@@ -105,7 +105,7 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_kill_loses_nothing(store: Store, tmp_path: Path) -> None:
-    """What was half taken in is cleared away, what waits is checked in its order, and a lost link is set again."""
+    """A half-written version is removed, waiting ones are checked in order, and a lost link is restored."""
     taken(store, "a", PASSED)
     store.hand_in("bob", archive(note="b"), "2026-05-04T04:00:00+00:00")
     store.hand_in("ada", archive(note="c"), "2026-05-04T05:00:00+00:00")
@@ -126,7 +126,7 @@ def test_a_kill_loses_nothing(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_was_moved_is_healed(store: Store, tmp_path: Path) -> None:
-    """Links are absolute; in a folder that stands elsewhere now they are set anew."""
+    """Links are absolute, so they are set again in a folder that was moved."""
     taken(store, "a", PASSED)
     store.close()
     moved = store.root.rename(tmp_path / "elsewhere")
@@ -148,7 +148,7 @@ TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize(("spoil", "error"), TROUBLES.values(), ids=TROUBLES)
 def test_what_was_tampered_with_is_named(store: Store, spoil: Callable[[Path], object], error: str) -> None:
-    """A folder that somebody changed by hand is not guessed at."""
+    """The referee does not guess about a folder that somebody changed by hand."""
     taken(store, "a", PASSED)
     spoil(store.root)
     with pytest.raises(StoreError, match=error):

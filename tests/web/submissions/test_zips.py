@@ -1,4 +1,4 @@
-"""Zips as programs of all systems make them, and those that nobody should."""
+"""Zips as programs of all systems make them, and hostile ones."""
 
 import bz2
 import gzip
@@ -18,7 +18,7 @@ from .packers import PLAYER, TOML, make_tar, make_zip, taken, with_entry
 
 
 def test_zips_without_modes_have_programs() -> None:
-    """Windows packs no modes: what the system would run is executable. Where there are modes, they say it."""
+    """Windows packs no modes, so files that the system would run are executable. Modes decide if there are any."""
     files = {"player.toml": TOML, "run.sh": b"#!/bin/sh\n", "main.py": b"print()"}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as out:
@@ -36,7 +36,7 @@ def test_zips_without_modes_have_programs() -> None:
 
 
 def test_names_of_old_zips_are_read() -> None:
-    """A name is in UTF-8 whether the zip says so or not, and else in the code page of DOS."""
+    """A name is in UTF-8 whether the zip says so or not, or else in the code page of DOS."""
 
     def _without_flag(data: bytes, old: bytes, new: bytes) -> bytes:
         data = data.replace(old, new)
@@ -54,7 +54,7 @@ def test_names_of_old_zips_are_read() -> None:
 
 
 def test_streamed_and_large_forms_of_zips_are_taken() -> None:
-    """A zip that was written to a pipe has its sizes behind each file; one in the form of zip64 has them elsewhere."""
+    """A zip written to a pipe has its sizes after each file; one in the form of zip64 has them elsewhere."""
 
     class _Pipe(io.BytesIO):
         def seekable(self) -> bool:
@@ -75,7 +75,7 @@ def test_streamed_and_large_forms_of_zips_are_taken() -> None:
 
 
 def test_links_of_zips_are_links() -> None:
-    """A link is held to the rules that hold in a tar; an archive in an archive is a plain file."""
+    """A link has to keep the rules for links in a tar; an archive in an archive is a plain file."""
     entries = unpack(with_entry("latest", b"player.toml", stat.S_IFLNK | 0o777))
     assert entries[1] == ArchiveEntry(path="latest", kind=EntryKind.LINK, target="player.toml")
     nested = with_entry("inner.zip", with_entry("deep"))
@@ -193,7 +193,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 
 @pytest.mark.parametrize(("make", "error"), HOSTILE.values(), ids=HOSTILE)
 def test_hostile_archives_are_refused(make: Callable[[], bytes], error: str) -> None:
-    """What is no plain archive of a player is refused, and one line says in what."""
+    """An archive that is no plain one of a player is refused, with the reason in one line."""
     with pytest.raises(BadArchive, match=error) as told:
         unpack(make())
     assert str(told.value).isprintable()
