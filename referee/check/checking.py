@@ -48,15 +48,20 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
         only: numbers of the steps to run; empty: all.
 
     Yields:
-        The finding of each step, as soon as it is known. After a basic step that failed, all others are skipped.
+        The finding of each step, as soon as it is known. After a basic step that failed, all others are skipped. A step
+        that fails for the cause of an earlier one counts as skipped: one mistake is one failure.
     """
     barred: Skipped | None = None
+    causes: dict[str, int] = {}
     for number, step in enumerate(steps, 1):
         if only and number not in only:
             continue
         finding = _run_step(number, step, context, barred)
         if step.is_basic and finding.verdict is StepVerdict.FAILED and not only:
             barred = Skipped(f"step {number} failed: fix that first")
+        if finding.trouble is not None and (first := causes.setdefault(finding.trouble.cause, number)) != number:
+            note = f"it fails for the cause of step {first}"
+            finding = replace(finding, verdict=StepVerdict.SKIPPED, note=note, trouble=None)
         yield finding
 
 

@@ -302,14 +302,15 @@ def explain_foul(foul: Foul, game: AnyGame, received: bytes | None = None, where
         received: the bytes in question; None: what it sent last.
         where: beginning of the sentence about what happened, such as "in turn 3: ".
     """
-    broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
+    name = foul.rule or foul.code
+    broken = f"{foul.cause} ({name})" if name and name != foul.cause else str(foul.cause)
     rule = game.rules.get(foul.rule or "")
     return Failed(
         f"{where}{broken}: {foul.detail}",
         rule.text if rule is not None else "an answer as SPEC.md says, in time",
         foul_remedy(foul, game.name),
         received=received,
-        cause=foul.rule or foul.code or f"{broken}: {foul.detail}",
+        cause=name or f"{broken}: {foul.detail}",
     )
 
 

@@ -221,13 +221,14 @@ def test_strength_is_told_to_programs_and_left_out(
 
 
 def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Later steps that fail for the same cause name the first one. The referee's own bytes are shown on request."""
+    """One mistake is one failure; later steps name the first one. The referee's own bytes are shown on request."""
     monkeypatch.chdir(tmp_path)
     steps = (word for step in ("ack-start", "ack-told", "ack-end") for word in ("--only", step))
     done = CliRunner().invoke(main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, *steps])
     told = " ".join(done.stdout.split())
-    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 55)")) == (1, 3, 2)
-    assert "The failures have 1 cause." in told
+    assert told.count("in the step") == told.count("55 failed") == 1
+    assert told.count("(it fails for the cause of step 55)") == 2
+    assert "0 ok, 1 failed, 2 skipped" in told
     assert "the referee sent" not in told
     sent = CliRunner().invoke(
         main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "55", "--sent"]
@@ -289,12 +290,12 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest
     assert done.exit_code == 1
     told = " ".join(done.stdout.split())
     assert "7 failed" in told
-    assert "what happened its first 4 bytes announce" in told
+    assert "prefix its first 4 bytes announce" in told
     assert '"type": "hello"' in told
     assert "7b 22 74 79" in told
     assert "how to fix it This is JSON without a prefix" in told
-    assert f"8-{len(all_steps(GAMES))} skipped" in told
-    assert "step 7 failed: fix that first" in told
+    assert f"{len(all_steps(GAMES)) - 7} steps skipped: step 7 failed: fix that first" in told
+    assert len(done.stdout.splitlines()) <= 24
     assert "--only 7" in told
 
 

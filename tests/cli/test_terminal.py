@@ -105,7 +105,7 @@ def checked() -> None:
         happened=NASTY, expected=NASTY, remedy=NASTY, asked=(frame,), received=frame, printed=NASTY, cause=NASTY
     )
     finding = Finding(number=1, key="key", title=NASTY, verdict=StepVerdict.FAILED, seconds=0.0, trouble=trouble)
-    check.CheckView(is_quiet=False, with_sent=True).tell(finding)
+    check.show_finding(finding, with_sent=True)
 
 
 def handed_in() -> None:

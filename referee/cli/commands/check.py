@@ -91,6 +91,7 @@ _request_options = group_options(
 @click.option(
     "--no-strength", "without_strength", is_flag=True, help="Do not measure the strength of a program that passes."
 )
+@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every step, not only those that fail.")
 @click.option("--sent", "with_sent", is_flag=True, help="Also show what the referee sent before a failure.")
 @click.option("--csv", type=FILE, help="Also write a table with a line for each player to FILE, for grading.")
 @jobs_option("Check this many players")
@@ -102,6 +103,7 @@ def check(
     is_list: bool,
     called: str | None,
     without_strength: bool,
+    is_verbose: bool,
     with_sent: bool,
     csv: Path | None,
     jobs: int,
@@ -134,7 +136,8 @@ def check(
         _conclude_many(reports, as_json=as_json)
         sys.exit(FINE if all(each.passes for each in reports) else FAILED)
     request = ask(player=every[0])
-    findings = _findings(request, running, CheckView(is_quiet=as_json, with_sent=with_sent))
+    is_verbose = is_verbose or bool(request.only)
+    findings = _run_steps(request, running, is_quiet=as_json, is_verbose=is_verbose, with_sent=with_sent)
     name = called or request.player
     plain = structs.asdict(report(name, findings))
     if not as_json:
@@ -147,11 +150,19 @@ def check(
     sys.exit(FAILED if _list_failures(findings) else FINE)
 
 
-def _findings(request: CheckRequest, running: RefereeOptions, view: "CheckView") -> list[Finding]:
-    try:
-        return run_check(request, installed(), find_confinement(running, request.logs), view.tell)
-    finally:
-        view.flush_skips()
+def _run_steps(
+    request: CheckRequest, running: RefereeOptions, *, is_quiet: bool, is_verbose: bool, with_sent: bool
+) -> list[Finding]:
+    """Run the steps, and show those that fail, or all."""
+    steps = len(all_steps(tuple(installed().games)))
+
+    def _show(finding: Finding) -> None:
+        advance(len(set(request.only)) or steps)
+        if not is_quiet and (is_verbose or finding.trouble is not None):
+            show_finding(finding, with_sent=with_sent)
+
+    with progress("steps", is_quiet) as advance:
+        return run_check(request, installed(), find_confinement(running, request.logs), _show)
 
 
 def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
@@ -182,58 +193,6 @@ def _word_strength(strength: Strength) -> str:
 
 def _list_failures(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict is StepVerdict.FAILED]
-
-
-def _count_causes(findings: Sequence[Finding]) -> int:
-    return len({finding.trouble.cause for finding in findings if finding.trouble is not None})
-
-
-class CheckView:
-    """Shows findings as they come in. Consecutive steps that are skipped for one reason share a line.
-
-    A cause is explained once: later failures for the same cause name the first step.
-    """
-
-    def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
-        self._is_quiet = is_quiet
-        self._with_sent = with_sent
-        self._explained: dict[str, int] = {}
-        """Cause of a failure -> the first step that failed for it."""
-        self._skipped: list[Finding] = []
-        """Skipped steps that are not shown yet."""
-
-    def tell(self, finding: Finding) -> None:
-        """Show a finding."""
-        if self._is_quiet:
-            return
-        is_skipped = finding.verdict is StepVerdict.SKIPPED
-        if not is_skipped or (self._skipped and self._skipped[0].note != finding.note):
-            self.flush_skips()
-        if is_skipped:
-            self._skipped.append(finding)
-        else:
-            self._show(finding)
-
-    def _show(self, finding: Finding) -> None:
-        trouble = finding.trouble
-        if trouble is None:
-            _print_finding(finding, f" ({finding.note})" if finding.note else "")
-            return
-        first = self._explained.setdefault(trouble.cause, finding.number)
-        if first == finding.number:
-            _print_finding(finding, "")
-            out.print(_lay_out_trouble(trouble, with_sent=self._with_sent))
-        else:
-            _print_finding(finding, f" (for the cause of step {first})")
-
-    def flush_skips(self) -> None:
-        """Show the skipped steps that are not shown yet."""
-        if self._skipped:
-            numbers = [finding.number for finding in self._skipped]
-            steps = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
-            what = self._skipped[0].key if len(numbers) == 1 else f"{len(numbers)} steps"
-            _print_line(steps, StepVerdict.SKIPPED, "", what, self._skipped[0].note)
-            self._skipped = []
 
 
 # --- many players
@@ -294,8 +253,8 @@ def _print_verdict(checked: CheckReport, width: int) -> None:
     if checked.passes:
         out.print(f"[green]passes[/]  {name.rstrip()}", highlight=False, soft_wrap=True)
         return
-    first, causes = _first_failure(checked), _count_causes(checked.steps)
-    others = f" (and {counted(causes - 1, 'other cause')})" if causes > 1 else ""
+    first = _first_failure(checked)
+    others = f" (and {counted(checked.failed - 1, 'other cause')})" if checked.failed > 1 else ""
     text = harmless(f"step {first.number}, {first.key}: {_say_what_happened(first)}{others}")
     out.print(f"[red]FAILED[/]  {name}  {text}", highlight=False, soft_wrap=True)
 
@@ -310,15 +269,15 @@ def _say_what_happened(finding: Finding) -> str:
 
 def _make_table(reports: Sequence[CheckReport]) -> str:
     """Return the reports as CSV, for a spreadsheet of grades."""
-    titles = ["player", "passes", "ok", "failed", "skipped", "causes", "first_failure", "what_happened", "how_to_fix"]
+    titles = ["player", "passes", "ok", "failed", "skipped", "first_failure", "what_happened", "how_to_fix"]
     rows = []
     for each in reports:
         first = None if each.passes else _first_failure(each)
         words = ("", "", "")
         if first is not None and first.trouble is not None:
             words = (first.key, _say_what_happened(first), first.trouble.remedy)
-        numbers = (each.ok, each.failed, each.skipped, _count_causes(each.steps))
-        rows.append([defuse(each.player), "yes" if each.passes else "no", *numbers, *map(defuse, words)])
+        counts = (each.ok, each.failed, each.skipped)
+        rows.append([defuse(each.player), "yes" if each.passes else "no", *counts, *map(defuse, words)])
     return join_csv(titles, rows)
 
 
@@ -347,29 +306,37 @@ def _list(steps: Sequence[CheckStep], *, as_json: bool) -> None:
     out.print(table)
 
 
-def _print_finding(finding: Finding, note: str) -> None:
+def show_finding(finding: Finding, *, with_sent: bool) -> None:
+    """Show a step; one that failed begins with what happened, for its title may name another mistake."""
+    trouble = finding.trouble
+    note = f" ({finding.note})" if finding.note else ""
+    text = f"{finding.title}{note}" if trouble is None else trouble.happened
+    mark = f"[{_COLOURS[finding.verdict]}]{finding.verdict:<7}[/]"
     seconds = f"{finding.seconds:.2f} s"
-    _print_line(str(finding.number), finding.verdict, seconds, finding.key, f"{finding.title}{note}")
+    line = f"{finding.number:>5} {mark} {seconds:>8}  {finding.key:<18} {harmless(text)}"
+    out.print(line, highlight=False, soft_wrap=True)
+    if trouble is not None:
+        _show_trouble(finding.title, trouble, with_sent=with_sent)
 
 
-def _print_line(steps: str, verdict: StepVerdict, seconds: str, key: str, text: str) -> None:
-    mark = f"[{_COLOURS[verdict]}]{verdict:<7}[/]"
-    out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
-
-
-def _lay_out_trouble(trouble: Trouble, *, with_sent: bool) -> Padding:
+def _show_trouble(title: str, trouble: Trouble, *, with_sent: bool) -> None:
     rows = [
-        ("what happened", trouble.happened),
+        ("in the step", title),
         ("expected", trouble.expected),
         ("how to fix it", trouble.remedy),
         *(row for frame in (trouble.asked if with_sent else ()) for row in _bytes("the referee sent", frame)),
         *_bytes("your program sent", trouble.received),
         *((("it printed", trouble.printed),) if trouble.printed else ()),
     ]
+    if not out.is_terminal:  # a file takes lines of any width
+        for label, text in rows:
+            out.say(f"      {label:<17}  " + printable_lines(text.rstrip()).replace("\n", "\n" + " " * 25))
+        out.say("")
+        return
     table = RichTable("", Column(overflow="fold"), show_header=False, show_edge=False, box=None)
     for label, text in rows:
         table.add_row(label, Text(printable_lines(text.rstrip())))
-    return Padding(table, (0, 0, 1, 6), expand=False)
+    out.print(Padding(table, (0, 0, 1, 6), expand=False))
 
 
 def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
@@ -383,10 +350,11 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
 
 def _conclude(player: str, findings: Sequence[Finding]) -> None:
     counts = Counter(finding.verdict for finding in findings)
-    plain = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
-    out.print(f"\n{plain}", highlight=False)
+    out.say(", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict))
+    skipped = Counter(finding.note for finding in findings if finding.verdict is StepVerdict.SKIPPED)
+    for reason, number in skipped.items():
+        out.say(f"  {counted(number, 'step')} skipped: {reason}")
     if failed := _list_failures(findings):
-        out.print(f"The failures have {counted(_count_causes(findings), 'cause')}.", highlight=False)
         first = failed[0].number
         again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
         out.say(f"To try step {first} again:  {again}")
