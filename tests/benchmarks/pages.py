@@ -19,6 +19,8 @@ from urllib.error import HTTPError
 
 from msgspec import Struct
 
+from referee.record.key import VARIABLE
+
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
 
@@ -83,6 +85,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--into", type=Path, help="folder that takes pictures of the pages")
     given = parser.parse_args(arguments)
     records = given.folder / "logs" / NAME
+    os.environ[VARIABLE] = str(given.folder / "key")
     if not (records / f"{NAME}.jsonl").exists():
         play(given.folder, given.entrants, given.matches)
     forget_pages(records)
@@ -117,7 +120,7 @@ def play(folder: Path, entrants: int, matches: int) -> None:
         player = f"house:{HOUSE[number % 4]}" if fault is None else f"cmd:{sys.executable} {BROKEN} {fault}"
         lines.append(f"[[entrants]]\nname = \"{name}\"\nplayer = '{player}'\n")
     (folder / f"{NAME}.toml").write_text("".join(lines))
-    command = [sys.executable, "-m", "referee", "tournament", f"{NAME}.toml", "--key", "key", "--no-report"]
+    command = [sys.executable, "-m", "referee", "tournament", f"{NAME}.toml", "--no-report"]
     subprocess.run(command, cwd=folder, stderr=subprocess.DEVNULL, check=True)
 
 
