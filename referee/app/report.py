@@ -1,17 +1,17 @@
 """Reports on a tournament, during or after it, from its records alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
-from ..pages.links import report_address
 from ..pages.match_summary import MatchSummary, summarize_match
+from ..pages.replays import ReplayNotes, make_replay
 from ..pages.report import Titles
-from ..pages.report_files import Targets, Written, make_replay, write_report
-from ..pages.summary import MatchNotes, Summary
+from ..pages.report_files import Targets, Written, write_report
+from ..pages.summary import Summary
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.resume import has_line
@@ -37,8 +37,20 @@ class ReportedTournament(Struct, frozen=True, kw_only=True):
     """Address of the database, without a password; None: none was written."""
 
 
-def report_tournament(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
+Progress = Callable[[int, int], object]
+"""Called with the number of records that are read, and of all."""
+
+
+def report_tournament(
+    folder: Path, targets: Targets, jobs: int, progress: Progress = lambda _read, _all: None
+) -> ReportedTournament:
     """Read the records of a tournament, and write its report.
+
+    Args:
+        folder: folder of the records.
+        targets: the files to write.
+        jobs: number of records read at the same time.
+        progress: is told how far it is.
 
     Raises:
         BadRequest: the folder has no tournament that could be played.
@@ -46,7 +58,7 @@ def report_tournament(folder: Path, targets: Targets, jobs: int) -> ReportedTour
     """
     path = find_tournament(folder)
     try:
-        return _write_report(folder, path, targets, jobs)
+        return _write_report(folder, path, targets, jobs, progress)
     except RecordError as error:
         raise DoesNotHold(f"{error}; referee audit {folder} tells more") from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
@@ -100,23 +112,23 @@ def _history(record: TournamentRecord, take: Callable[[TakenTransition], object]
     return history
 
 
-def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
+def _write_report(folder: Path, path: Path, targets: Targets, jobs: int, progress: Progress) -> ReportedTournament:
     record, transitions = read_tournament(path), list[TakenTransition]()
     history = _history(record, transitions.append)
     spec = history.tournament.spec
-    paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
-    match_summaries = {
-        digest.entry.match: digest
-        for digest in map_in_processes(_read_summary_of_match, paths, jobs)
-        if digest is not None
-    }
+    paths = [] if targets.is_quick else [folder / f"{entry.match}.jsonl" for entry in history.entries]
+    match_summaries = dict[str, MatchSummary]()
+    for count, digest in enumerate(map_in_processes(_read_summary_of_match, paths, jobs), 1):
+        progress(count, len(paths))
+        if digest is not None:
+            match_summaries[digest.entry.match] = digest
     written = write_report(
         folder,
         history,
         match_summaries,
         find_titles(spec),
         targets,
-        lambda records, target: _make_replays(records, target, jobs, folder, targets),
+        partial(_make_replays, jobs=jobs),
     )
     database = (
         None
@@ -157,8 +169,7 @@ def _read_summary_of_match(path: Path) -> MatchSummary | None:
     return summarize_match(read_record(path), find_game) if path.exists() and has_line(path) else None
 
 
-def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, folder: Path, targets: Targets) -> None:
-    report = report_address(folder, targets.html)
-    make = partial(make_replay, target=target, find_game=find_game, report=report, site=targets.site)
-    for _ in map_in_processes(make, list(records.items()), jobs):
+def _make_replays(noted: ReplayNotes, folder: Path, jobs: int) -> None:
+    make = partial(make_replay, folder=folder, noted=noted, find_game=find_game)
+    for _ in map_in_processes(make, list(noted.matches), jobs):
         pass

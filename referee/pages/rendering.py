@@ -45,6 +45,7 @@ def page(
     may_ask: bool = False,
     may_send: bool = False,
     site: str = "",
+    has_shared_files: bool = False,
     **values: Any,
 ) -> str:
     """Return a page.
@@ -60,19 +61,50 @@ def page(
         may_send: whether forms may be sent to that server.
         site: relative path to the first page of a contest's site, for a page that is made once for all its visitors: it
             gets the site's header; empty: it has a header of its own, or stands alone.
+        has_shared_files: whether its style and its script are files next to it, which `shared_files` returns.
         values: values for its template.
     """
     look = looks or name
-    style = "".join(_source(f"{name}.css") for name in ("page", *styles, look))
-    own_scripts = ("times", *scripts, look, *(("site",) if site else ()))
-    script = library + "".join(_source(f"{name}.js") for name in own_scripts)
+    style, script = _join_style(look, styles), library + _join_script(look, scripts, site)
+    self_ = f"{_SELF} " if has_shared_files else ""
     policy = (
-        f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
+        f"default-src 'none'; script-src {self_}{_fingerprint(script)}; style-src {self_}{_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask or site else ''}"
         f"base-uri 'none'; form-action {_SELF if may_send or site else _NOBODY}"
     )
     template = environment().get_template(f"{name}.html")
-    return template.render(policy=policy, style=style, script=script, data=data, site=site, **values)
+    shared = look if has_shared_files else ""
+    return template.render(policy=policy, style=style, script=script, shared=shared, data=data, site=site, **values)
+
+
+def shared_files(look: str, site: str) -> dict[str, str]:
+    """Return the style and the script that pages share as files next to them, by their names.
+
+    Args:
+        look: name of both, without the ending.
+        site: as for `page`.
+    """
+    return {f"{look}.css": _join_style(look, ()), f"{look}.js": _join_script(look, (), site)}
+
+
+def with_shared_files(page: bytes, look: str, site: str) -> bytes:
+    """Return a page, or its beginning, that holds what it shares with others: it can be kept alone.
+
+    The page's policy names both by their hashes. One that another release of the referee has made stays as it is.
+    """
+    style, script = shared_files(look, site).values()
+    if not all(_fingerprint(text).encode() in page for text in (style, script)):
+        return page
+    tags = environment().get_template("shared_files.html").render(shared=look).encode()
+    return page.replace(tags, f'<style>{style}</style>\n<script type="module">{script}</script>'.encode(), 1)
+
+
+def _join_style(look: str, styles: Sequence[str]) -> str:
+    return "".join(_source(f"{name}.css") for name in ("page", *styles, look))
+
+
+def _join_script(look: str, scripts: Sequence[str], site: str) -> str:
+    return "".join(_source(f"{name}.js") for name in ("times", *scripts, look, *(("site",) if site else ())))
 
 
 def without_site(page: str) -> str:

@@ -28,6 +28,8 @@ from .words import duration, gains, headline, move_words, ranking, reasons, time
 
 T = TypeVar("T")
 
+LOOKS = "replay"
+"""Name of the template, and of the style and the script."""
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
 """Number of boards that are drawn in the page for readers without scripts; each is a whole drawing."""
@@ -41,7 +43,13 @@ _TURN = re.compile(r'(<tr id="turn-\d+"><td>)(\d+)(?=</td>)')
 
 
 def replay_page(
-    folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT, site: str = ""
+    folded: FoldedRecord,
+    verifier: str = "",
+    report: str = "",
+    notes: MatchNotes = _NO_TOURNAMENT,
+    site: str = "",
+    *,
+    has_shared_files: bool = False,
 ) -> str:
     """Return a match as one HTML document.
 
@@ -51,15 +59,17 @@ def replay_page(
         report: link to the page of its tournament; empty: there is none.
         notes: notes of its tournament.
         site: relative path to the first page of the contest's site that shows it; empty: none does.
+        has_shared_files: whether its style and its script lie next to it, in files for all pages of matches.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own_record = {"name": record.path.name, "address": None, "head": record.chain.head}
     data = _data(folded)
     return page(
-        "replay",
+        LOOKS,
         {**data, "record": own_record},
         drawn=[(frame, _draw(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
         site=site,
+        has_shared_files=has_shared_files,
         library="" if verifier else verifying_script(),
         names=match.setup.names,
         game=match.game.title,

@@ -1,9 +1,7 @@
 """Writes the report of a tournament, its tables, its moves and the pages of its matches, next to the records."""
 
-import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -11,27 +9,15 @@ import msgspec
 from msgspec import Struct
 
 from ..files.whole import write_whole
-from ..record.audit.match import FindGame
-from ..record.reader import read_record
 from ..tournament.history import History
-from . import crosstable, exports, match_list, verifying
+from . import crosstable, exports, match_list
 from .entrant_page import entrant_page
-from .links import ENTRANTS, REPLAYS, find_links, find_outputs, report_address
+from .links import ENTRANTS, find_links, find_outputs, report_address
 from .match_summary import MatchSummary, match_text
-from .replay_frames import StillSecret, fold_record
-from .replay_page import replay_page
+from .replays import MakeReplays, ReplayPages, write_replays
 from .report import Titles, report_page
-from .summary import MatchNotes, Summary, match_notes
+from .summary import Summary
 from .tournament_json import report_tournament
-
-
-class ReplayPages(StrEnum):
-    """Matches that get a page."""
-
-    NONE = "none"
-    FOULS = "fouls"
-    """Matches in which a player fouled, and void ones."""
-    ALL = "all"
 
 
 class Targets(Struct, frozen=True, kw_only=True):
@@ -49,6 +35,8 @@ class Targets(Struct, frozen=True, kw_only=True):
     contest's site: all pages get its header."""
     is_public: bool = False
     """True if the output of programs is left out, which is for the organiser alone."""
+    is_quick: bool = False
+    """True if the records of the matches are not read: times and moves are left out."""
 
     @property
     def site(self) -> str:
@@ -79,7 +67,7 @@ def write_report(
     match_summaries: Mapping[str, MatchSummary],
     titles: Titles,
     targets: Targets,
-    make_replays: Callable[[Mapping[Path, MatchNotes], Path], None],
+    make_replays: MakeReplays,
 ) -> Written:
     """Write the report of a tournament, its tables, its matches in short, and pages of matches.
 
@@ -89,14 +77,15 @@ def write_report(
         match_summaries: match -> summary of its record.
         titles: titles of its game and its format.
         targets: destinations of the files.
-        make_replays: makes pages of records in a folder, each with its notes; `make_replay` makes one.
+        make_replays: makes pages of matches.
 
     Raises:
         RecordError: a record of which a page is to be made does not hold.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
     summary = Summary(history, match_summaries)
-    replayed = _replay(folder, summary, targets, make_replays)
+    report = report_address(folder, targets.html)
+    replayed = write_replays(folder, summary, targets.replays, report, targets.site, make_replays)
     written = Written(
         summary=summary,
         html=targets.html or folder / "report.html",
@@ -138,65 +127,6 @@ def _write_pages(
     links = find(entrants / report.name, home=home)
     for entrant, name in enumerate(summary.pages):
         _write(entrants / f"{name}.html", [entrant_page(summary, entrant, links)])
-
-
-def make_replay(
-    noted: tuple[Path, MatchNotes], target: Path, find_game: FindGame, report: str = "", site: str = ""
-) -> None:
-    """Write the page of a match.
-
-    Args:
-        noted: record of the match, and what its tournament says of it.
-        target: the folder of the pages.
-        find_game: a game's name -> its rules.
-        report: the page of its tournament, as this one sees it; empty: there is none.
-        site: the first page of a contest's site, as this one sees it; empty: it is on none.
-
-    Raises:
-        RecordError: the record does not hold.
-    """
-    record, notes = noted
-    with contextlib.suppress(StillSecret):
-        folded = fold_record(read_record(record), find_game)
-        verifier = verifying.verifying_link(record.name, folded.record.chain.head)
-        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report, notes, site)])
-
-
-def _replay(
-    folder: Path, summary: Summary, targets: Targets, make: Callable[[Mapping[Path, MatchNotes], Path], None]
-) -> frozenset[str]:
-    """Make the pages that are missing, and those that were made before a ruling. Matches that are withheld get none.
-
-    Returns:
-        The matches that have a page.
-    """
-    pages, which = folder / REPLAYS, targets.replays
-    entries = [entry for entry in summary.history.entries if entry.match not in summary.withheld]
-    wanted = [entry.match for entry in entries if which is ReplayPages.ALL or entry.fouls or entry.void is not None]
-    records = [folder / f"{match}.jsonl" for match in wanted if which is not ReplayPages.NONE]
-    notes = match_notes(summary, {path.stem for path in records if path.is_file()})
-    missing = {
-        folder / f"{match}.jsonl": noted
-        for match, noted in notes.items()
-        if not _is_written(pages / f"{match}.html", noted)
-    }
-    if missing:
-        pages.mkdir(exist_ok=True)
-        _write(
-            pages / verifying.PAGE,
-            [
-                verifying.verifying_page(
-                    f"{summary.spec.name}.jsonl", report_address(folder, targets.html), targets.site
-                )
-            ],
-        )
-        make(missing, pages)
-    return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
-
-
-def _is_written(page: Path, notes: MatchNotes) -> bool:
-    """Return whether the page of a match exists with all that its tournament says about it now."""
-    return page.is_file() and (not notes.is_ruled or notes.mark in page.read_text(encoding="utf-8"))
 
 
 def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:

@@ -37,6 +37,8 @@ from ..pages.contest_page import refusal_page
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
@@ -190,8 +192,14 @@ def send_unchanging(request: Any, content_type: str, body: bytes, *, cache: str 
     return b"".join(compress([body])) if is_packed else body
 
 
-def send_file(request: Any, path: Path) -> Any:
-    """Send a file, or the requested range of it, unless the visitor has the current one cached."""
+def send_file(request: Any, path: Path, begin: Callable[[bytes], bytes] | None = None) -> Any:
+    """Send a file, or the requested range of it, unless the visitor has the current one cached.
+
+    Args:
+        request: Twisted's request.
+        path: the file.
+        begin: returns the beginning of the answer for that of the file; None: the file is sent as it is.
+    """
     send(request, TYPES[path.suffix], b"", cache="no-cache")  # browsers revalidate it each time
     file = path.open("rb")
     status = os.fstat(file.fileno())
@@ -199,14 +207,14 @@ def send_file(request: Any, path: Path) -> Any:
     is_packed = not (is_growing and request.requestHeaders.hasHeader(b"range")) and may_compress(request)
     version = f"{status.st_mtime_ns:x}-{status.st_size:x}"
     is_known = is_cached(request, version, is_packed=is_packed, changed_at=status.st_mtime)
-    start, end = _choose_range(request, status.st_size) if is_growing and not is_known else (0, status.st_size)
-    if not is_packed:
-        request.setHeader("Content-Length", str(end - start))
-    if is_known or request.method == b"HEAD":
+    if is_known:
         file.close()
         return b""
+    start, end = _choose_range(request, status.st_size) if is_growing else (0, status.st_size)
     file.seek(start)
-    return Deferred.fromCoroutine(_flow(request, file, end - start, is_packed=is_packed))
+    old = b"" if begin is None else file.read(_PIECE_BYTES)
+    head = old if begin is None else begin(old)
+    return _send_opened(request, head, file, end - start - len(old), is_packed=is_packed)
 
 
 def may_compress(request: Any) -> bool:
@@ -273,7 +281,10 @@ def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> 
         size: number of bytes of the file to send.
     """
     send(request, HTML, b"")
-    is_packed = may_compress(request)
+    return _send_opened(request, head, file, size, is_packed=may_compress(request))
+
+
+def _send_opened(request: Any, head: bytes, file: BinaryIO, size: int, *, is_packed: bool) -> Any:
     if not is_packed:
         request.setHeader("Content-Length", str(len(head) + size))
     if request.method == b"HEAD":

@@ -26,6 +26,7 @@ from .event_streams import PersonStreams
 from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
 from .http import refuse, stream_events
 from .organisers import FindMatches, OrganiserApi, OrganiserPages
+from .replay_maker import ReplayMaker
 from .sessions import Person, SessionFile, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import NewAuthors, SigningUp
@@ -44,6 +45,7 @@ class Members(Struct, frozen=True, kw_only=True):
     practice: Practice
     sign_up: NewAuthors
     workshop: Workshop
+    replays: ReplayMaker
     now: Callable[[], float]
     """Returns monotonic seconds."""
     note: Note
@@ -89,6 +91,7 @@ def make_members(
         practice=practice,
         sign_up=sign_up,
         workshop=Workshop(monotonic),
+        replays=ReplayMaker(monotonic, note),
         now=monotonic,
         streams=PersonStreams(reactor, _stamp),
         note=note,

@@ -5,16 +5,21 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct
 
+from ..pages.links import REPLAYS
+from ..pages.replays import NOTES, read_names
 from ..pages.summary import page_names
 from ..pages.verifying import PAGE, verifying_link
 
-_REPORT = re.compile(r"(report|crosstable|matches)\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
+_REPORT = re.compile(
+    r"(report|crosstable|matches)\.html|(entrants|replays)/[\w.-]+\.html|replays/replay\.(css|js)|(standings|crosstable)\.csv"
+)
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
 """Files that list all matches, even those whose deal other players are still to receive; public at the end only."""
@@ -48,15 +53,30 @@ def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
     if path == HEADS:
         file = heads_path(folder)
     elif record := _RECORD.fullmatch(path):
-        is_public = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
+        is_public = is_over if record[1] == folder.name else has_replay(folder, record[1])
     else:
         is_public = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)
     return file if is_public and ".." not in path and file.is_file() and not file.is_symlink() else None
 
 
 def has_replay(folder: Path, match: str) -> bool:
-    """Return whether the replay of a match is public."""
-    return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
+    """Return whether the replay of a match is public: its page exists, or is made when somebody asks for it."""
+    page = find_public_file(folder, f"replays/{match}.html", is_over=False)
+    return page is not None or is_on_request(folder, match)
+
+
+def is_on_request(folder: Path, match: str) -> bool:
+    """Return whether the page of a match is made when somebody asks for it."""
+    try:
+        written_ns = (folder / REPLAYS / NOTES).stat().st_mtime_ns
+    except OSError:
+        return False
+    return match in _read_names(folder, written_ns)
+
+
+@lru_cache(maxsize=64)
+def _read_names(folder: Path, _written_ns: int) -> frozenset[str]:
+    return read_names(folder)
 
 
 def find_entrants(folder: Path, entrants: Sequence[str], names: Iterable[str]) -> list[str | None]:
@@ -189,9 +209,8 @@ def _entrants(words: Sequence[str], tournament: Searched) -> Iterator[FoundEntra
 
 def _matches(words: Sequence[str], tournament: Searched) -> Iterator[FoundMatch]:
     for match, names in tournament.matches:
-        path = f"replays/{match}.html"
-        if _fits(words, " ".join((match, *names))) and tournament.has(path):
-            address = _address(tournament, path)
+        if _fits(words, " ".join((match, *names))) and has_replay(tournament.folder, match):
+            address = _address(tournament, f"replays/{match}.html")
             yield FoundMatch(tournament=tournament.name, match=match, names=names, address=address)
 
 

@@ -3,6 +3,7 @@
 # Addresses for people who sign in: members.py puts them together.
 
 import os
+import re
 import time
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +15,14 @@ from typing import Any, BinaryIO
 import msgspec
 from klein import Klein
 from msgspec import Struct
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ..pages import match_list
 from ..pages.contest_page import contest_page, live_page, search_page, standings_page
-from ..pages.replay_page import head_at_turn, split_page
+from ..pages.rendering import with_shared_files
+from ..pages.replay_page import LOOKS, head_at_turn, split_page
+from ..pages.replays import page_path
 from ..pages.tournament_json import TournamentReport
 from .contest_json import ContestCard
 from .event_streams import EventStreams
@@ -48,8 +51,9 @@ from .http import (
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .published import Found, find_public_file, has_replay
+from .published import Found, find_public_file, has_replay, is_on_request
 from .rate_limit import RateLimit, TooOften
+from .replay_maker import ReplayMaker
 from .visitors import Visitors
 from .workshop import Workshop
 
@@ -62,6 +66,10 @@ FAVICON = b64decode(
     "AChJREFUeNpjYKACYEQGDAxMyGBUwSBTQDlgRgYMDCzIYFTBIFNAIQAACvAGm1F+0zoAAAAASUVORK5CYII="
 )
 """Icon of the site: a table of four tiles, as PNG. Browsers accept PNG at /favicon.ico."""
+_REPLAY = re.compile(r"replays/((?!verify\.)[\w.-]+)\.html")
+"""Path of the page of a match in a tournament's folder."""
+_SITE = "../../../"
+"""The first page of the site, as the page of a match sees it."""
 FindVisitor = Callable[[Any], Visitor | None]
 """Request -> signed-in person that it comes from."""
 PAGES_A_MINUTE = 300
@@ -109,7 +117,10 @@ def make_site(content: SiteContent, members: Members, reactor: Any, *, is_behind
 def make_app(content: SiteContent, members: Members) -> Klein:
     """Return a Klein application with all addresses of the site."""
     made = _Made(
-        content, members.workshop, RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now)
+        content,
+        members.workshop,
+        members.replays,
+        RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now),
     )
     app = _public(content, made, partial(find_visitor, sessions=members.sessions))
     add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
@@ -136,6 +147,7 @@ class _Made(Struct, frozen=True):
 
     content: SiteContent
     workshop: Workshop
+    replays: ReplayMaker
     limit: RateLimit
 
     async def search(self, request: Any) -> tuple[str, Found]:
@@ -147,14 +159,36 @@ class _Made(Struct, frozen=True):
         query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
         return query, await self._make(request, self.content.search, query)
 
-    async def send_replay(self, request: Any, path: Path, turn: int) -> Any:
-        """Send the page of a match with the board of a turn.
+    def send_replay(self, request: Any, path: Path) -> Any:
+        """Send the page of a match, with the board of a turn if the request names one.
 
         Raises:
             TooOften: the address asks for such pages too often.
         """
+        turn = read_turn(request)
+        if turn is None:
+            return send_file(request, path, _hold_shared_files)
+        return self._send_turn(request, path, turn)
+
+    async def _send_turn(self, request: Any, path: Path, turn: int) -> Any:
         head, file, size = await self._make(request, _begin_replay, path, turn)
-        return send_head_and_file(request, head, file, size)
+        return await maybeDeferred(send_head_and_file, request, head, file, size)
+
+    async def make_replay(self, request: Any, folder: Path, match: str) -> Any:
+        """Have the page of a match made, and send it.
+
+        Raises:
+            TooOften: the address asks for such pages too often.
+        """
+        await self.replays.make(request, folder, match)
+        page = page_path(folder, match)
+        if not page.is_file():
+            return refuse(
+                request,
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                "Its page was not made; the log says why",
+            )
+        return await maybeDeferred(self.send_replay, request, page)
 
     async def send_matches(self, request: Any, path: Path) -> Any:
         """Send the matches of a tournament that fit the query of a request.
@@ -265,13 +299,17 @@ def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str
         TooOften: the address asks for such pages too often.
     """
     folder = content.folders.get(name)
-    file = None if folder is None else find_public_file(folder, path, is_over=content.is_over(name))
+    if folder is None:
+        return refuse(request, HTTPStatus.NOT_FOUND)
+    file = find_public_file(folder, path, is_over=content.is_over(name))
+    replay = _REPLAY.fullmatch(path)
+    if file is None and replay is not None and is_on_request(folder, replay[1]):
+        return made.make_replay(request, folder, replay[1])
     if file is None:
         return refuse(request, HTTPStatus.NOT_FOUND)
     if path == match_list.PAGE and request.args:
         return made.send_matches(request, file)
-    turn = read_turn(request) if path.startswith("replays/") else None
-    return send_file(request, file) if turn is None else made.send_replay(request, file, turn)
+    return send_file(request, file) if replay is None else made.send_replay(request, file)
 
 
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
@@ -280,7 +318,12 @@ def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
     head, rest = split_page(file.read())
     head = head_at_turn(head, rest, turn)
     file.seek(-len(rest), os.SEEK_CUR)
-    return head.encode(), file, len(rest)
+    return _hold_shared_files(head.encode()), file, len(rest)
+
+
+def _hold_shared_files(page: bytes) -> bytes:
+    """Return the beginning of a match's page with what it shares with others, so that a visitor can keep it."""
+    return with_shared_files(page, LOOKS, _SITE)
 
 
 def _add_live(app: Klein, title: str, live: LiveTables, find: FindVisitor) -> None:

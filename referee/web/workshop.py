@@ -36,9 +36,11 @@ class Workshop:
 
     Args:
         now: returns monotonic seconds.
+        defer: calls a function in a thread, and returns its result later; None: in the one thread of all workshops.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], defer: "Callable[..., Deferred[Any]] | None" = None) -> None:
+        self._defer = defer
         self._limit = RateLimit("seconds of work for your pages", SECONDS_A_MINUTE, now)
         self._is_busy = self._is_choosing = False
         self._waiting: dict[str, deque[Deferred[None]]] = {}
@@ -75,7 +77,7 @@ class Workshop:
         try:
             if key in self._kept:  # a client before this one has asked for the same
                 return cast("T", self._recall(key))
-            answer: T = await let_finish(defer_to_workshop(self._work, function, *args))
+            answer: T = await let_finish((self._defer or defer_to_workshop)(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
             elif answer is not None:
@@ -120,7 +122,11 @@ class Workshop:
         try:
             return function(*args)
         finally:
-            self._last_cost = time.thread_time() - begun_s
+            self.add_cost(time.thread_time() - begun_s)
+
+    def add_cost(self, cost_s: float) -> None:
+        """Charge the client whose answer is being made, in seconds, also for the work of another process."""
+        self._last_cost += cost_s
 
     def _charge(self, who: str) -> None:
         cost, self._last_cost = self._last_cost, 0.0

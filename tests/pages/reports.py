@@ -4,15 +4,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 from referee.pages.match_summary import summarize_match
+from referee.pages.replays import ReplayNotes, make_replay
 from referee.pages.report import Titles
-from referee.pages.report_files import Targets, Written, make_replay, write_report
-from referee.pages.summary import MatchNotes
+from referee.pages.report_files import Targets, Written, write_report
 from referee.plugins import find_game
 from referee.record.reader import read_record
 
@@ -28,9 +27,9 @@ def report(stage: Stage, **targets: Any) -> Written:
     game, format_ = REGISTRY.game(stage.spec.game), REGISTRY.format(stage.spec.format)
     records = (stage.folder / f"{entry.match}.jsonl" for entry in stage.entries)
 
-    def _make_replays(records: Mapping[Path, MatchNotes], target: Path) -> None:
-        for noted in records.items():
-            make_replay(noted, target, REGISTRY.game)
+    def _make_replays(noted: ReplayNotes, folder: Path) -> None:
+        for match in noted.matches:
+            make_replay(match, folder, noted, REGISTRY.game)
 
     return write_report(
         stage.folder,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
-from referee.pages.report_files import ReplayPages
+from referee.pages.replays import ReplayPages
 from referee.pages.summary import describe_sight
 from referee.plugins import load
 from referee.record.reader import read_record

@@ -1,5 +1,7 @@
 """A tournament's report as text: what stands in the page, what can't, and what lies beside it."""
 
+import base64
+import hashlib
 import re
 from html import unescape
 from pathlib import Path
@@ -14,10 +16,11 @@ from referee.pages.charts.curves import rating_drawings, ratings_drawings
 from referee.pages.links import PageLinks, report_address
 from referee.pages.match_summary import MatchSummary
 from referee.pages.outcomes import outcome_of_entry
+from referee.pages.rendering import with_shared_files
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
+from referee.pages.replays import ReplayPages, make_on_request, page_path, read_names
 from referee.pages.report import Titles, report_page
-from referee.pages.report_files import ReplayPages
 from referee.pages.summary import Summary, host_lines
 from referee.pages.words import number, short_cause
 from referee.plugins import load
@@ -264,11 +267,54 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     assert not replays.exists()
     worth = {entry.match for entry in stage.entries if entry.fouls or entry.void}
     assert report(stage).replays == len(worth)
-    assert {path.stem for path in replays.iterdir()} == worth | {"verify"}
+    assert {path.stem for path in replays.iterdir()} == worth | {"verify", "replay"}
     kept = replays / f"{min(worth)}.html"
     kept.write_text("mine")
     assert report(stage, replays=ReplayPages.ALL).replays == len(stage.entries)
     assert kept.read_text() == "mine"
+
+
+def test_replays_are_made_on_request(tmp_path: Path) -> None:
+    """A site is told which matches may have a page, and makes one when it is asked for, the same as at once."""
+    stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1})).play()
+    matches = {entry.match for entry in stage.entries}
+    assert report(stage, replays=ReplayPages.ON_REQUEST).replays == len(matches)
+    assert read_names(tmp_path) == matches
+    assert {path.suffix for path in (tmp_path / "replays").iterdir()} == {".css", ".js", ".json", ".html"}
+    assert 'href="replays/' in page(stage)
+    made = page_path(tmp_path, max(matches))
+    assert not made.exists()
+    make_on_request(made.stem, tmp_path, load().game)
+    text = made.read_text(encoding="utf-8")
+    report(stage, replays=ReplayPages.ALL)
+    assert made.read_text(encoding="utf-8") == text
+    assert {path.stem for path in (tmp_path / "replays").glob("*.html")} == matches | {"verify"}
+    stage.take(TournamentResumed(at=AT, referee="0.0"))
+    stage.rule("void", "the room was dark", match=made.stem)
+    report(stage, replays=ReplayPages.ON_REQUEST)
+    assert not made.exists(), "it says nothing of the ruling"
+    make_on_request(made.stem, tmp_path, load().game)
+    assert "the room was dark" in made.read_text(encoding="utf-8")
+    with pytest.raises(KeyError):
+        make_on_request("../secret", tmp_path, load().game)
+    (tmp_path / "replays" / "replay.js").write_text("of another release")
+    report(stage, replays=ReplayPages.ON_REQUEST)
+    assert not made.exists(), "its script is not the one that lies next to it now"
+
+
+def test_a_replay_shares_its_script_and_can_be_kept_alone(tmp_path: Path) -> None:
+    """The page in a folder is small; what a site sends has everything in it, and its policy allows just that."""
+    stage = Stage(spec(2, "roundrobin"), tmp_path).play()
+    report(stage, replays=ReplayPages.ALL)
+    kept = page_path(tmp_path, stage.entries[0].match).read_bytes()
+    assert b'src="replay.js"' in kept
+    alone = with_shared_files(kept, "replay", "").decode()
+    assert len(kept) < len(alone) - 20_000
+    script, style = re.findall(r'<script type="module">(.*?)</script>|<style>(.*?)</style>', alone, re.DOTALL)[::-1]
+    for text in (script[0], style[1]):
+        assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in alone
+    assert 'src="' not in alone
+    assert "<link" not in alone
 
 
 def test_a_deal_that_is_still_to_be_played_from_other_seats_is_not_shown(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.pages.match_list import MOST_SHOWN, MatchQuery, answer_query
-from referee.pages.report_files import ReplayPages
+from referee.pages.replays import ReplayPages
 
 from .browser import Page
 from .matches import IMAGE, QUOTES, SCRIPT

@@ -10,7 +10,7 @@ from msgspec import Struct
 from referee.pages.contest_page import contest_page
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import at_turn, replay_page, with_record
-from referee.pages.report_files import ReplayPages
+from referee.pages.replays import ReplayPages
 from referee.plugins import find_game
 from referee.record.reader import read_record
 

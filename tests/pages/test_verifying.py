@@ -10,9 +10,10 @@ from random import Random
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from referee.pages.rendering import shared_files
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page, with_record
-from referee.pages.report_files import make_replay
+from referee.pages.replays import ReplayNotes, make_replay
 from referee.pages.summary import MatchNotes
 from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
@@ -55,7 +56,10 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = ordinary(6).write(tmp_path_factory.mktemp("verified") / "match.jsonl")
     pages = path.with_name("replays")
     pages.mkdir()
-    make_replay((path, MatchNotes()), pages, load().game)
+    for name, text in shared_files("replay", "").items():
+        (pages / name).write_text(text, encoding="utf-8")
+    noted = ReplayNotes(report="", site="", matches={"match": MatchNotes()})
+    make_replay("match", path.parent, noted, load().game)
     (pages / PAGE).write_text(verifying_page(), encoding="utf-8")
     return path
 

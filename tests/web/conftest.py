@@ -14,4 +14,5 @@ def contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestSit
     site = TestSite(tmp_path, monkeypatch)
     yield site
     site.members.streams.close_all()
+    site.members.replays.close()
     site.store.close()

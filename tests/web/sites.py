@@ -21,7 +21,7 @@ from referee.match.setup import DEFAULT_TIME
 from referee.net.links.tokens import add_tokens
 from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
-from referee.web import author_service, http, organisers, signing_up, workshop
+from referee.web import author_service, http, organisers, replay_maker, signing_up, workshop
 from referee.web.author_service import AuthorService
 from referee.web.contest_json import (
     Coming,
@@ -38,6 +38,7 @@ from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
 from referee.web.published import Searched, search
+from referee.web.replay_maker import ReplayMaker
 from referee.web.routes import SiteContent, make_site
 from referee.web.sessions import Sessions, SiteRole, TokenFile
 from referee.web.submissions.check_queue import CheckQueue
@@ -226,7 +227,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (author_service, http, organisers, signing_up):
+        for module in (author_service, http, organisers, replay_maker, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
         self.folder = folder
@@ -256,6 +257,7 @@ class TestSite:
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
             **stand_ins,
             workshop=Workshop(self.clock.seconds),
+            replays=ReplayMaker(self.clock.seconds, self._note),
             now=self.clock.seconds,
             note=self._note,
         )

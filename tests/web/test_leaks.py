@@ -26,7 +26,8 @@ from referee.app.report import report_tournament
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens
 from referee.observers import MatchTransition
-from referee.pages.report_files import ReplayPages, Targets
+from referee.pages.replays import ReplayPages
+from referee.pages.report_files import Targets
 from referee.plugins import installed, load
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_record

@@ -18,6 +18,8 @@ from referee.pages.contest_page import contest_page
 from referee.pages.match_list import MOST_SHOWN, MatchLine, MatchList, matches_page
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
+from referee.pages.replays import NOTES, ReplayNotes
+from referee.pages.summary import MatchNotes
 from referee.plugins import find_game
 from referee.record.reader import read_record
 from referee.web import workshop
@@ -155,6 +157,35 @@ RANGES = [
     ("bytes=4-\xff", 200, b"01234567", None),
     (f"bytes={'9' * 5000}-", 200, b"01234567", None),
 ]
+
+
+@pytest.mark.forges
+def test_a_replay_is_made_when_somebody_asks_for_it(contest: TestSite) -> None:
+    """In a process of its own; whole, so that it can be kept alone; and a record that does not hold has none."""
+    folder, visitor = contest.folder / "logs" / "cup", contest.visitor()
+    names = ("cup-8", "cup-9")
+    noted = ReplayNotes(report="../report.html", site="../../../", matches=dict.fromkeys(names, MatchNotes()))
+    (folder / "replays" / NOTES).write_bytes(msgspec.json.encode(noted))
+    (folder / "cup-9.jsonl").write_bytes(GOLDEN.read_bytes())
+    (folder / "cup-8.jsonl").write_bytes(GOLDEN.read_bytes().replace(b"red", b"blue"))
+    (folder / "cup-7.jsonl").write_bytes(GOLDEN.read_bytes())
+    path = "/tournaments/cup/replays/cup-9.html"
+    assert not (folder / "replays" / "cup-9.html").exists()
+    for address in (path, path, f"{path}?turn=1"):
+        answer = visitor.ask("GET", address)
+        assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert b'<script type="module">' in answer.body
+        assert b'src="replay.js"' not in answer.body
+    assert visitor.ask("GET", "/tournaments/cup/cup-9.jsonl").status == 200
+    tag = visitor.ask("GET", path).headers["etag"]
+    assert visitor.ask("GET", path, if_none_match=tag).status == 304
+    refused = visitor.ask("GET", "/tournaments/cup/replays/cup-8.html")
+    assert (refused.status, b"was not made" in refused.body) == (500, True)
+    assert [event for event, _ in contest.noted] == ["replay-failed"]
+    for hidden in ("cup-7", "cup-6", "..%2fcup-9", "notes"):
+        assert visitor.ask("GET", f"/tournaments/cup/replays/{hidden}.html").status == 404
+    assert visitor.ask("GET", "/tournaments/cup/cup-7.jsonl").status == 404
+    assert visitor.ask("GET", f"/tournaments/cup/replays/{NOTES}").status == 404
 
 
 def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:

@@ -1,6 +1,9 @@
 """`referee report`: a tournament as a page, as tables and as plain text, made of its spec and its records."""
 
+import json
 import os
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +11,8 @@ import msgspec
 import rich_click as click
 
 from ...app.report import ReportedTournament, report_tournament
-from ...pages.report_files import ReplayPages, Targets
+from ...pages.replays import ReplayPages
+from ...pages.report_files import Targets
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Word, jobs_option, json_option, out, print_json
 from ..tournament_view import matches_text, plain_standings, standings_table
@@ -28,7 +32,7 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     "--replays",
     type=Word([*map(str, ReplayPages)]),
     default=str(ReplayPages.FOULS),
-    help="Which matches get a page: none; fouls, for those with a foul and void ones; or all.",
+    help="Which matches get a page: none; fouls, for those with a foul and void ones; all; on-request, as for a site.",
 )
 @click.option(
     "--home",
@@ -37,9 +41,13 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     help="Address of a page that all pages link back to; that of a contest's site ends in a slash.",
 )
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
+@click.option("--quick", is_flag=True, help="Read the tournament's record alone: without times, moves and fairness.")
+@click.option("--progress", is_flag=True, help="Print every second how many records are read, as a line of JSON.")
 @jobs_option("Read this many records")
 @json_option
-def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_json: bool, **where: Any) -> None:
+def report_command(
+    folder: Path, jobs: int, *, replays: str, public: bool, quick: bool, progress: bool, as_json: bool, **where: Any
+) -> None:
     """Report on a tournament, during or after it: FOLDER has its records.
 
     It writes report.html, one page with standings, ratings, progress, fouls and times, which needs nothing but a
@@ -51,10 +59,18 @@ def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_js
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 usage error.
     """
-    report(folder, Targets(replays=ReplayPages(replays), is_public=public, **where), jobs, as_json=as_json)
+    targets = Targets(replays=ReplayPages(replays), is_public=public, is_quick=quick, **where)
+    report(folder, targets, jobs, as_json=as_json, shows_progress=progress)
 
 
-def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:
+def report(
+    folder: Path,
+    targets: Targets,
+    jobs: int = os.cpu_count() or 1,
+    *,
+    as_json: bool,
+    shows_progress: bool = False,
+) -> None:
     """Write the report of a tournament, and print its files and the standings.
 
     Args:
@@ -62,9 +78,24 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         targets: the files to write.
         jobs: number of records read at the same time.
         as_json: whether one JSON object is printed.
+        shows_progress: whether lines of JSON are printed before it.
     """
-    reported = report_tournament(folder, targets, jobs)
+    reported = report_tournament(folder, targets, jobs, *([_Printed()] if shows_progress else []))
     (_print_json if as_json else _show)(reported)
+
+
+class _Printed:
+    """Prints how far a report is, at most once a second."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, read: int, of: int) -> None:
+        """Print the numbers of records."""
+        if time.monotonic() - self._last >= 1 or read == of:
+            self._last = time.monotonic()
+            sys.stdout.write(json.dumps({"records_read": read, "records": of}) + "\n")
+            sys.stdout.flush()
 
 
 def _show(reported: ReportedTournament) -> None:

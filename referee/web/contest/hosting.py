@@ -8,7 +8,7 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -154,6 +154,7 @@ class HostedContest:
         )
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
+        self._close_site: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         """Start playing and publishing."""
@@ -204,6 +205,7 @@ class HostedContest:
         for practising in self._practising:
             practising.cancel()
         await gatherResults([*ended, *self._practising])
+        self._close_site()
 
     def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
         """Return the site, as a factory of Twisted's.
@@ -235,6 +237,7 @@ class HostedContest:
         members = make_members(
             self._reactor, self._contest, self._intake, organising, self._practice, sign_up, self._note
         )
+        self._close_site = members.replays.close
         return make_site(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def _is_over(self, name: str) -> bool:
@@ -258,6 +261,7 @@ class HostedContest:
         state = published.ended if run.state is RunState.OVER else str(run.state)
         if run.state is RunState.OVER and not published.is_over:
             state = f"{state}; its last report is being made"
+            state += f", {published.progress}" if published.progress else ""
         coming = describe_coming(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming, most_leaders)
 

@@ -17,7 +17,8 @@ from ...pages.contest_page import contest_page
 from ...pages.links import REPLAYS
 from ...pages.rendering import without_site
 from ...pages.replay_page import with_record
-from ...pages.report_files import ReplayPages, Targets
+from ...pages.replays import ReplayPages
+from ...pages.report_files import Targets
 from ...record.tournament_record import find_record
 from ..contest_json import ContestCard
 from ..published import HEADS, find_public_file

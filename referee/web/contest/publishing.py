@@ -4,13 +4,18 @@
 # that the organiser has as well, `referee report`. A report that fails is logged, and the site goes on with the one
 # before.
 #
+# The first report of a tournament is made from the tournament's record alone, so that visitors have a page within
+# seconds, however many matches there are. The next one has times as well, for which all records are read.
+#
 # Reports of long tournaments take seconds of a core that matches could use. So the pause after each report grows with
 # the time that it took, and only the last report of a tournament does not wait.
 
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -39,6 +44,15 @@ LOOK_S = 1.0
 SHARE = 4
 """Least pause after a report, in multiples of the time that it took: the rest of the machine is for matches."""
 _UNSEEN = -1
+_PARTLY = -2
+"""Stands for the length of a record of whose matches the records were not read."""
+
+
+class _Progress(Struct):
+    """A line that a report prints while it is made."""
+
+    records_read: int
+    records: int
 
 
 class Published(Struct):
@@ -53,6 +67,8 @@ class Published(Struct):
     """Report; None if there is none yet."""
     searched: Searched | None = None
     """Names in the report, for the search."""
+    progress: str = ""
+    """How far the report is that is being made, in words; empty: none is made, or it has just begun."""
 
     @property
     def is_over(self) -> bool:
@@ -216,26 +232,41 @@ class Publisher:
         return (each.searched for each in list(self.published.values()) if each.searched is not None)
 
     def _make(self, name: str, length: int, begun: float) -> None:
-        folder = self.published[name].folder
-        arguments = [*self._referee, "report", str(folder), "--replays", "all", "--home", SITE, "--public", "--json"]
+        published = self.published[name]
+        folder, is_quick = published.folder, published.report is None and published.seen == _UNSEEN
+        options = ["--replays", "on-request", "--home", SITE, "--public", "--json", "--progress"]
+        arguments = [*self._referee, "report", str(folder), *options, *(["--quick"] if is_quick else [])]
         command = ProcessCommand(tuple(if_alive([*_nice(), *arguments])))
-        process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
+
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  # the thread closes it
+        process = start(command, cwd=None, env=os.environ, output=subprocess.PIPE, errors=errors)
 
         def _follow() -> None:
-            assert process.stderr is not None
-            with process.stderr as errors:
+            assert process.stdout is not None
+            with errors, process.stdout as lines:
+                for line in lines:
+                    self._reactor.callFromThread(self._take_progress, published, line)
+                status = process.wait()
+                errors.seek(0)
                 words = errors.read().decode(errors="replace")
-            status = process.wait()
             report = read_report(folder) if status == 0 else None  # in this thread, because the loop would block
-            self._reactor.callFromThread(self._take_report, name, length, begun, status, words, report)
+            made_from = _PARTLY if is_quick and status == 0 else length
+            self._reactor.callFromThread(self._take_report, name, made_from, begun, status, words, report)
 
         Thread(target=_follow, name=f"report of {name}", daemon=True).start()
+
+    def _take_progress(self, published: Published, line: bytes) -> None:
+        with suppress(msgspec.MsgspecError):
+            facts = msgspec.json.decode(line, type=_Progress)
+            published.progress = f"{facts.records_read} of {facts.records} records are read"
+            self._changed()
 
     def _take_report(
         self, name: str, length: int, begun: float, status: int, words: str, report: TournamentReport | None
     ) -> None:
         published, now = self.published[name], self._reactor.seconds()
-        published.seen, published.due = length, now + SHARE * (now - begun)
+        published.seen, published.due = length, 0.0 if length == _PARTLY else now + SHARE * (now - begun)
+        published.progress = ""
         if status == 0:
             published.take(report)
             self._changed()
