@@ -20,10 +20,10 @@ from referee.cluster.security import make_keys
 
 SCHEDULER_HOST = "scheduler"
 KEEPER = "keeper"
-"""Where the tournament is kept."""
+"""The host that keeps the tournament."""
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TTL_S = 5
-"""After so long without a word the scheduler gives a host up; nothing less is possible."""
+"""Time without a message after which the scheduler gives a host up; a shorter one is not possible."""
 
 
 def ip(*arguments: str) -> None:
@@ -36,7 +36,7 @@ def ip(*arguments: str) -> None:
 
 
 def can_make_networks() -> bool:
-    """Tell whether this machine lets us make networks."""
+    """Return whether this machine lets tests make networks."""
     name = f"referee-{secrets.token_hex(3)}"
     try:
         ip("netns", "add", name)
@@ -47,7 +47,7 @@ def can_make_networks() -> bool:
 
 
 class Network:
-    """Hosts that reach each other over a bridge, and nothing else; close it, and nothing is left."""
+    """Hosts that reach only each other, over a bridge; closing it removes them."""
 
     def __init__(self) -> None:
         self._prefix = f"referee-{secrets.token_hex(3)}-"
@@ -75,7 +75,7 @@ class Network:
         ip("-n", space, "link", "set", "lo", "up")
 
     def cut(self, host: str) -> None:
-        """Cut a host off: nothing comes or goes, and nobody is told."""
+        """Cut a host off: no packet arrives or leaves, and no side is notified."""
         ip("-n", self._bridge, "link", "set", self._wire(host), "nomaster")
 
     def mend(self, host: str) -> None:
@@ -83,7 +83,7 @@ class Network:
         ip("-n", self._bridge, "link", "set", self._wire(host), "master", "br0")
 
     def start(self, host: str, command: Sequence[str], log: Path, **environment: str) -> "subprocess.Popen[bytes]":
-        """Start a process on a host; it has the process's own number, for signals.
+        """Start a process on a host; signals reach it by its own number.
 
         Args:
             host: where.
@@ -102,7 +102,7 @@ class Network:
             )
 
     def close(self) -> None:
-        """End what still runs on the hosts, and remove them."""
+        """End everything that still runs on the hosts, and remove them."""
         for name in (*self.addresses, "bridge"):
             space = self._prefix + name
             found = subprocess.run(["ip", "netns", "pids", space], capture_output=True, text=True, check=False)
@@ -142,7 +142,7 @@ class Farm:
             self.start_host(name)
 
     def start_scheduler(self) -> None:
-        """Start the scheduler, as the command that makes certificates says."""
+        """Start the scheduler by the command that the certificates' command prints."""
         command = " ".join(SCHEDULER).replace("WORKER_TTL=20s", f"WORKER_TTL={TTL_S}s")
         files = "\n".join(f"cp {self._keys / name} ." for name in ("ca.pem", "scheduler.pem"))
         self._start(SCHEDULER_HOST, "/bin/sh", "-ec", f"{files}\nexec env {command}")
@@ -153,12 +153,12 @@ class Farm:
         self._start(name, "referee", "worker", self.address, *options, "--keys", str(self._keys))
 
     def start_tournament(self, file: Path, *options: str) -> None:
-        """Start a tournament, or go on with it; its records are beside its file."""
+        """Start a tournament, or go on with it; its records are next to its file."""
         command = ("referee", "tournament", str(file), "--cluster", self.address, "--keys", str(self._keys), *options)
         self._start(KEEPER, "/bin/sh", "-ec", f"cd {file.parent}\nexec {' '.join(command)}")
 
     def kill(self, name: str) -> None:
-        """Kill what runs on a host, at once."""
+        """Kill everything that runs on a host, at once."""
         self.running[name].kill()
         self.running[name].wait()
 

@@ -17,12 +17,12 @@ GIVE_UP_S = 120.0
 ENVIRONMENT = os.environ | dict(
     word.split("=", 1) for word in shlex.split(" ".join(SCHEDULER)) if word.startswith("DASK_")
 )
-"""What an organiser sets for a scheduler; hosts leave alone what is for schedulers."""
+"""Settings of an organiser for a scheduler; hosts ignore those for schedulers."""
 ROOT = Path(__file__).parents[2]
 
 
 def wait_until(is_so: Callable[[], bool], *running: "subprocess.Popen[bytes]") -> None:
-    """Wait until something is so, for as long as processes run."""
+    """Wait until a condition holds, as long as the processes run."""
     give_up = time.monotonic() + GIVE_UP_S
     while not is_so():
         assert all(process.poll() is None for process in running)
@@ -49,7 +49,7 @@ class Processes:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Of a tournament that is played here."""
+        """Options of a tournament that is played here."""
         return ("--cluster", self.address, "--keys", str(self.keys))
 
     @property
@@ -100,7 +100,7 @@ class Processes:
             process.wait()
 
     def are_connected(self) -> bool:
-        """Tell whether the hosts have reached the scheduler."""
+        """Return whether the hosts have reached the scheduler."""
         return all("connected to" in self.printed(f"host{number}") for number in range(len(self.hosts)))
 
     def printed(self, name: str) -> str:

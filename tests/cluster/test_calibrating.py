@@ -1,4 +1,4 @@
-"""What a fixed piece of work takes on a machine."""
+"""The time that a fixed piece of work takes on a machine."""
 
 import os
 
@@ -16,21 +16,21 @@ def work(work_s: float) -> list[tuple[float, float]]:
 
 
 def test_of_all_pieces_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each table does them in a process of its own."""
+    """Each table does its pieces in a process of its own."""
     monkeypatch.setattr(host, "work_pieces", work)
     found = host.calibrate(2, 0.006)
     assert (found.tables, found.wall_ms, found.processor_ms) == (2, 20.0, 6.0)
 
 
 def test_a_table_does_one_piece_at_least() -> None:
-    """However short it is to work."""
+    """However short its time is."""
     ((wall_s, processor_s),) = host.work_pieces(0.0)
     assert wall_s > 0
     assert processor_s >= 0
 
 
 def test_a_machine_may_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its organiser is told what to do."""
+    """The error says what to do."""
 
     def _no_more(*_: object, **__: object) -> None:
         raise BlockingIOError("no more processes")

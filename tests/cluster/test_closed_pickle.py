@@ -1,4 +1,4 @@
-"""A hostile host sends what would run as code where it is read: in the dispatcher, nothing of it does.
+"""A hostile host sends bytes that would run as code where they are unpickled: the dispatcher runs none of them.
 
 To be run with every new version of Dask: the ways are closed by what Dask has inside.
 """
@@ -29,7 +29,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 @pytest.mark.parametrize(("how", "runs"), [("closed", set()), ("open", {"event", "exception"})])
 @pytest.mark.long
 def test_nothing_that_a_host_sends_is_run(tmp_path: Path, processes: Processes, how: str, runs: set[str]) -> None:
-    """Neither a result, nor an event, nor an exception; two of them would be, if it were left to Dask's setting."""
+    """Neither a result, nor an event, nor an exception; with Dask's own setting, two of them would run."""
     client = [sys.executable, "-m", "tests.cluster.hostile", processes.address, str(processes.keys), str(tmp_path), how]
     subprocess.run(client, cwd=ROOT, check=True, timeout=60, stderr=subprocess.DEVNULL)
     assert {path.name for path in tmp_path.iterdir()} == runs

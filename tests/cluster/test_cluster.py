@@ -1,4 +1,4 @@
-"""A tournament on a real cluster of this machine: the same matches, results and records as without one."""
+"""A tournament on a real cluster of this machine has the same matches, results and records as without one."""
 
 import json
 import re
@@ -49,7 +49,7 @@ def write(folder: Path) -> Path:
 
 
 def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Processes) -> None:
-    """In one process, by workers, and on hosts: the same deals, results and standings; all records hold.
+    """In one process, by workers, and on hosts: the same deals, results and standings, and all records hold.
 
     So is what programs print; and each host tells monitors what it has played.
     """
@@ -76,7 +76,7 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
 
 
 MISSING = '"/host0/" in __import__("os").getcwd() and __import__("missing")\n'
-"""What fails on one of the hosts."""
+"""Failures on one of the hosts."""
 MOVING = "    rules = GAMES[game]\n"
 LATE = """\
     choose.turns = getattr(choose, "turns", 0) + 1
@@ -86,16 +86,16 @@ LATE = """\
             mark.write_text(here)
         assert mark.read_text() != here, "missing"
 """
-"""Fails in the third turn on the host that comes to it first."""
+"""Program that fails in the third turn on the host that reaches it first."""
 LACKING: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("builder", f'build = "{sys.executable} build.py"\n', lambda text: text),
     ("mover", "", lambda text: text.replace(MOVING, f"    {MISSING}{MOVING}")),
 )
-"""A name that says what fails, what stands in player.toml, and what becomes of the sample's text."""
+"""Name of the failure, content of player.toml, and changes of the sample's text."""
 
 
 def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes) -> None:
-    """What they need to be built, or for a move, is missing there: nobody is blamed, and all is played."""
+    """Something that they need for the build or for a move is missing there: nobody is blamed, and all is played."""
     entrants = '[[entrants]]\nname = "house"\nplayer = "house:random"\n'
     for name, build, changed in LACKING:
         own = tmp_path / name
@@ -153,11 +153,11 @@ def played_by(folder: Path, entry: dict[str, Any]) -> str:
 
 
 FULL_BYTES = 16_384
-"""A fourth of a short match's record."""
+"""Size of a fourth of a short match's record."""
 
 
 def test_a_host_whose_disk_is_full(tmp_path: Path, processes: Processes) -> None:
-    """What it can't write to the end is void for its fault, and played on the other host; nobody is blamed."""
+    """A match whose record does not fit is void for its fault, and played on the other host; nobody is blamed."""
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2)
     wait_until(processes.are_connected)
     size = processes.hosts[0].pid, resource.RLIMIT_FSIZE

@@ -1,4 +1,4 @@
-"""What the dispatcher hands on of what hosts and scheduler say, and how much of it the coordinator reads."""
+"""Messages of hosts and scheduler that the dispatcher passes on, and how much of it the coordinator reads."""
 
 import asyncio
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from referee.net.jobs.messages import Frames, pack_frame
 
 
 class Written:
-    """Stands in for the way to the coordinator."""
+    """Stand-in for the connection to the coordinator."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -30,7 +30,7 @@ def test_hosts_tell_so_much_at_once(
     size: int,
     is_handed_on: bool,  # noqa: FBT001  # of a table
 ) -> None:
-    """What is longer goes no further."""
+    """A longer message is not passed on."""
     monkeypatch.setattr(dispatcher_module, "MAX_LINES_BYTES", 1000)
     told = HostLines(host="a", match="m", offset=0, lines=b"x" * size)
     written: Any = Written()
@@ -43,13 +43,13 @@ def test_hosts_tell_so_much_at_once(
     [("lab1-0a1b2c", True), ("lab_1.example.org-0a1b2c", True), ("../a", False), ("", False), ("a" * 101, False)],
 )
 def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: FBT001  # of a table
-    """A host with another one is none of this program."""
+    """A host with another name is none of this program."""
     seen = dispatcher_module.parse_host("tls://h:1", {"name": name, "resources": {"tables": 2}})
     assert (seen is not None) is is_seen
 
 
 def test_what_is_dropped_is_released() -> None:
-    """So Dask has its host forget it, if it only waits there; nobody is told of an answer."""
+    """Dask then makes its host forget it, if it only waits there, and no answer is reported."""
     released: list[str] = []
 
     class _Waiting(asyncio.Future[bytes]):
@@ -70,7 +70,7 @@ def test_what_is_dropped_is_released() -> None:
 
 
 def test_no_frame_is_longer_than_expected() -> None:
-    """Its length alone is enough to refuse it: nothing of it is waited for."""
+    """Its announced length is enough to refuse it."""
     frame = pack_frame((KnownHosts(hosts=()),))
     assert Frames(REPORTS, len(frame)).add(frame) == [(KnownHosts(hosts=()),)]
     with pytest.raises(msgspec.DecodeError, match="a frame of 4294967295 bytes, of at most 10"):

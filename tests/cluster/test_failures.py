@@ -1,4 +1,4 @@
-"""Hosts, scheduler and dispatcher are killed in the middle of matches: nobody is blamed, nothing counts twice."""
+"""Hosts, scheduler and dispatcher are killed during matches: nobody is blamed, and nothing counts twice."""
 
 import os
 import signal
@@ -17,14 +17,17 @@ from .processes import GIVE_UP_S, Processes, wait_until
 
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
 DEALT = 4
-"""Lines of a match's record before its first move: its seed is no secret, so there are no nonces."""
+"""Lines of a match's record before its first move: its seed is fixed, so there are no nonces."""
 HELD = "held"
-"""File that is there while no player of ours moves."""
+"""File that exists as long as our players do not move."""
 
 
 @contextmanager
 def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a tournament until each host is in the middle of a match, where it stays until `go_on`; give its process."""
+    """Run a tournament until each host is in the middle of a match, where it stays until `go_on`.
+
+    Return its process.
+    """
     own = folder / "own"
     own.mkdir()
     (own / "player.toml").write_text(f'name = "own"\nrun = "{sys.executable} player.py"\n')
@@ -51,7 +54,7 @@ def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[by
 
 
 def busy(folder: Path) -> set[str]:
-    """Return the hosts that are in the middle of a match, as records call them."""
+    """Return the hosts that are in the middle of a match, by their names on record."""
     records = [lines_of(path) for path in (folder / "logs" / "cup" / ".away").glob("*.jsonl")]
     return {lines[1]["event"]["process"] for lines in records if len(lines) >= DEALT}
 
@@ -69,7 +72,7 @@ def dispatcher_of(referee: "subprocess.Popen[bytes]") -> int:
 
 @pytest.mark.long
 def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
-    """The match is void for the referee's fault, on record as far as it came, and played again by another host."""
+    """The match is void for the referee's fault, has its record up to then, and another host plays it again."""
     processes = Processes(tmp_path, 2)
     try:
         with running(tmp_path, processes) as referee:

@@ -24,7 +24,7 @@ HALF = RECORD[: len(RECORD) // 2].rpartition(b"\n")[0] + b"\n"
 
 
 class Watching(Observer):
-    """Keeps the lines that it is told of."""
+    """Keeps the lines that it is sent."""
 
     def __init__(self) -> None:
         self.lines: list[int] = []
@@ -70,7 +70,7 @@ def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching
 def test_a_match_whose_host_is_lost_is_void(
     folder: Path, come: bytes, steps: int, watching: tuple[Watching, ...]
 ) -> None:
-    """On record as far as it came; what nobody has judged, or is none of its lines, is put aside."""
+    """It has its record up to then; unjudged files, and lines of no record, are put aside."""
     match = FollowedMatch(JOB, folder, Observers(*watching), RunTerms())
     match.take_lines(0, come)
     match.void("its host is gone", SEALER)

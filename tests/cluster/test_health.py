@@ -1,4 +1,4 @@
-"""A host whose timers slip takes no matches until it is well."""
+"""A host whose timers are late takes no matches until it is well."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ from referee.tournament.hosts import Calibration
     ids=["one", "frozen", "two", "long ago", "many short ones", "told by two runs"],
 )
 def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]], *, is_well: bool) -> None:
-    """That is told once."""
+    """That is reported once."""
     told: list[bool] = []
     health = Health(told.append)
     for begin, end in stalls:
@@ -38,7 +38,7 @@ def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]],
 
 
 def test_a_host_is_well_again_when_its_timers_keep_time() -> None:
-    """None of them may have slipped for a while then: what is not enough to be sick is too much to be well."""
+    """None of them may have been late for a while then; a lateness that does not make it sick can keep it sick."""
     told: list[bool] = []
     health = Health(told.append)
     health.note_stall(0.0, 2.0)
@@ -50,7 +50,7 @@ def test_a_host_is_well_again_when_its_timers_keep_time() -> None:
 
 
 def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
-    """Its organiser is told, and Dask; the others take its matches."""
+    """The organiser and Dask are notified, and the others take its matches."""
     said: list[str] = []
     rests: list[bool] = []
     unused: Any = None
@@ -64,7 +64,7 @@ def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
 
 
 def test_a_host_that_drains_takes_nothing_again(tmp_path: Path) -> None:
-    """One that rests takes as many matches as before when it has rested."""
+    """A host that only rests takes as many matches as before when it has rested."""
     tables: list[int] = []
 
     class _Worker:
@@ -76,8 +76,8 @@ def test_a_host_that_drains_takes_nothing_again(tmp_path: Path) -> None:
         worker._loop, worker._worker = asyncio.get_running_loop(), _Worker()
         for change in (partial(worker.rest, is_resting=True), partial(worker.rest, is_resting=False), worker.drain):
             change()
-            await asyncio.sleep(0)  # it is called in Dask's loop,
-            await asyncio.sleep(0)  # and there waits for the scheduler
+            await asyncio.sleep(0)  # called in Dask's loop,
+            await asyncio.sleep(0)  # where it waits for the scheduler
         worker.rest(is_resting=False)
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Which host is given a match, and what becomes of it when the host drains, is lost, or answers nonsense."""
+"""The choice of a host for a match, and the fate of the match if the host drains, is lost, or answers nonsense."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +45,7 @@ WELCOME = RunAnswer(calibration=Calibration(tables=1, wall_ms=9.0, processor_ms=
 
 
 class Asks:
-    """Stands in for the way to the hosts: keeps what they are asked."""
+    """Stand-in for the connections to the hosts; it keeps the requests."""
 
     def __init__(self, *given: Any) -> None:
         self.take: Callable[[Any], None] = given[3]
@@ -69,12 +69,12 @@ class Asks:
 
     @property
     def calls(self) -> list[tuple[str, str]]:
-        """What is asked, and of whom."""
+        """The requests, each with its host."""
         return [(address, call) for address, call, _, _ in self.asked]
 
 
 class Scene:
-    """The hosts of a tournament, and what they are asked.
+    """The hosts of a tournament, and the requests to them.
 
     Args:
         folder: of the records.
@@ -126,7 +126,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
 
 
 def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
-    """Each is given up to twice what it plays at a time, and nothing before it has let the tournament in."""
+    """Each gets up to twice as many as it plays at a time, and none before the tournament has recorded it."""
     scene.see(a=1, b=2)
     assert (scene.hosts.choice.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
     scene.way.answer(WELCOME)
@@ -147,7 +147,7 @@ def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
 def test_a_leg_waits_for_the_host_of_the_one_before(
     scene: Scene, seen: str | None, looks: int, found: str | None
 ) -> None:
-    """Not for ever; then it is played on the same machine, if that has another host by now, or else anywhere."""
+    """Only for some time. Then it is played on the same machine, if that has another host, or else anywhere."""
     scene.let_in(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
     given: list[ClusterHost] = []
     Deferred.fromCoroutine(scene.hosts.wait_for_host("lab1-a", ())).addCallback(given.append)
@@ -157,7 +157,7 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
 
 
 def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
-    """The dispatcher was started anew, and another host has come back first; not for one that is gone then."""
+    """The dispatcher was restarted, and another host has returned first. It does not wait for one that is gone then."""
     scene.let_in(a=1, b=1)
     scene.hosts.forget_addresses()
     scene.see(a=1, b=1)
@@ -174,7 +174,7 @@ def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
 
 
 def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once each: that no host is there, and that no more of them can have a name in the record."""
+    """Each is said once: that no host is there, and that no more of them can have a name in the record."""
     said: list[str] = []
     monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
     for _ in range(2):
@@ -215,7 +215,7 @@ def test_a_host_that_does_not_come_on_record_plays_nothing(
 
 @pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
 def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcome: type[Any]) -> None:  # noqa: FBT001  # of a table
-    """The rest waits elsewhere; and a host that is away for a moment is asked again when it is back."""
+    """The rest waits elsewhere. A host that is away for a moment is asked again when it is back."""
     scene.let_in(a=1)
     _, attempt, found = scene.given()
     if is_begun:
@@ -230,7 +230,7 @@ def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcom
 
 
 def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
-    """What waits there goes elsewhere, and is not begun there; nothing is given to it until it has tables again."""
+    """Waiting matches move to other hosts. It gets no match until it has tables again."""
     scene.let_in(a=1)
     _, begun, first = scene.given()
     scene.way.take(
@@ -292,7 +292,7 @@ def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, o
 
 
 def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
-    """It has no table any more when it comes back to another scheduler, and plays to the end all the same."""
+    """It has no table any more when it returns to another scheduler, but it plays to the end."""
     scene.let_in(a=2)
     _, begun, found = scene.given()
     scene.way.take(HostLines(host="a", match=begun.shipped.match, offset=0, lines=LINES))
@@ -315,7 +315,7 @@ def test_what_a_stopped_match_answers_is_no_failure(scene: Scene) -> None:
 
 
 def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
-    """Each match that it had is played elsewhere; after a few of them, it is given nothing more."""
+    """Each of its matches is played elsewhere; after a few of them, it gets no more."""
     scene.let_in(a=1)
     for _ in range(MOST_FAILURES):
         _, _, found = scene.given()
@@ -326,7 +326,7 @@ def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
 
 
 def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its disk is full, say: after a few tries, it is sent nothing more, and its matches are played elsewhere."""
+    """Its disk is full, for example: after a few attempts, it gets no more, and its matches are played elsewhere."""
     scene.let_in(a=1)
     digest = "0" * 64
     monkeypatch.setattr(scene.hosts.shipping, "read_packed", lambda _: b"folder")
@@ -339,7 +339,7 @@ def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch
 
 
 def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what came of them, and how much lag they had."""
+    """By their results, with the lag that they had."""
     registry = CollectorRegistry()
     monkeypatch.setattr(scene.hosts, "_note", Metrics(registry).note)
     scene.let_in(a=1)

@@ -1,4 +1,4 @@
-"""What the terminal of a host says."""
+"""The output of a host on its terminal."""
 
 import logging
 from pathlib import Path
@@ -16,7 +16,7 @@ from referee.tournament.hosts import Calibration
 
 
 def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
-    """The tournament is told the same."""
+    """The tournament gets the same message."""
     said: list[str] = []
     unused: Any = None
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
@@ -39,7 +39,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
 
 
 def test_what_dask_logs_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The terminal has nothing of it."""
+    """The terminal has none of it."""
     loggers = [logging.root, logging.getLogger("distributed")]
     for logger in loggers:
         monkeypatch.setattr(logger, "handlers", [logging.NullHandler()])

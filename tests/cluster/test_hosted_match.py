@@ -1,4 +1,4 @@
-"""Who is given what came of a match on its host."""
+"""Who gets the result of a match on its host."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_who_waits_is_given_what_came_of_a_match() -> None:
 
 
 def test_a_match_that_ends_while_the_connection_is_lost_waits_to_be_fetched() -> None:
-    """Who waited was let go with nothing; who comes back is given it at once."""
+    """The waiting call has ended with nothing; the next one gets the result at once."""
     hosted = HostedMatch(Path("unused"))
     waiting = hosted.wait()
     hosted.release()

@@ -1,4 +1,4 @@
-"""A tournament on hosts with networks of their own, some of which die; the benchmark `hosts` has worse in store."""
+"""A tournament on hosts with networks of their own, some of which crash; the benchmark `hosts` has worse failures."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def write(folder: Path) -> Path:
 @pytest.mark.skipif(not can_make_networks(), reason="this machine lets nobody make networks")
 @pytest.mark.long
 def test_hosts_that_fail_change_no_result(tmp_path: Path) -> None:
-    """Every result is counted once, and is that of one machine with the same seed; nobody is blamed."""
+    """Every result counts once, and is that of one machine with the same seed; nobody is blamed."""
     calm = write(tmp_path / "calm")
     run(calm)
     with farm(tmp_path, (1, 1)) as found:

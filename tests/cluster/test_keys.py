@@ -1,4 +1,4 @@
-"""The certificates of a cluster: who gets in with them, and who does not."""
+"""The certificates of a cluster: who may connect with them, and who may not."""
 
 import os
 import socket
@@ -66,7 +66,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("there", FILES)
 def test_nothing_is_replaced(tmp_path: Path, there: str) -> None:
-    """One of the files is there: none is written."""
+    """If one of the files exists, none is written."""
     (tmp_path / there).write_text("old")
     with pytest.raises(BadKeys, match="Hosts with the old certificates"):
         make_keys(tmp_path, days=3, hosts=(), now=NOW)
@@ -89,7 +89,7 @@ def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
 
 
 def test_the_command_tells_what_goes_where(tmp_path: Path) -> None:
-    """And the command that starts the scheduler, whose parts are all there."""
+    """With the command that starts the scheduler, which works as printed."""
     shown = referee("cluster-keys", "keys", cwd=tmp_path).stdout
     assert [name in shown for name in FILES] == [True] * 4
     assert all(part in shown for part in SCHEDULER)
@@ -99,7 +99,7 @@ def test_the_command_tells_what_goes_where(tmp_path: Path) -> None:
 
 @contextmanager
 def scheduler(folder: Path) -> Iterator[int]:
-    """Run the scheduler as the command says, but on another port; give its number."""
+    """Run the scheduler by that command, but on another port; return the port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = " ".join(SCHEDULER).replace("8786", str(port)).replace("8787", "0")
@@ -114,7 +114,7 @@ def scheduler(folder: Path) -> Iterator[int]:
 
 
 def test_who_gets_in(tmp_path: Path) -> None:
-    """Whoever has a certificate of the authority, and not one of another; and even they can't run what they like."""
+    """Only a certificate of this authority gets in, and even its owner can't run arbitrary code."""
     own, other = (make_keys(tmp_path / name, days=1, hosts=(), now=datetime.now(UTC)).folder for name in ("a", "b"))
     with scheduler(own) as port:
         command = [sys.executable, "-c", ASK, f"tls://127.0.0.1:{port}", str(other / "client.pem")]

@@ -1,4 +1,4 @@
-"""What programs printed on a host: it comes to where the record is kept, and nothing else does."""
+"""The output of programs on a host: it comes to the folder of the record, and nothing else does."""
 
 from pathlib import Path
 
@@ -25,12 +25,12 @@ FILES = {0: "cup-00001.seat0.e0.stderr", 2: "cup-00001.seat2.dag.stderr"}
     ids=["nothing", "empty", "bytes as they are", "no program's", "too much"],
 )
 def test_what_a_host_says_was_printed(tmp_path: Path, said: dict[int, bytes], kept: dict[int, bytes]) -> None:
-    """Files are named here, for programs of the match alone, and take no more than what a match here leaves."""
+    """Files get their names here, only for programs of the match, and are no longer than those of a match here."""
     store_output(tmp_path, JOB, said)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {FILES[n]: kept[n] for n in kept}
 
 
 def test_a_host_keeps_nothing_of_it(tmp_path: Path) -> None:
-    """An attempt that comes later has printed only what it has printed itself."""
+    """A later attempt has only its own output."""
     store_output(tmp_path, JOB, {0: b"one"})
     assert [take_output(tmp_path, JOB) for _ in range(2)] == [{0: b"one"}, {}]

@@ -1,4 +1,4 @@
-"""The folders of programs as bytes: whole at the other end, and nothing else in their place."""
+"""The folders of programs as bytes: they arrive whole, and nothing else passes for them."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from referee.record.folder import record_names
 
 
 def program(folder: Path) -> Path:
-    """Make a program's folder with all that one may have; return it."""
+    """Make a program's folder with every kind of entry; return it."""
     folder.mkdir()
     (folder / "player.toml").write_text('name = "ada"\nrun = "./run"\n')
     (folder / "run").write_bytes(b"#!/bin/sh\n")
@@ -26,7 +26,7 @@ def program(folder: Path) -> Path:
 
 
 def test_a_host_has_the_same_program(tmp_path: Path) -> None:
-    """Content, links and what can be run; what running it makes is no part of it."""
+    """Content, links and executable bits; the files that a run makes are no part of it."""
     folder = program(tmp_path / "ada")
     packed = pack_folder(folder, record_names, ())
     assert packed == pack_folder(folder, record_names, ())
@@ -41,7 +41,7 @@ def test_a_host_has_the_same_program(tmp_path: Path) -> None:
 
 
 def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the next host in the folder, if the last one was killed meanwhile; whole programs stay."""
+    """By the next host in the folder, if the last one was killed; whole programs stay."""
     folder, packed = tmp_path / "programs", pack_folder(program(tmp_path / "ada"), record_names, ())
     torn = msgspec.msgpack.encode([Entry("run", b"#!/bin/sh"), Entry("../out", b"")])
     with monkeypatch.context() as killed:
@@ -78,7 +78,7 @@ def _private(_: Path) -> frozenset[str]:
     ],
 )
 def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> None:
-    """Such bytes are refused, and leave nothing behind."""
+    """Such bytes are refused, and leave nothing."""
     packed = msgspec.msgpack.encode(entries)
     with pytest.raises(OtherProgram):
         ProgramStore(tmp_path / "programs").keep(hash_folder(packed), packed)
@@ -87,7 +87,7 @@ def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> Non
 
 @pytest.mark.parametrize("packed", [b"", b"\x91\x01", msgspec.msgpack.encode("text")])
 def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
-    """Neither those that are not what the digest says, nor those that are no folder."""
+    """Neither bytes with another digest, nor bytes that are no folder."""
     store = ProgramStore(tmp_path / "programs")
     for digest in (hash_folder(packed), hash_folder(b"another")):
         with pytest.raises(OtherProgram):

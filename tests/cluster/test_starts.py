@@ -24,7 +24,7 @@ HOSTS = ("a", "b", "c", "d")
     ids=["nowhere", "elsewhere", "here", "elsewhere, again", "later elsewhere", "later here"],
 )
 def test_who_is_to_blame(course: str, excused: list[bool]) -> None:
-    """On hosts a and b; a program that has moved where it plays, or moves nowhere, is."""
+    """On hosts a and b; a program is to blame if it has moved on that host before, or moves on none."""
     starts, found = Starts(), []
     for how, host in map(tuple, course.split()):
         if how == "+":
@@ -35,13 +35,13 @@ def test_who_is_to_blame(course: str, excused: list[bool]) -> None:
 
 
 def test_a_program_that_runs_nowhere_is_tried_on_a_few_hosts() -> None:
-    """However many there are."""
+    """Only a few of them, even if there are many."""
     starts = Starts()
     assert [starts.excuse("p", host, set(HOSTS) - {host}) for host in HOSTS] == [True, True, False, False]
 
 
 def test_where_a_match_is_played() -> None:
-    """Where its programs run; anywhere, if that is nowhere."""
+    """Where its programs run; anywhere, if they run nowhere."""
     starts = Starts()
     assert set(starts.choose_hosts(("p",), HOSTS)) == set(HOSTS)
     starts.excuse("p", "a", {"b"})
@@ -74,6 +74,6 @@ def test_matches_that_counted_too_early_are_told_once() -> None:
     ids=["failed", "never came", "at its first turn", "later", "another's token", "silent", "no hello", "slow"],
 )
 def test_what_may_lack_something(foul: dict[str, Any], moved: set[int], is_unstarted: bool) -> None:  # noqa: FBT001  # of a table
-    """Whoever has moved lacks nothing."""
+    """A program that has moved lacks nothing."""
     fouls = (Foul(**{"seat": 1, "at_ms": 3.0, "turn": 0} | foul),)
     assert find_unstarted_seats(fouls, moved) == ({1} if is_unstarted else set())

@@ -1,4 +1,4 @@
-"""What the benchmark `hosts` has in store, however small its tournament is."""
+"""The failures of the benchmark `hosts`, however small its tournament is."""
 
 import argparse
 import signal
@@ -17,7 +17,7 @@ WAITS = "import sys; sys.stdin.read()"
 
 
 class Keeper:
-    """Stands in for a tournament's process: its dispatcher runs when it was looked at twice; it ends after that.
+    """Stand-in for a tournament's process: its dispatcher runs after two looks; it ends after that.
 
     Args:
         folder: it runs in.
@@ -29,7 +29,7 @@ class Keeper:
         self.dispatcher: subprocess.Popen[bytes] | None = None
 
     def poll(self) -> int | None:
-        """Return what the process ended with; None while it runs."""
+        """Return the exit status of the process; None while it runs."""
         self._looks += 1
         if self._looks == 3:
             command = [sys.executable, "-c", WAITS, "referee.cluster.dispatcher"]
@@ -38,7 +38,7 @@ class Keeper:
 
 
 class Hosts:
-    """Stands in for a farm of one host, which has said nothing yet when it is looked at first."""
+    """Stand-in for a farm of one host, which has printed nothing at the first look."""
 
     def __init__(self, keeper: Keeper) -> None:
         self.running = {KEEPER: keeper}
@@ -58,7 +58,7 @@ class Hosts:
 
 
 def test_troubles_wait_for_what_they_come_over(tmp_path: Path) -> None:
-    """A dispatcher that is not there yet is killed when it is; a host is frozen once it has said its name."""
+    """A dispatcher that is not there yet is killed when it is; a host is frozen once it has printed its name."""
     keeper = Keeper(tmp_path)
     hosts = Hosts(keeper)
     endured = Endured(cast(Farm, hosts), tmp_path / "cup.toml")
@@ -71,7 +71,7 @@ def test_troubles_wait_for_what_they_come_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hosts", [1, 2, 4])
 def test_troubles_come_before_the_last_match_is_closed(hosts: int) -> None:
-    """With two entrants, and with one host, too: each comes over a host that there is."""
+    """With two entrants, and with one host, too: each hits an existing host."""
     chosen = argparse.Namespace(seed=1, entrants=2, rounds=3, hosts=hosts)
     found = list(troubles(chosen))
     assert max(trouble.after for trouble in found) < chosen.rounds

@@ -1,4 +1,4 @@
-"""A tournament on test hosts while they are killed, frozen and cut off; and what has to be the same all the same."""
+"""A tournament on test hosts while they are killed, frozen and cut off; and what must still be the same."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from .hosts import KEEPER, SCHEDULER_HOST, Farm
 
 POLL_S = 0.05
 LATE_S = 120.0
-"""So long a host is frozen or cut off, if nobody notices that it is lost."""
+"""How long a host is frozen or cut off if nobody notices that it is lost."""
 _COMPARED = ("ranking", "scores", "fouls", "reason", "turns")
 _NAME = re.compile(r" as (\S+), with")
 
@@ -27,14 +27,14 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """Something that goes wrong."""
 
     after: int
-    """As soon as so many matches are closed, and what it comes over runs."""
+    """Number of closed matches after which it comes, once its target runs."""
     what: Literal["kill", "freeze", "cut", "dispatcher"]
-    """A host or what runs on it, or the process that speaks to the scheduler, which is killed."""
+    """Its target: a host or the program on it, or the process that speaks to the scheduler, which is killed."""
     host: str = ""
 
 
 class Endured:
-    """A tournament that is run on a farm, whatever happens.
+    """A tournament that runs on a farm in spite of all failures.
 
     Args:
         farm: where.
@@ -49,7 +49,7 @@ class Endured:
         self.record = file.parent / "logs" / file.stem / f"{file.stem}.jsonl"
         self._log = file.parent / "diagnostics"
         self._away: dict[str, tuple[str, int, float]] = {}
-        """Host that is frozen or cut off -> which of both, how much of the diagnostics came before, and until when."""
+        """Frozen or cut off host -> which of both, how much of the diagnostics came before, and until when."""
 
     def run(self, troubles: Iterable[Trouble]) -> None:
         """Run it to its end.
@@ -70,7 +70,7 @@ class Endured:
 
     @property
     def closed(self) -> int:
-        """How many matches are closed."""
+        """Number of closed matches."""
         return self.record.read_bytes().count(b'"event":"match-closed"') if self.record.exists() else 0
 
     def notes(self, event: str) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ class Endured:
         self._farm.start_tournament(self._file, "--diagnostics", str(self._log))
 
     def _can_cause(self, trouble: Trouble) -> bool:
-        """Tell whether what goes wrong has begun: who has just been started is only on the way."""
+        """Return whether the target is ready: one that was just started is not."""
         match trouble.what:
             case "dispatcher":
                 return dispatchers_in(self._file.parent) != []
@@ -109,7 +109,7 @@ class Endured:
             self._away[trouble.host] = trouble.what, len(self.notes("host-lost")), time.monotonic() + LATE_S
 
     def _kill(self, host: str) -> None:
-        """Kill what runs on a host, and start it again at once."""
+        """Kill the program on a host, and start it again at once."""
         self._farm.kill(host)
         if host == KEEPER:
             self._start()
@@ -131,15 +131,15 @@ class Endured:
                 self._farm.wake(host)
 
     def _names(self, host: str) -> list[str]:
-        """Return what a host has called itself, each time it was started."""
+        """Return the names that a host has had, one for each start."""
         return _NAME.findall(self._farm.printed(host))
 
 
 def dispatchers_in(folder: Path) -> list[int]:
-    """Return the numbers of the processes that speak to Dask for the tournament that is run in a folder."""
+    """Return the numbers of the processes that speak to Dask for the tournament in a folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it may be gone meanwhile
+        with suppress(OSError):  # it may be gone by now
             is_one = b"referee.cluster.dispatcher" in (process / "cmdline").read_bytes()
             if is_one and (process / "cwd").resolve() == folder.resolve():
                 found.append(int(process.name))

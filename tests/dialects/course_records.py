@@ -1,4 +1,4 @@
-"""Records of matches in which the course's wire was spoken, made by hand."""
+"""Records of matches over the course's wire, made by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ COURSE: dict[str, Any] = {"dialect": "cs4500"}
 
 
 def told(folder: Path, *events: e.Event, **setup: Any) -> Path:
-    """Write the record of a match in which this happened, and then all left who were still there."""
+    """Write the record of a match with this event, after which all remaining seats leave."""
     match = new_match([G, B], [G], **{"acknowledge": True, "nonces": True, **setup})
     steps = [(event, match.handle(event)) for event in events]
     for seat in (0, 1):

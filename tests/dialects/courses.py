@@ -1,4 +1,4 @@
-"""One match of Q between in-memory links that speak the course's wire."""
+"""One match of Q between in-memory links that speak the course's protocol."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ POSITION = {
     "pile": ["blue-circle"] * 10,
     "players": [{"score": 5, "hand": ["red-star", "blue-8star"]}, {"score": 7, "hand": ["green-square"]}],
 }
-"""Of a match for two, as a game restores it."""
+"""Position of a match for two, as a game restores it."""
 
 
 class CoursePeer(Peer):
@@ -33,7 +33,7 @@ class CoursePeer(Peer):
 
     @property
     def call(self) -> Any:
-        """The call that came last."""
+        """The last call."""
         return json.loads(self.wire.written.splitlines()[-1])
 
     @property
@@ -48,7 +48,7 @@ class CoursePeer(Peer):
 
 
 class CourseMatch(InMemoryMatch):
-    """A match of Q between course players; all of them exchange, unless the test lets them do something else."""
+    """A match of Q between course players; all of them exchange, unless the test changes that."""
 
     peer = CoursePeer
     dialect = "cs4500"
@@ -58,7 +58,7 @@ class CourseMatch(InMemoryMatch):
         self.clock.advance(0)
 
     def until(self, seat: int, method: str) -> Any:
-        """Let everybody answer until a seat is called, and return the arguments of the call."""
+        """Let all seats answer until a seat is called, and return the arguments of the call."""
         while not (self._peer(seat).is_asked and self._peer(seat).call[0] == method):
             self.step()
         return self._peer(seat).call[1]

@@ -1,4 +1,4 @@
-"""Records of a referee with its key that name the course's wire, and tell what nobody can say or do on it."""
+"""Records sealed with the referee's key that name the course's wire, with events that are impossible on it."""
 
 from pathlib import Path
 
@@ -50,25 +50,25 @@ LIES: dict[str, tuple[e.Event, ...]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_what_the_wire_has_not_is_named(tmp_path: Path, lie: tuple[e.Event, ...]) -> None:
-    """Though all else follows from it, and the seal is the referee's own."""
+    """The rest follows from it, and the seal is the referee's own."""
     with pytest.raises(RecordError, match=r"where cs4500 is spoken|the answer in its bytes"):
         audited(told(tmp_path, *lie))
 
 
 @pytest.mark.forges
 def test_only_what_is_played_on_the_wire_names_it(tmp_path: Path) -> None:
-    """The course's players confirm all that they are told, so a match without confirmations is none of theirs."""
+    """The course's players confirm every message, so a match without confirmations is none of theirs."""
     with pytest.raises(RecordError, match=r"line 0: .*without confirmations"):
         audited(told(tmp_path, *STARTED[:5], acknowledge=False))
 
 
 def test_what_happens_on_the_wire_holds(tmp_path: Path) -> None:
-    """So does the timeout of who was called."""
+    """So does the timeout of a called player."""
     audited(told(tmp_path, *STARTED, overdue(0, 1500.0, sent=5.0)))
 
 
 def test_a_match_of_the_course_is_not_taken_up(tmp_path: Path) -> None:
-    """Its players have no token to come back with."""
+    """Its players have no token to return with."""
     match = new_match([G, B], [G], acknowledge=True, nonces=True)
     steps = tuple((event, match.handle(event)) for event in STARTED)
     path = Story(match, steps, is_fixed=False, header=COURSE).write(tmp_path / "m.jsonl")

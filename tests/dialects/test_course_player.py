@@ -1,4 +1,4 @@
-"""The course's data, and the player's end of its wire: forms in either direction, calls in, results out."""
+"""The course's data, and the player's end of its wire: forms in both directions, calls in, results out."""
 
 import json
 from typing import Any, cast
@@ -33,7 +33,7 @@ class Answers:
 @pytest.mark.parametrize("name", ["A", "Bo", "ada"])
 @pytest.mark.parametrize("result", [None, [], "pass", 7])
 def test_no_value_of_a_players_is_too_short_to_be_seen(name: str, result: Any) -> None:
-    """Who waits for five bytes of a value sees a name of one letter, too: each is one line, and the same value."""
+    """A reader that waits for five bytes of a value also sees a name of one letter: each value is one line."""
     end, wire = PlayerEnd(name, Answers(result)), Wire()
     end.transport = cast("Any", wire)
     end.connectionMade()
@@ -58,12 +58,12 @@ def test_the_words_are_those_of_the_game() -> None:
     "move", [{"action": "pass"}, {"action": "exchange"}, {"action": "place", "tiles": [[-1, 2, "red-star"]]}]
 )
 def test_choices_are_moves(move: Any) -> None:
-    """A choice and a move say the same, in either direction."""
+    """A choice and a move have the same content, in both directions."""
     assert forms.parse_choice(forms.make_choice(move)) == move
 
 
 def test_what_a_player_knows_is_a_view() -> None:
-    """A player's own view has it on seat 0, and the others behind it in the order of their turns."""
+    """A player's own view has it on seat 0, and the others after it in turn order."""
     game = QGame()
     state = game.restore(game.parse_options({}), POSITION)
     public = forms.jpub(game.view(state, 1), 1, "ada")
@@ -100,6 +100,6 @@ PUB: dict[str, Any] = {
     ],
 )
 def test_a_referee_is_not_trusted(value: Any) -> None:
-    """What is no call, or has not the arguments of one, is refused, whatever it is."""
+    """A message that is no call, or has wrong arguments, is refused."""
     with pytest.raises(forms.MalformedValue):
         parse_call(value)

@@ -1,4 +1,4 @@
-"""The course's wire in a match: calls and results, sign-up by name, and each way of breaking it with its foul."""
+"""The course's wire in a match: calls and results, sign-up by name, and each breach with its foul."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def place(spot: str = SPOT, tile: str = TILE, more: str = "") -> bytes:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[CourseMatch]:
-    """Return a match of two course players, the first of whom was just called to set up."""
+    """Return a match of two course players; the first one was just called to set up."""
     made = CourseMatch(tmp_path, position=POSITION)
     yield made
     made.writer.close()
@@ -54,7 +54,7 @@ VIEW = {"seat": 0, "hand": [], "scores": [0, 0], "order": [0, 1], "tiles_left": 
 
 
 def test_the_calls_of_a_match(running: CourseMatch) -> None:
-    """Each call is one line of JSON, with what its player may know; tiles that it draws come in front of its hand."""
+    """Each call is one line of JSON with what its player may know; tiles that it draws come first in its hand."""
     hand = forms.jtiles(["red-star", "blue-8star"])
     public = {
         "map": [[-1, [0, {"color": "red", "shape": "clover"}]], [0, [0, {"color": "red", "shape": "star"}]]],
@@ -81,7 +81,7 @@ def test_the_calls_of_a_match(running: CourseMatch) -> None:
 
 @pytest.mark.parametrize("piece", [1, 10, 100_000])
 def test_results_may_come_in_pieces_behind_white_space(tmp_path: Path, piece: int) -> None:
-    """White space and the cut into packets mean nothing."""
+    """White space and the cut into packets do not matter."""
     running = CourseMatch(tmp_path, position=POSITION)
     while not running.result:
         peer = next(peer for peer in running.peers if isinstance(peer, CoursePeer) and peer.is_asked)
@@ -103,7 +103,7 @@ def test_an_answer_in_two_pieces_has_three_instants(running: CourseMatch) -> Non
 
 
 def test_a_match_without_confirmations_is_not_played(open_match: OpenMatch) -> None:
-    """Every call has a result: to send a message that demands none is a fault of this side."""
+    """Every call has a result, so sending a message without one is a fault of this side."""
     (offer,) = open_match().peers[0].heard()
     conversation = CourseConversation()
     with pytest.raises(LocalProtocolError, match="may not be sent"):
@@ -126,7 +126,7 @@ def test_a_match_without_confirmations_is_not_played(open_match: OpenMatch) -> N
 
 @pytest.mark.parametrize("name", ["my_player", "my-player", "", "a" * 21])
 def test_a_name_that_is_none(name: str) -> None:
-    """The course has its own rule for names: letters and digits alone."""
+    """The course has its own rule for names: only letters and digits."""
     conversation = CourseConversation()
     conversation.receive_data(json.dumps(name).encode())
     with pytest.raises(RemoteProtocolError):
@@ -171,7 +171,7 @@ FOULS: list[tuple[str, bytes, Cause, str]] = [
 def test_a_result_that_is_none_is_a_foul(
     running: CourseMatch, method: str, data: bytes, cause: Cause, code: str
 ) -> None:
-    """The verdict has the code and the bytes; the connection is read no more, and closed when the match is over."""
+    """The verdict has the code and the bytes. The connection is not read any more, and closed after the match."""
     running.until(0, method)
     peer = running.peers[0]
     peer.wire.written = b""
@@ -190,7 +190,7 @@ def test_a_result_that_is_none_is_a_foul(
 
 
 def test_what_an_expelled_player_says_is_nothing(running: CourseMatch) -> None:
-    """Its connection is open, but buys nothing: no event, no answer, and to cut it changes nothing."""
+    """Its connection is open, but its bytes cause no event and no answer, and cutting it changes nothing."""
     running.until(0, "take-turn")
     peer = running.peers[0]
     peer.wire.written = b""
@@ -202,7 +202,7 @@ def test_what_an_expelled_player_says_is_nothing(running: CourseMatch) -> None:
 
 
 def test_a_referee_that_stops_closes_expelled_players_connections(running: CourseMatch) -> None:
-    """However the match ends, none stays open; one that does not read is cut."""
+    """However the match ends, no connection stays open; a player that does not read is cut."""
     running.until(0, "take-turn")
     peer = running.peers[0]
     peer.wire.is_slow = True
@@ -215,7 +215,7 @@ def test_a_referee_that_stops_closes_expelled_players_connections(running: Cours
 
 @pytest.mark.parametrize("data", [b'"void"', b"42 ", b'"' + b"x" * MAX_UNASKED_BYTES, b"nonsense"])
 def test_nobody_speaks_unasked(running: CourseMatch, data: bytes) -> None:
-    """A value while somebody else is called, or too much of one, ends its player's part."""
+    """A value while another player is called, or too much of one, is a foul."""
     running.until(0, "take-turn")
     running.peers[1].raw(data)
     assert [seat for seat, _ in running.fouls()] == [1]
@@ -250,7 +250,7 @@ def test_an_illegal_choice_names_its_rule(running: CourseMatch, move: bytes, rul
 
 @pytest.mark.forges
 def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
-    """The bytes of an illegal choice say the move that was judged, or the record does not hold."""
+    """The bytes of an illegal choice must be the judged move, or the record does not hold."""
     running = CourseMatch(tmp_path, position=POSITION)
     running.until(0, "take-turn")
     link = running.peers[0].link
@@ -270,7 +270,7 @@ def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("data", "evidence"), [(b"", b""), (b"   ", b"   "), (b'  "repl', b'"repl'), (b"42", b"42")])
 def test_what_is_late_is_shown(running: CourseMatch, data: bytes, evidence: bytes) -> None:
-    """A result that is not complete at its deadline is a timeout; what came of it is the evidence."""
+    """An incomplete result at its deadline is a timeout, with its bytes as evidence."""
     running.until(0, "take-turn")
     running.peers[0].raw(data)
     running.run(LIMIT_S + 0.02)
@@ -290,7 +290,7 @@ def test_what_is_late_is_shown(running: CourseMatch, data: bytes, evidence: byte
     ],
 )
 def test_a_connection_may_end_anywhere(running: CourseMatch, data: bytes, cause: Cause, code: str | None) -> None:
-    """A player that leaves is out; a value that it broke off is told from one that it never began."""
+    """A player that leaves is out; a value that breaks off differs from one that never began."""
     running.until(0, "take-turn")
     running.peers[0].raw(data)
     running.peers[0].wire.drop()
@@ -301,8 +301,8 @@ def test_a_connection_may_end_anywhere(running: CourseMatch, data: bytes, cause:
 
 
 def test_a_player_may_leave_once_it_knows_whether_it_won(running: CourseMatch) -> None:
-    """After its result of `win`, nothing is expected of a player."""
-    assert running.until(0, "win") == [False]  # the winner was told before
+    """After its result of `win`, no message of a player is due."""
+    assert running.until(0, "win") == [False]  # the winner was sent its end before
     running.peers[1].wire.drop()
     running.finish()
     assert running.end().fouls == ()
@@ -318,7 +318,7 @@ BAD_NAMES = [
 
 @pytest.mark.parametrize("data", BAD_NAMES)
 def test_who_has_no_name_is_no_player(data: bytes) -> None:
-    """It is cut off at once or when its time is up, holds no seat, and the others play without it."""
+    """It is cut off at once or after its time, holds no seat, and the others play without it."""
     clock = Clock()
     lobby = MatchLobby(clock, SignUpPolicy(min_players=2, max_players=2, wait_s=20, tries=1))
     seated = fired(lobby.done)

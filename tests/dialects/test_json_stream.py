@@ -64,7 +64,7 @@ BAD: tuple[tuple[str, bytes, str], ...] = (
 
 
 def read(pieces: list[bytes], *, is_ended: bool = False) -> tuple[list[Any], str | None]:
-    """Return the values of a stream, and the code that it ended with, if any."""
+    """Return the values of a stream, and the code with which it ended, if any."""
     reader, values = JsonReader(LIMIT_BYTES), []
     try:
         for piece in pieces:
@@ -88,7 +88,7 @@ def one_by_one(data: bytes) -> list[bytes]:
 @pytest.mark.parametrize(("data", "value"), VALUES)
 @pytest.mark.parametrize("space", [b"", b"\n", b" \t\r\n" * 3])
 def test_values_end_where_they_end(data: bytes, value: Any, space: bytes) -> None:
-    """A value is complete with its last byte: whole, byte by byte, behind white space, and before another one."""
+    """A value is complete with its last byte: whole, byte by byte, after white space, and before another one."""
     assert read([space + data]) == ([value], None)
     assert read(one_by_one(space + data)) == ([value], None)
     assert read([space + data + space + data]) == ([value, value], None)
@@ -96,7 +96,7 @@ def test_values_end_where_they_end(data: bytes, value: Any, space: bytes) -> Non
 
 @pytest.mark.parametrize(("name", "data", "code"), BAD)
 def test_what_is_no_value_has_a_code(name: str, data: bytes, code: str) -> None:
-    """The code is the same however the bytes come, and the value before is still read."""
+    """The code is the same however the bytes come, and values before it are still read."""
     assert read([data]) == ([], code)
     assert read(one_by_one(data)) == ([], code)
     assert read([b'"before"' + data]) == (["before"], code)
@@ -104,7 +104,7 @@ def test_what_is_no_value_has_a_code(name: str, data: bytes, code: str) -> None:
 
 @pytest.mark.parametrize("data", [b"42", b"-1.5e2", b"0"])
 def test_a_number_ends_with_what_follows(data: bytes) -> None:
-    """A number is complete when something follows that is none of it, or the stream ends."""
+    """A number is complete when another character follows, or the stream ends."""
     assert read([data]) == ([], None)
     assert read([data], is_ended=True) == ([float(data)], None)
     for after in (b" ", b"\n", b'"x"'):
@@ -113,7 +113,7 @@ def test_a_number_ends_with_what_follows(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b'"void', b"[1", b"tru", b'{"a":', b'"\\'])
 def test_a_value_that_breaks_off_is_told_at_the_end(data: bytes) -> None:
-    """What is not complete waits; at the end of the stream it is truncated, and its bytes are the evidence."""
+    """An incomplete value waits; at the end of the stream it is truncated, and its bytes are the evidence."""
     assert read(one_by_one(data)) == ([], None)
     assert read([data], is_ended=True) == ([], Code.TRUNCATED)
     reader = JsonReader(LIMIT_BYTES)
@@ -123,7 +123,7 @@ def test_a_value_that_breaks_off_is_told_at_the_end(data: bytes) -> None:
 
 
 def test_white_space_alone_is_no_value() -> None:
-    """It may end a stream; while a value is due, it is what there is to show."""
+    """It may end a stream; while a value is due, it is the evidence."""
     assert read([b'"x" \n'], is_ended=True) == (["x"], None)
     reader = JsonReader(LIMIT_BYTES)
     reader.receive_data(b" \n")
@@ -132,7 +132,7 @@ def test_white_space_alone_is_no_value() -> None:
 
 
 def test_an_error_ends_the_stream() -> None:
-    """After what is no JSON, nothing is read, whatever comes."""
+    """After bytes that are no JSON, nothing is read."""
     reader = JsonReader(LIMIT_BYTES)
     reader.receive_data(b'void "x"')
     for _ in range(2):
@@ -156,7 +156,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 @given(st.lists(PLAIN, max_size=5), st.booleans(), st.lists(st.integers(0, 10_000), max_size=6))
 def test_any_values_however_cut(values: list[Any], is_ascii: bool, places: list[int]) -> None:  # noqa: FBT001  # drawn
-    """A stream gives back what was written to it, cut anywhere, in the middle of a character too."""
+    """A stream cut anywhere, even inside a character, gives back its values."""
     texts = [json.dumps(value, ensure_ascii=is_ascii) for value in values]
     data = "".join(f" \n{text}\t" for text in texts).encode()
     if len(data) <= LIMIT_BYTES:
@@ -168,5 +168,5 @@ def test_any_values_however_cut(values: list[Any], is_ascii: bool, places: list[
     st.lists(st.integers(0, 100), max_size=6),
 )
 def test_any_bytes_however_cut(data: bytes, places: list[int]) -> None:
-    """Whatever comes, it is values or an error with a code, and how it is cut changes neither."""
+    """Any bytes are values or an error with a code, and cuts change neither."""
     assert read(cut(data, places), is_ended=True) == read([data], is_ended=True)

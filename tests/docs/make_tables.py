@@ -47,7 +47,7 @@ OBJECTS = {
     "trial": TrialReport,
     "error": ErrorReport,
 }
-"""Name of a part of a page -> what its table describes."""
+"""Name of a part of a page -> the structs of its table."""
 OTHERS = ("standings.csv", "commands", "settings", "causes", "codes")
 """Parts of a page that no struct describes."""
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
@@ -103,7 +103,7 @@ def settings() -> Iterator[str]:
 
 
 def code_of(path: str, *names: str) -> str:
-    """Return parts of a module as a block of code, which readers see on a code host, too.
+    """Return parts of a module as a block of code, which a code host shows, too.
 
     Args:
         path: the module's, from the root of the repository.

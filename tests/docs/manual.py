@@ -1,4 +1,4 @@
-"""Reads the pages of the manual: their blocks of code, and the comments before a block that say what becomes of it.
+"""Reads the pages of the manual: their blocks of code, and the comments before a block that say how to run it.
 
 A block of `sh` or `python` is run, in the order of its page and in the page's own folder. A comment right before it
 says otherwise:
@@ -18,14 +18,14 @@ from msgspec import Struct
 
 ROOT = Path(__file__).parents[2]
 COMMAND_OF = {"sh": ("bash", "-euo", "pipefail", "-c"), "python": ("python", "-c")}
-"""Language of a block that is run -> what runs its text."""
+"""Language of a block that is run -> command for its text."""
 _BY_CI = ("<!-- first command -->", "<!-- test command -->")
 _COMMENT = re.compile(r"<!--\s*(file|exit|needs|not run:|setup)\s+(.*?)\s*-->", re.DOTALL)
 _BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->\n+)*)^(`{3,})([^\n`]*)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
 
 
 class Block(Struct, frozen=True, kw_only=True):
-    """A block of code on a page, with what the comments before it say."""
+    """A block of code on a page, with the comments before it."""
 
     line: int
     language: str
@@ -44,7 +44,7 @@ class Block(Struct, frozen=True, kw_only=True):
 
 
 def pages() -> list[Path]:
-    """Return the pages of the manual that this repository's own authors write by hand."""
+    """Return the pages of the manual that are written by hand."""
     docs = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts]
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "logs/README.md", *docs]
 

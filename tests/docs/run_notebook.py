@@ -20,7 +20,7 @@ LIMIT_S = 600
 
 
 def execute(text: str) -> str:
-    """Return a notebook with the output of all its cells; what they print to stderr is left out.
+    """Return a notebook with the output of all its cells, without their stderr.
 
     Raises:
         CellExecutionError: a cell raised an error.

@@ -1,4 +1,4 @@
-"""What the manual shows works: every block of shell and of Python in its pages is run."""
+"""The manual's examples work: every block of shell and of Python in its pages is run."""
 
 import os
 import shlex
@@ -16,9 +16,9 @@ from tests.needs import require
 
 PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
 LIMIT_S = 60
-"""How long one block may take; all of them together take less on a quiet machine."""
+"""Longest time of one block; on a quiet machine, all of them together take less."""
 MOST_NOT_RUN = 20
-"""How many blocks of shell or Python are only shown, each with its reason."""
+"""Number of shell and Python blocks that are only shown, each with its reason."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -67,7 +67,7 @@ def test_few_blocks_are_only_shown() -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_is_only_shown_exists(page: Path) -> None:
-    """A command of the referee that a page only shows is there, with all the options that it is shown with."""
+    """Such a command of the referee exists, with all options that the page shows."""
     texts = [block.text.replace("\\\n", " ") for block in blocks(page) if block.language == "sh" and not block.is_run]
     lines = [shlex.split(line, comments=True) for text in texts for line in text.splitlines()]
     for name, *words in (line[1:] for line in lines if line[:1] == ["referee"]):

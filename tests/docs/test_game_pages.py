@@ -10,7 +10,7 @@ REMEDY = "run `python -m tests.docs.make_game_pages`"
 
 
 def test_every_game_has_a_page() -> None:
-    """A game that is built in has its rules in the manual, with a picture."""
+    """The rules of each built-in game are in the manual, with a picture."""
     assert set(GAMES) == {game.name for game in builtin.referee_games()}
 
 
@@ -22,7 +22,7 @@ def test_the_picture_is_what_the_game_draws(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_page_shows_its_picture(name: str) -> None:
-    """The picture has words for those who can't see it."""
+    """The picture has a text for readers who can't see it."""
     assert f"]({name}.svg)" in page_of(name).read_text()
     assert "![](" not in page_of(name).read_text()
 

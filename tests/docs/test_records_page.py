@@ -29,11 +29,11 @@ SENTENCES: dict[str, type[Struct]] = {
     "A foul has": Foul,
     "its fouls have": FoulEntry,
 }
-"""What a sentence of the page about lines begins with -> whose keys follow."""
+"""Beginning of a sentence on the page about lines -> the struct whose keys follow."""
 
 
 def tagged(base: type[Struct]) -> Iterator[type[Struct]]:
-    """Yield a struct and its descendants, but for those that only others build on."""
+    """Yield a struct and its descendants, except for those that only others build on."""
     if base.__struct_config__.tag != base.__name__:
         yield base
     for kind in base.__subclasses__():
@@ -52,7 +52,7 @@ def own_keys(kind: type[Struct], base: type[Struct]) -> list[str]:
 
 
 def keys_in(text: str) -> list[str]:
-    """Return what stands in backticks and could be a key; values such as those of an optional key do not."""
+    """Return the words in backticks that can be keys; values such as those of an optional key can't."""
     return re.findall(r"`([a-z_]+)`", text)
 
 
@@ -73,7 +73,7 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_a_row_has_every_key_in_the_order_of_writing(kind: type[Struct]) -> None:
-    """A verifier that expects what the tables say meets nothing else."""
+    """A verifier that expects the tables' keys meets no others."""
     tag = re.escape(tag_of(kind))
     rows = re.findall(rf"^\| (?:`[a-z-]+`, )*`{tag}`(?:, `[a-z-]+`)* \|(.*)\|$", LINES, re.MULTILINE)
     expected = own_keys(kind, base_of(kind))
@@ -82,7 +82,7 @@ def test_a_row_has_every_key_in_the_order_of_writing(kind: type[Struct]) -> None
 
 @pytest.mark.parametrize("begin", SENTENCES)
 def test_a_sentence_has_every_key(begin: str) -> None:
-    """So it is with what stands in sentences."""
+    """The same holds for keys in sentences."""
     text = LINES[LINES.index(begin) + len(begin) :]
     keys = [field.encode_name for field in fields(SENTENCES[begin])]
     assert [key for key in keys if key not in keys_in(text[: text.index("\n\n")] if "\n\n" in text else text)] == []

@@ -1,4 +1,4 @@
-"""Tables of the manual say what the code says."""
+"""Tables of the manual agree with the code."""
 
 import re
 from pathlib import Path
@@ -12,12 +12,12 @@ from .make_tables import OBJECTS, OTHERS, PAGES, WRITE_A_GAME, fill
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_tables_follow_from_the_structs(page: Path) -> None:
-    """To fill them in again changes nothing: run `python -m tests.docs.make_tables`."""
+    """If not, run `python -m tests.docs.make_tables`."""
     assert fill(page.read_text()) == page.read_text()
 
 
 def test_every_object_has_its_table() -> None:
-    """Each stands on one of the pages."""
+    """Each is on one of the pages."""
     text = "".join(page.read_text() for page in PAGES if page != WRITE_A_GAME)
     assert re.findall("<!-- part: (.+?) -->", text) == [*OBJECTS, *OTHERS]
 

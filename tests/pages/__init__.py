@@ -1,1 +1,1 @@
-"""Tests of referee.pages, and the records that they and the tests of `referee replay` share."""
+"""Tests of referee.pages, and records for them and for the tests of `referee replay`."""

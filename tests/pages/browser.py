@@ -1,4 +1,4 @@
-"""Starts a headless Chromium that talks to nobody; a test that needs one is skipped without it."""
+"""Starts a headless Chromium without a network; without Chromium, tests that need it are skipped."""
 
 import base64
 from collections.abc import Iterator
@@ -45,17 +45,17 @@ class Page:
         self._browser = browser
 
     def open(self, path: Path) -> None:
-        """Open a file, and forget what was said of earlier ones."""
+        """Open a file, and drop the messages of earlier pages."""
         self.visit(path.as_uri())
 
     def visit(self, address: str) -> None:
-        """Open an address, and forget what was said of earlier ones."""
+        """Open an address, and drop the messages of earlier pages."""
         self._browser.get("about:blank")
         self.complaints()
         self._browser.get(address)
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """Run a function's body in the page, and return what it returns."""
+        """Run a function's body in the page, and return its result."""
         return self._browser.execute_script(script, *arguments)
 
     def text(self, selector: str) -> str:
@@ -84,7 +84,7 @@ class Page:
         self.run("document.getElementById(arguments[0]).value = arguments[1]", identifier, value)
 
     def send(self, action: str, button: int = 0) -> None:
-        """Send a form off, with one of the buttons of all forms that lead to an address; the answer is there then."""
+        """Submit a form by a button that leads to an address, and wait for the answer."""
         leading = "return [...document.forms].filter((form) => new URL(form.action).pathname === arguments[0])"
         buttons = f"{leading}.flatMap((form) => [...form.querySelectorAll('button')])"
         with self._next_page():
@@ -109,7 +109,7 @@ class Page:
 
     @contextmanager
     def other_window(self) -> Iterator[None]:
-        """Be in another window meanwhile."""
+        """Work in another window for a while."""
         own = self._browser.current_window_handle
         self._browser.switch_to.new_window("window")
         yield
@@ -117,7 +117,7 @@ class Page:
         self._browser.switch_to.window(own)
 
     def forget(self) -> None:
-        """Forget who is signed in, wherever that is."""
+        """Remove the cookies of all sites."""
         self._browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
 
     def press(self, *keys: str) -> None:
@@ -125,7 +125,7 @@ class Page:
         webdriver.ActionChains(self._browser).send_keys(*keys).perform()
 
     def wait_until(self, condition: str) -> None:
-        """Wait until an expression holds; it is evaluated whenever the page changes.
+        """Wait until an expression holds; it is evaluated at each change of the page.
 
         A page that is left while this waits is followed. `follow` is for an expression that may hold on the old page.
         """
@@ -147,11 +147,11 @@ class Page:
                 return
 
     def run_scripts(self, *, may_run: bool) -> None:
-        """Let pages run their own scripts from now on, or not."""
+        """Switch the pages' own scripts on or off."""
         self._browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not may_run})
 
     def emulate(self, width: int, height: int, *, is_dark: bool = False, is_printed: bool = False) -> None:
-        """Give the page a window of this size, and a light or a dark theme; or let it look as on paper."""
+        """Give the page a window of this size, and a light or a dark theme; or show it as on paper."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         theme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
@@ -160,7 +160,7 @@ class Page:
         )
 
     def move_to(self, zone: str) -> None:
-        """Let the clock of the page's reader be that of a time zone; empty: of this machine's."""
+        """Set the time zone of the page's reader; empty: that of this machine."""
         self._browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
 
     def wait_for(self, promise: str) -> Any:
@@ -169,16 +169,16 @@ class Page:
         return self._browser.execute_async_script(script)
 
     def run_later(self, script: str, *arguments: Any) -> Any:
-        """Run a function's body in the page, and return what it hands to the function that is its last argument."""
+        """Run a function's body in the page, and return the argument of its callback, which is its last argument."""
         return self._browser.execute_async_script(script, *arguments)
 
     def take_picture(self) -> str:
-        """Return a picture of the whole page, as far down as it goes: a PNG file in base 64."""
+        """Return a picture of the whole page as a PNG file in base 64."""
         whole = {"format": "png", "captureBeyondViewport": True}
         return str(self._browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"])
 
     def picture(self, path: Path) -> None:
-        """Write a picture of the whole page, as far down as it goes."""
+        """Write a picture of the whole page."""
         path.write_bytes(base64.b64decode(self.take_picture()))
 
     def complaints(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the tests of pages share: a browser, and tournaments with their reports."""
+"""Common parts of the tests of pages: a browser, and tournaments with their reports."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture(scope="session")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give a Swiss tournament of nine with fouls, byes, a void match and a suspension, and its report."""
+    """Return a Swiss tournament of nine with fouls, byes, a void match and a suspension, with its report."""
     stage = Stage(spec(9, **SWISS), tmp_path_factory.mktemp("cup"), CAST).play()
     report(stage)
     return stage
@@ -31,7 +31,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 @pytest.fixture(scope="session")
 def ruled_cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give a Swiss tournament with all that may happen beside matches: a stop, somebody late, a change, rulings."""
+    """Return a Swiss tournament with a stop, a late entrant, a change and rulings."""
     stage = Stage(spec(9, format_options={"rounds": 6}), tmp_path_factory.mktemp("ruled"), CAST).play(9)
     stage.take(TournamentResumed(at=LATER, referee="0.0"))
     stage.take(EntrantJoined(at=LATER, participant=Participant(name="latecomer", player="house:dag"), digest=None))
@@ -48,7 +48,7 @@ def ruled_cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 @pytest.fixture(scope="session")
 def hostile_cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give a tournament whose entrants are called what no page may take for markup, and its report."""
+    """Return a tournament whose entrants have names that look like markup, with its report."""
     cast = Cast(rude={0: 1, 1: 1, 2: 1}, junk="=1+1" + SCRIPT + ESCAPE)
     stage = Stage(spec(4, "roundrobin", names=HOSTILE_NAMES), tmp_path_factory.mktemp("hostile"), cast).play()
     report(stage)

@@ -1,4 +1,4 @@
-"""Records to look at: an ordinary match, a long one, and one of players who try to break whatever shows it.
+"""Records to show: an ordinary match, a long one, and one of players that try to break every view.
 
 They are played without a network; no record is written by hand: the fold tells what happened.
 """
@@ -25,12 +25,12 @@ SCRIPT = "</script><script>window.broken=1</script>"
 IMAGE = "<img src=x onerror='window.broken=2'>"
 QUOTES = """'"><svg onload="window.broken=3">{{data}}&lt;"""
 ESCAPE = "\x1b[2J\x1b[31m[/red][bold]\x07\x7f\x85\x9b2J\u202e\u2066\u200f\u061c\u200b\u2028\ue000\u0378\0\t\r\n"
-"""One of each kind that a terminal obeys, hides or takes for something else, and markup."""
+"""One character of each kind that a terminal obeys, hides or confuses, and markup."""
 HOSTILE_NAMES = (SCRIPT, IMAGE, QUOTES, ESCAPE)
 HOSTILE_MOVE = {"action": SCRIPT + ESCAPE, IMAGE: [QUOTES, None, 1.5, {"deep": [IMAGE]}]}
 
 Deed = Callable[[c.AskMove, float], e.SeatEvent]
-"""From a request and the instant at which it was sent to what the seat does in place of a move."""
+"""From a request and the instant at which it was sent, to the event that replaces a move."""
 
 
 class Actor(ScriptedSeat):
@@ -51,7 +51,7 @@ class Actor(ScriptedSeat):
         self._asked = 0
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer after a while, or do the deed."""
+        """Answer after some time, or act."""
         self.takes_ms = round(10 ** self._times.uniform(-0.5, 2.5), 3)
         if isinstance(command, c.AskMove):
             self._asked += 1
@@ -67,7 +67,7 @@ def played(
     game: Game[Any, Any, Any] = Q,
     **fields: Any,
 ) -> Story:
-    """Have a new deal played.
+    """Play a new deal.
 
     Args:
         choose: from the match to a player of it.
@@ -85,12 +85,12 @@ def played(
 
 
 def ordinary(turns: int = 10, **fields: Any) -> Story:
-    """Have single tiles placed at random for some turns; then all pass."""
+    """Place single tiles at random for some turns; then all pass."""
     return played(lambda match: _placing(match, turns), **fields)
 
 
 def stepped() -> Story:
-    """Have Quincala played at random: its turns have several steps."""
+    """Play Quincala at random: its turns have several steps."""
     return played(
         lambda match: random_chooser(match.game, Random(1), match),
         NAMES[:2],
@@ -100,7 +100,7 @@ def stepped() -> Story:
 
 
 def hostile() -> Story:
-    """Have a seat each send a monstrous move, an illegal one and bytes that are no message; the last one plays on."""
+    """Let a seat each send a monstrous move, an illegal one and bytes that are no message; the last one plays on."""
     deeds = (
         lambda command, sent: _moved(command, sent, HOSTILE_MOVE),
         lambda command, sent: _moved(command, sent, place((99, 99, "red-star"))),

@@ -27,14 +27,14 @@ def server() -> Iterator[str]:
     """Run a server, and yield the address of its database; skip the test if there is none."""
     require("initdb")
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
-    home = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))  # a socket's path is short
+    home = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))  # the path of a socket must be short
     try:
         os.chown(home, user.pw_uid, user.pw_gid)
         data, log = home / "data", home / "log"
         _run(
             user, "initdb", "--pgdata", data, "--auth", "trust", "--username", "referee", "--no-sync", "--encoding=UTF8"
         )
-        # a server that is thrown away needs no disk
+        # a temporary server needs no disk
         options = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off"
         _run(user, "pg_ctl", "--pgdata", data, "--log", log, "--wait", "--timeout", _START_S, "-o", options, "start")
         try:
@@ -46,7 +46,7 @@ def server() -> Iterator[str]:
 
 
 def new_schema(address: str) -> str:
-    """Make an empty schema, and return the address under which it is what a database is otherwise."""
+    """Make an empty schema, and return the address of the database with it."""
     name = f"tournament{next(_numbers)}"
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")

@@ -64,12 +64,12 @@ def header(text: str) -> str:
 
 
 def read(markup: str) -> str:
-    """Return what is to be read in a part of a page, without the space before a sign."""
+    """Return the readable text of a part of a page, without spaces before punctuation."""
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split()).replace(" :", ":")
 
 
 def raw_data_of(text: str) -> str:
-    """Return the data that a page's script reads, as it stands in the page."""
+    """Return the data for a page's script, as the page has it."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     assert found is not None
     return found[1]

@@ -1,11 +1,11 @@
-"""What a page shows to the eye: text that is its own source, and stretches of it that show nothing."""
+"""The visible picture of a page: its own source as text, and empty stretches."""
 
 from typing import Any
 
 from .browser import Page
 
 UNSEEN = ("script", "style", "template", "title", "[hidden]")
-"""What no page shows, whatever its styles say."""
+"""Text that no page shows, whatever its styles say."""
 FIND_UNSEEN = """
     const shown = [...document.querySelectorAll(arguments[0])].filter((part) => {
         const range = document.createRange();
@@ -67,7 +67,7 @@ def find_source(page: Page, known: tuple[str, ...] = (), *, runs_scripts: bool =
 
 
 def find_blanks(page: Page, picture: str) -> tuple[int, int, int]:
-    """Return height, longest stretch that shows nothing, and such a stretch at the end, of a picture in pixels.
+    """Return the height of a picture, its longest empty stretch, and the empty stretch at its end, in pixels.
 
     A row shows nothing if it looks as the one above it.
 

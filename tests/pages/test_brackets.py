@@ -1,4 +1,4 @@
-"""The brackets of eliminations: every match in its place, those to come with who may meet in them."""
+"""The brackets of eliminations: every match in its place, and future ones with their possible entrants."""
 
 from random import Random
 from typing import Any
@@ -21,7 +21,7 @@ TITLES = Titles("Q", "Knockout")
 
 
 def history_of(size: int, format_: str, seats: int = 2, most: int = 10_000, **options: Any) -> History:
-    """Return an elimination after so many events, with fouls and void matches."""
+    """Return the history of an elimination after so many events, with fouls and void matches."""
     history = History(tournament_of(spec_of(size, format_, seats, format_options=options)))
     history.take(Begun(at=AT))
     events = events_of(history.tournament, Random(size), troubles=Troubles(void=0.05, failed=0.05))
@@ -50,7 +50,7 @@ def boxes_of(found: list[Bracket]) -> list[BracketBox]:
     ],
 )
 def test_every_pairing_has_its_place(size: int, format_: str, seats: int, options: dict[str, Any], most: int) -> None:
-    """One alone, with its entrants, their points, and whoever goes on; what is not due yet has nothing of this."""
+    """One place, with its entrants, their points, and the one that goes on; a future pairing has none of these."""
     history = history_of(size, format_, seats, most, **options)
     found = brackets(Summary(history, {}))
     boxes = boxes_of(found)
@@ -69,7 +69,7 @@ def test_every_pairing_has_its_place(size: int, format_: str, seats: int, option
 
 
 def test_matches_lead_to_those_of_the_next_round() -> None:
-    """Two to one, or one to one: whoever goes on from two neighbours meets in the place between them."""
+    """Two to one, or one to one: the entrants that go on from two neighbours meet in the place between them."""
     for found in (brackets(Summary(history_of(size, "knockout"), {})) for size in (8, 13)):
         for one, other in zip(found[0].rounds, found[0].rounds[1:], strict=False):
             assert one.leads == "pairs"
@@ -83,7 +83,7 @@ def test_matches_lead_to_those_of_the_next_round() -> None:
 
 
 def test_who_may_meet_is_told() -> None:
-    """Before the first match the winner of it is one of two; later rounds are open, and a bye is one."""
+    """Before the first match, its winner is one of two; later rounds are open, and a bye is shown as one."""
     found = brackets(Summary(history_of(6, "knockout", most=0), {}))
     first, semi, final = found[0].rounds
     assert [box.note for box in first.boxes] == ["bye", "to be played", "bye", "to be played"]
@@ -97,7 +97,7 @@ def test_who_may_meet_is_told() -> None:
 
 
 def test_a_walkover_and_a_replay_are_told() -> None:
-    """Who has withdrawn loses without a match; a drawn match is played again in its place, with both results."""
+    """A withdrawn entrant loses without a match; a drawn match is played again in its place, with both results."""
     history = history_of(4, "knockout", most=0)
     gone = history.tournament.due[0].seats[0]
     ruling = Ruling(id="1", kind="withdraw", entrant=f"e{gone}", reason="its author asked", by="jury")
@@ -113,7 +113,7 @@ def test_a_walkover_and_a_replay_are_told() -> None:
     ("format_", "seats"), [("knockout", 2), ("doubleelimination", 2), ("knockout", 4), ("swiss", 2)]
 )
 def test_an_elimination_has_brackets_on_its_page(format_: str, seats: int) -> None:
-    """Each of them, and no other format any."""
+    """An elimination has all of them; other formats have none."""
     summary = Summary(history_of(8, format_, seats), {})
     text = report_page(summary, TITLES, PageLinks())
     assert ('id="bracket"' in text) == (format_ != "swiss")

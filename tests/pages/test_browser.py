@@ -1,4 +1,4 @@
-"""The page in a browser: buttons and keys, boards and points as in the record, and hostile players without effect."""
+"""The replay in a browser: buttons and keys, boards and points as on record, and harmless hostile players."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,13 +33,13 @@ SIZES = {
 
 @pytest.fixture(scope="module", params=STORIES)
 def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a record; its page lies beside it."""
+    """Return a record; its page is next to it."""
     return written(STORIES[request.param](), tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the record of an ordinary match; its page lies beside it."""
+    """Return the record of an ordinary match; its page is next to it."""
     return written(ordinary(6), tmp_path_factory.mktemp("plain"))
 
 
@@ -78,7 +78,7 @@ def turn(page: Page) -> str:
 
 
 def test_points_and_boards_are_those_of_the_record(browser: Page, story: Path) -> None:
-    """ReplayFrame by frame: each seat's points, in the table and on the board, and the number of tiles on the map."""
+    """For each frame: each seat's points, in the table and on the board, and the number of tiles on the map."""
     page = opened(browser, story)
     for frame in frames_of(story):
         points = [str(score) for score in frame.state.scores]
@@ -93,7 +93,7 @@ def test_points_and_boards_are_those_of_the_record(browser: Page, story: Path) -
 
 
 def test_the_points_are_those_of_the_fold(browser: Page, plain: Path) -> None:
-    """The same, counted without the page's own way of reading a record."""
+    """The same, counted without the page's own code for reading a record."""
     record = read_record(plain)
     match = open_match(record, load().game)
     assert isinstance(match, Match)
@@ -109,7 +109,7 @@ def test_the_points_are_those_of_the_fold(browser: Page, plain: Path) -> None:
 
 
 def test_an_expulsion_is_told_with_its_reason(browser: Page, tmp_path: Path) -> None:
-    """Cause, the rule's id and text, the detail and the move stand beside the board, and the seat is struck out."""
+    """Cause, the rule's id and text, the detail and the move are next to the board, and the seat is struck out."""
     page = opened(browser, written(hostile(), tmp_path))
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     reasons = dict(zip(page.texts("#reasons dt"), page.texts("#reasons dd"), strict=True))
@@ -121,7 +121,7 @@ def test_an_expulsion_is_told_with_its_reason(browser: Page, tmp_path: Path) -> 
 
 
 def test_an_expulsion_has_an_address(browser: Page, tmp_path: Path) -> None:
-    """With rule, bytes and time, the way to its turn, and what to do for who doubts it."""
+    """It has rule, bytes and time, a link to its turn, and advice for somebody who doubts it."""
     record = written(hostile(), tmp_path)
     foul = next(frame.foul for frame in frames_of(record) if frame.foul is not None)
     page = opened(browser, record)
@@ -133,7 +133,7 @@ def test_an_expulsion_has_an_address(browser: Page, tmp_path: Path) -> None:
 
 
 def test_a_match_without_a_deal_has_a_page(browser: Page, tmp_path: Path) -> None:
-    """Where all seats were lost before the deal, the page says so and works."""
+    """If all seats were lost before the deal, the page says so and works."""
     whole = ordinary(1, nonces=False)
     told = cut(whole, 1, lost(0, 0.1), lost(1, 0.2))
     page = opened(browser, written(told, tmp_path))
@@ -144,7 +144,7 @@ def test_a_match_without_a_deal_has_a_page(browser: Page, tmp_path: Path) -> Non
 
 
 def test_charts_show_every_seat(browser: Page, plain: Path) -> None:
-    """Each chart has something of every seat; the cursor moves with the turns; a click goes where it points."""
+    """Each chart has all seats; the cursor moves with the turns, and a click leads to its turn."""
     page = opened(browser, plain)
     seats = {f"seat{seat}" for seat in range(4)}
     for chart in ("points", "answers", "clock"):
@@ -186,7 +186,7 @@ def test_charts_show_every_seat(browser: Page, plain: Path) -> None:
     ],
 )
 def test_steps(browser: Page, plain: Path, steps: tuple[str, ...], index: int) -> None:
-    """Buttons and keys lead to a frame, and never beyond the first and the last."""
+    """Buttons and keys lead to a frame, never beyond the first and the last."""
     page = opened(browser, plain)
     for step in steps:
         if step.isalpha() and step.isascii():
@@ -215,7 +215,7 @@ def test_the_board_changes(browser: Page, plain: Path) -> None:
 
 @pytest.mark.parametrize("start", ["key", "button"])
 def test_playing(browser: Page, plain: Path, start: str) -> None:
-    """It plays to the end by itself and stops there; from there it begins anew; a second press pauses."""
+    """It plays to the end and stops there; then it begins again. A second press pauses."""
     page = opened(browser, plain)
     page.press("+", "+", "+")
     assert page.run("return document.getElementById('speed').value") == "8"
@@ -254,7 +254,7 @@ def test_the_slider(browser: Page, plain: Path) -> None:
 
 
 def test_hostile_players_have_no_effect(browser: Page, tmp_path: Path) -> None:
-    """Names, moves, details and evidence are text: nothing of them runs, loads or becomes an element, in any frame."""
+    """Names, moves, details and evidence are text: they never run, load or become an element."""
     page = opened(browser, written(hostile(), tmp_path))
     elements = "return document.querySelectorAll('img, iframe, [onload], [onerror], #board script').length"
     for _ in range(6):
@@ -270,7 +270,7 @@ def test_hostile_players_have_no_effect(browser: Page, tmp_path: Path) -> None:
 
 
 def test_the_policy_stops_what_gets_in(browser: Page, plain: Path) -> None:
-    """Should markup of a player ever become an element, it could still not run or load."""
+    """If markup of a player became an element, it could still not run or load."""
     page = opened(browser, plain)
     page.run(
         "const bad = document.createElement('script'); bad.textContent = 'window.broken = 1';"
@@ -289,7 +289,7 @@ def test_the_policy_stops_what_gets_in(browser: Page, plain: Path) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("size", SIZES)
 def test_it_fits(browser: Page, plain: Path, size: str, theme: str) -> None:
-    """On every screen nothing is wider than it; board, move and controls are in sight together, none over another."""
+    """On every screen nothing is wider; board, move and controls are visible together, and none covers another."""
     width, height = SIZES[size]
     page = opened(browser, plain, width, height, is_dark=THEMES[theme])
     for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END):
@@ -315,7 +315,7 @@ def box(page: Page, selector: str) -> list[float]:
 
 
 def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Path) -> None:
-    """On a phone long names and texts are scrolled where they stand: title line, board and controls stay in sight."""
+    """On a phone long names and texts scroll in their place: title line, board and controls stay visible."""
     page = opened(browser, written(hostile(), tmp_path), 360, 740)
     for _ in range(4):
         page.press(Keys.ARROW_RIGHT)
@@ -325,7 +325,7 @@ def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Pat
 
 
 def test_it_is_seen_through_the_eyes_of_a_seat(browser: Page, plain: Path) -> None:
-    """Its own hand is shown, and nothing of the others'; and everybody's again."""
+    """Its own hand is shown, and the others' are not; then everybody's again."""
     page = opened(browser, plain)
     shown = "return [...document.querySelectorAll('#board [data-hand]')].map((hand) => hand.dataset.hand)"
     everybody = [str(seat) for seat in range(len(NAMES))]
@@ -336,7 +336,7 @@ def test_it_is_seen_through_the_eyes_of_a_seat(browser: Page, plain: Path) -> No
 
 
 def test_an_address_names_a_turn(browser: Page, plain: Path) -> None:
-    """The page opens there, and follows when another one is named; what names none opens it at the beginning."""
+    """The page opens there, and follows a change of the address; an unknown turn opens it at the beginning."""
     frames = frames_of(plain)
     for name, turn in (("#turn-3", 3), ("#turn-0", 0), (f"#turn-{10**8}", frames[-1].turn), ("#turn-x", 0)):
         page = opened(browser, plain)
@@ -345,7 +345,7 @@ def test_an_address_names_a_turn(browser: Page, plain: Path) -> None:
 
 
 def test_the_end_says_who_won(browser: Page, plain: Path) -> None:
-    """The winners stand in the title line, and with the last move; before that only in the title line."""
+    """The title line names the winners, and so does the last move."""
     page = opened(browser, plain)
     winners = page.text("header b")
     assert winners.startswith(f"{' and '.join(NAMES[seat] for seat in winners_of(plain))}, then ")
@@ -357,7 +357,7 @@ def test_the_end_says_who_won(browser: Page, plain: Path) -> None:
 
 
 def test_an_unfinished_match_has_no_winner(browser: Page, tmp_path: Path) -> None:
-    """Where the record ends before the match, the last turn says so."""
+    """If the record ends before the match, the last turn says so."""
     page = opened(browser, written(cut(ordinary(6, nonces=False), 9), tmp_path))
     page.press(Keys.END)
     assert page.text("header b") == ""
@@ -366,7 +366,7 @@ def test_an_unfinished_match_has_no_winner(browser: Page, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_text_can_be_read(browser: Page, plain: Path, theme: str) -> None:
-    """In both themes, ordinary and faint text stand out from their ground by WCAG's 4.5 to 1."""
+    """In both themes, ordinary and faint text have WCAG's contrast of 4.5 to 1."""
     page = opened(browser, plain, is_dark=THEMES[theme])
     ground = page.run("return getComputedStyle(document.getElementById('now')).backgroundColor")
     for selector in ("#head", "#when", "#seats td", "#board text[data-seat]", "#chart-points text"):

@@ -23,12 +23,12 @@ from referee.text import placeless
     ],
 )
 def test_paths_are_cut_down(text: str, expected: str) -> None:
-    """Of an absolute path the last part is left; what is none stays as it is."""
+    """Only the last part of an absolute path is left; other words stay."""
     assert expected == placeless(text)
 
 
 def test_a_cause_is_told_in_full_once() -> None:
-    """The same cause of the same player comes in short from the second time on, another player's or cause in full."""
+    """The same cause of the same player is short from the second time on; others are in full."""
     causes, long = Causes(), f"exit status 1 in /srv/cup/x: {'y' * 200}"
     assert causes.tell("ada", long) == long
     again = causes.tell("ada", long.replace("/srv/cup/x", "/srv/cup2/x"))
@@ -39,7 +39,7 @@ def test_a_cause_is_told_in_full_once() -> None:
 
 
 def test_a_crash_in_short_names_its_error() -> None:
-    """How the program ended comes first, and its last words end with the error."""
+    """The exit status comes first, and the text ends with the error."""
     words = '..."/srv/ada/client.py", line 315, in _answer move = self.choose(message.view) ' + "^" * 40
     short = short_cause(f"exit status 1: {words} RuntimeError: I forgot something")
     assert short.startswith('exit status 1: ..."client.py", line 315,')
@@ -72,5 +72,5 @@ def test_a_crash_in_short_names_its_error() -> None:
     ],
 )
 def test_no_word_is_said_twice(foul: Foul, expected: str) -> None:
-    """A code that is the cause's own name is left out."""
+    """A code that equals the cause's name is left out."""
     assert why(foul) == expected

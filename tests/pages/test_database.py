@@ -1,4 +1,4 @@
-"""A tournament as a database: what its steps become there, on SQLite and on PostgreSQL, and what is refused."""
+"""A tournament as a database: its tables on SQLite and on PostgreSQL, and refused addresses."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -48,7 +48,7 @@ def written(
 
 
 def rows(address: str, table: str, name: str = "cup") -> list[tuple[Any, ...]]:
-    """Return the rows that a table has of a tournament, without the tournament's name."""
+    """Return a table's rows of a tournament, without the tournament's name."""
     url = address.replace("postgresql:", "postgresql+psycopg:") if "://" in address else f"sqlite:///{address}"
     engine, wanted = create_engine(url), metadata.tables[table]
     with engine.connect() as connection:
@@ -58,7 +58,7 @@ def rows(address: str, table: str, name: str = "cup") -> list[tuple[Any, ...]]:
 
 
 def begin(spec: TournamentSpec = SPEC) -> tuple[Tournament, list[TakenTransition]]:
-    """Return a tournament that has begun, and its steps."""
+    """Return a tournament that has begun, and its transitions."""
     tournament = tournament_of(spec)
     steps: list[TakenTransition] = []
     step(tournament, steps, e.Begun(at=AT))
@@ -68,13 +68,13 @@ def begin(spec: TournamentSpec = SPEC) -> tuple[Tournament, list[TakenTransition
 
 
 def step(tournament: Tournament, steps: list[TakenTransition], event: e.TournamentEvent) -> None:
-    """Let a tournament take an event, and add what it gave to its steps; a hash is made up."""
+    """Let a tournament take an event, and add its transition with an invented hash."""
     line = len(steps) + 1
     steps.append(TakenTransition(line=line, hash=f"{line:064x}", event=event, commands=tournament.handle(event)))
 
 
 def played(tournament: Tournament, steps: list[TakenTransition], **changes: Any) -> MatchEntry:
-    """Play the next match, and return what came of it."""
+    """Play the next match, and return its entry."""
     fixture = next(each for each in tournament.fixtures() if each.match not in tournament.playing)
     step(tournament, steps, e.MatchOpened(at=AT, fixture=fixture))
     event = closed(tournament, fixture.match, Random(1), **changes)
@@ -91,7 +91,7 @@ def ruling(kind: Any, **about: str) -> e.Ruled:
 
 
 def whole(spec: TournamentSpec = SPEC) -> list[TakenTransition]:
-    """Return the steps of a tournament in which everything happens that there is a table for."""
+    """Return the transitions of a tournament with something for each table."""
     tournament, steps = begin(spec)
     played(tournament, steps, void="the disk is full", ranking=())
     foul = FoulEntry(seat=1, cause="illegal-move", turn=5, rule="q.fit.row", detail="a\0b '\"; \\ %s :x \u202e")
@@ -123,7 +123,7 @@ def test_a_ladder_has_the_ratings_that_decide_its_places(address: str) -> None:
 
 
 def test_every_table_has_its_rows(address: str) -> None:
-    """Text of players is harmless: of what they wrote only NUL is replaced."""
+    """Text of players is harmless: only NUL is replaced in it."""
     steps = whole()
     written(address, steps)
     assert all(rows(address, name) for name in metadata.tables.keys() - {"tournaments", "ladder_ratings"})
@@ -148,7 +148,7 @@ def test_every_table_has_its_rows(address: str) -> None:
 
 
 def test_a_later_export_replaces_the_one_before(address: str) -> None:
-    """Only of its own tournament: others in the database stay."""
+    """Other tournaments in the database stay."""
     steps, other = whole(), replace(SPEC, name="cap")
     written(address, whole(other), other)
     written(address, steps)
@@ -161,7 +161,7 @@ def test_a_later_export_replaces_the_one_before(address: str) -> None:
 
 @pytest.mark.parametrize(("ranking", "places"), [(((1,), (0,)), [2, 1]), (((0, 1),), [1, 1]), ((), [None, None])])
 def test_seats_that_share_a_place_have_it_both(tmp_path: Path, ranking: Any, places: list[int | None]) -> None:
-    """As in a table of results; of a void match nobody has one."""
+    """As in a list of results; in a void match no seat has a place."""
     tournament, steps = begin()
     played(tournament, steps, ranking=ranking, void=None if ranking else "the disk is full")
     written(str(tmp_path / "db"), steps)
@@ -169,7 +169,7 @@ def test_seats_that_share_a_place_have_it_both(tmp_path: Path, ranking: Any, pla
 
 
 def test_a_match_stands_in_the_tables(tmp_path: Path) -> None:
-    """What it was opened for, and what came of it."""
+    """Its place in the tournament, and its result."""
     tournament, steps = begin()
     entry = played(tournament, steps)
     written(str(tmp_path / "db"), steps)
@@ -180,7 +180,7 @@ def test_a_match_stands_in_the_tables(tmp_path: Path) -> None:
 
 
 def test_a_result_is_superseded_once(tmp_path: Path) -> None:
-    """By a fault of the referee's, by rules or by a ruling; what was only ruled is no result."""
+    """By a fault of the referee's, by rules or by a ruling; a ruled result is no played one."""
     tournament, steps = begin()
     void = played(tournament, steps, void="the disk is full", ranking=()).match
     match = played(tournament, steps).match
@@ -212,7 +212,7 @@ def test_a_result_is_superseded_once(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_database_is_refused(address: str, told: str) -> None:
-    """The address is named without its password, and the database's own words follow."""
+    """The error names the address without its password, followed by the database's own words."""
     with pytest.raises(DatabaseError) as caught:
         written(address, begin()[1])
     assert told in str(caught.value)
@@ -220,7 +220,7 @@ def test_what_is_no_database_is_refused(address: str, told: str) -> None:
 
 
 def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path) -> None:
-    """Somebody may have named the wrong one."""
+    """Somebody may have named the wrong file."""
     path = tmp_path / "notes"
     path.write_bytes(b"these are my notes, and no database at all" * 100)
     before = path.read_bytes()
@@ -230,10 +230,10 @@ def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_an_export_that_fails_changes_nothing(tmp_path: Path) -> None:
-    """A reader that comes then sees the export before."""
+    """A reader at that time sees the last export."""
     path, steps = str(tmp_path / "db"), whole()
     written(path, steps[:4])
-    bad = replace(steps[0], hash="x" * 64, event=replace(steps[0].event, at="\ud800"))  # no database takes it
+    bad = replace(steps[0], hash="x" * 64, event=replace(steps[0].event, at="\ud800"))  # no database accepts it
     with pytest.raises(DatabaseError):
         written(path, [*steps, replace(bad, line=10_000)])
     assert len(rows(path, "steps")) == 4

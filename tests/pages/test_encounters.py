@@ -1,4 +1,4 @@
-"""Wins, draws and losses by seat, how likely superiority is, and how a rating came about."""
+"""Wins, draws and losses by seat, the likelihood of superiority, and the history of a rating."""
 
 from itertools import pairwise
 from random import Random
@@ -42,7 +42,7 @@ def rating(value: float, error: float, group: int = 0) -> Rating:
     ],
 )
 def test_superiority_follows_from_wins_and_losses(wins: int, draws: int, losses: int, expected: float | None) -> None:
-    """The normal distribution at (wins - losses) / sqrt(wins + losses); of draws alone nothing follows."""
+    """The normal distribution at (wins - losses) / sqrt(wins + losses); draws alone show nothing."""
     found = superiority(HeadToHead(wins=wins, draws=draws, losses=losses))
     assert found == (None if expected is None else pytest.approx(expected, abs=0.001))
 
@@ -58,13 +58,13 @@ def test_superiority_follows_from_wins_and_losses(wins: int, draws: int, losses:
     ],
 )
 def test_superiority_by_ratings(one: Rating, other: Rating, expected: float | None) -> None:
-    """A lead of one interval leaves 2.5 %; ratings of different groups say nothing."""
+    """A lead of one interval leaves 2.5 %; ratings of different groups can't be compared."""
     found = rated_superiority(one, other)
     assert found == (None if expected is None else pytest.approx(expected, abs=0.001))
 
 
 def test_a_share_is_never_certain() -> None:
-    """A few wins without a loss have an interval, a larger sample has a smaller one, and draws make it smaller."""
+    """A few wins without a loss have an interval; a larger sample has a smaller one, and so have draws."""
     few, many = HeadToHead(wins=3), HeadToHead(wins=300)
     assert 0 < share_error(many) < share_error(few)
     assert share_error(HeadToHead(draws=50)) < share_error(HeadToHead(wins=25, losses=25))
@@ -73,7 +73,7 @@ def test_a_share_is_never_certain() -> None:
 
 @pytest.mark.parametrize(("seats", "teams"), [(2, ()), (3, ()), (4, ((0, 2), (1, 3)))])
 def test_seats_amount_to_the_crosstable(seats: int, teams: tuple[tuple[int, ...], ...]) -> None:
-    """Whoever sat where: all seats of an entrant together are its wins, draws and losses against everybody."""
+    """All seats of an entrant together are its wins, draws and losses against everybody."""
     history = played(9, seats, teams)
     counted = [entry for entry in history.entries if entry.void is None and entry.match not in history.disregarded]
     found = by_seat(counted, history.tournament.spec.scoring, 9, seats)
@@ -83,7 +83,7 @@ def test_seats_amount_to_the_crosstable(seats: int, teams: tuple[tuple[int, ...]
 
 
 def played(size: int, seats: int, teams: tuple[tuple[int, ...], ...] = ()) -> History:
-    """Return a tournament that was simulated, with fouls and void matches."""
+    """Return a simulated tournament with fouls and void matches."""
     scoring = Scoring(teams=teams)
     history = History(tournament_of(spec_of(size, "roundrobin", seats, scoring=scoring)))
     history.take(Begun(at=AT))
@@ -112,7 +112,7 @@ def test_a_history_ends_at_the_rating() -> None:
 
 
 def test_a_history_is_short(cup: Stage) -> None:
-    """Of many results some points are kept, the last one among them; without results there is the mean alone."""
+    """Of many results some points are kept, with the last one; without results there is only the mean."""
     ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
     history = many.history(0, ratings)

@@ -1,4 +1,4 @@
-"""The pages of entrants as text: what stands in them, where their links lead, and what is never markup."""
+"""The pages of entrants as text: their content, their links, and harmless names."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ def addresses(text: str) -> list[str]:
 
 
 def test_every_link_leads_somewhere(ruled_cup: Stage, tmp_path: Path) -> None:
-    """Those of the report, also of one that lies elsewhere, and those of each entrant: file and place are there."""
+    """Links of the report, even in another folder, and of each entrant's page: file and place exist."""
     elsewhere = tmp_path / "a b" / "page.html"
     elsewhere.parent.mkdir()
     report(ruled_cup, html=elsewhere)
@@ -41,7 +41,7 @@ def test_every_link_leads_somewhere(ruled_cup: Stage, tmp_path: Path) -> None:
 
 
 def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
-    """Its place, its opponents, its seats, its time, its matches, and where they can be seen."""
+    """Its place, opponents, seats, time and matches, with links to these."""
     for line in ruled_cup.tournament.standings():
         text = entrant_page(ruled_cup, ruled_cup.spec.entrants[line.entrant].name)
         met = ruled_cup.tournament.table.opponents(line.entrant)
@@ -54,7 +54,7 @@ def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
 
 
 def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
-    """Rulings with their reasons, who joined late, whose program changed, and when the tournament was run."""
+    """Rulings with their reasons, late entrants, changed programs, and the runs of the tournament."""
     text = page(ruled_cup)
     assert "2026-01-01 02:30 UTC withdraw bot05 its author asked for it jury" in section(text, "rulings")
     assert f"disqualify bot06 {SCRIPT} jury" in section(text, "rulings")
@@ -68,7 +68,7 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
 
 
 def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
-    """Of each the digest, since when it plays, and how many matches in which rounds; at each match its number."""
+    """Each version has its digest, its first time, and how many matches in which rounds; each match has its number."""
     text = entrant_page(ruled_cup, "bot03")
     assert section(text, "versions").startswith(
         "Versions version since matches rounds digest "
@@ -81,7 +81,7 @@ def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
 
 
 def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
-    """With its reason: in the standings, and at the match wherever it is listed; in the crosstable stands a mark."""
+    """The standings and each list of matches have its reason; the crosstable has a mark."""
     text, entry = page(ruled_cup), ruled_cup.entries[0]
     loser, winner = entry.names
     award = f"awarded to {winner}: the room was dark jury, 2026-01-01 02:30 UTC"
@@ -100,7 +100,7 @@ def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
 
 
 def test_what_a_program_printed_is_linked_if_it_is_there(tmp_path: Path) -> None:
-    """The file beside the record, at the foul, in the report and in the entrant's page; elsewhere nothing."""
+    """The link is at the foul, in the report and on the entrant's page, if the file is next to the record."""
     stage = Stage(spec(3, "roundrobin"), tmp_path, Cast(cheats={0: 1, 1: 2})).play()
     first, second = (
         (entry.match, foul.seat, entry.names[foul.seat]) for entry in stage.entries for foul in entry.fouls
@@ -115,7 +115,7 @@ def test_what_a_program_printed_is_linked_if_it_is_there(tmp_path: Path) -> None
 
 
 def test_hostile_names_are_text_and_lead_nowhere_else(hostile_cup: Stage) -> None:
-    """No name is markup or a way to another folder: who is not called as players are has a page by number."""
+    """No name is markup or a path; an entrant with an invalid name has a page by number."""
     pages = list((hostile_cup.folder / "entrants").iterdir())
     assert {path.name for path in pages} == {f"entrant-{number}.html" for number in range(4)}
     for path in pages:
@@ -129,7 +129,7 @@ def test_hostile_names_are_text_and_lead_nowhere_else(hostile_cup: Stage) -> Non
 
 
 def test_a_long_list_is_cut(cup: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last matches stand in the page, and how many are left out."""
+    """The page has the last matches, and how many are left out."""
     monkeypatch.setattr(module, "MOST_MATCHES", 2)
     target = tmp_path / "page.html"
     report(cup, html=target)
@@ -140,7 +140,7 @@ def test_a_long_list_is_cut(cup: Stage, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_every_number_says_what_it_means(cup: Stage) -> None:
-    """The head of each column of the standings has a title, whatever the tie-breaks are."""
+    """The head of each column of the standings has a title, for every tie-break."""
     heads = re.findall(r"<th ([^>]*)>([^<]*)</th>", page(cup).partition('id="crosstable"')[0])
     assert [title for attributes, title in heads if "title=" not in attributes] == ["entrant"]
     assert {name.replace("-", " ") for name in TIE_BREAKS} <= MEANINGS.keys()

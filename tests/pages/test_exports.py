@@ -1,4 +1,4 @@
-"""What is told of a tournament for other programs: tables, one object, moves in short, time."""
+"""Exports of a tournament for other programs: tables, one object, moves in short, time."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from .tournaments import AT, LATER, Cast, Stage, spec
 
 
 def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
-    """Standings as they are, each pair both ways in the crosstable, a line for each seat of a match, each foul."""
+    """The standings, each pair both ways in the crosstable, a line for each seat of a match, and each foul."""
     table, lines = cup.tournament.table, cup.tournament.standings()
     names = [cup.spec.entrants[line.entrant].name for line in lines]
     assert [(row["place"], row["name"]) for row in rows(cup, "standings")] == [
@@ -38,7 +38,7 @@ def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
 
 
 def test_no_cell_is_a_formula(hostile_cup: Stage) -> None:
-    """What a player wrote is a text to a spreadsheet, and has no control characters."""
+    """A player's text is a text to a spreadsheet, and has no control characters."""
     details = [row["detail"] for row in rows(hostile_cup, "fouls")]
     assert details != []
     assert all(detail.startswith("'=1+1") for detail in details)
@@ -46,7 +46,7 @@ def test_no_cell_is_a_formula(hostile_cup: Stage) -> None:
 
 
 def test_the_whole_object_has_spec_and_entries(cup: Stage) -> None:
-    """tournament.json has what the points follow from: the spec, and all entries in their order."""
+    """tournament.json has everything that the points follow from: the spec, and all entries in their order."""
     found = json.loads((cup.folder / "tournament.json").read_text(encoding="utf-8"))
     settled = msgspec.to_builtins(cup.spec)
     assert found["version"] == VERSION
@@ -58,7 +58,7 @@ def test_the_whole_object_has_spec_and_entries(cup: Stage) -> None:
 
 
 def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
-    """Byes with what they were worth, rulings, late entrants, changes, and when the tournament was run."""
+    """Byes with their points, rulings, late entrants, changes, and the runs of the tournament."""
     found = json.loads((ruled_cup.folder / "tournament.json").read_text(encoding="utf-8"))
     played = [entry for entry in ruled_cup.history.played if entry.pairing.is_bye]
     assert [(bye["number"], bye["round"], bye["entrant"], bye["table"], bye["against"]) for bye in found["byes"]] == [
@@ -80,7 +80,7 @@ def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
 
 
 def test_matches_as_text(cup: Stage) -> None:
-    """Tags and moves of every match in order; an expulsion stands behind its move."""
+    """Tags and moves of every match in order; an expulsion follows its move."""
     text = (cup.folder / "matches.txt").read_text(encoding="utf-8")
     assert re.findall(r'\[Match "([^"]*)"\]', text) == [entry.match for entry in cup.entries]
     assert '[Void "the disk is full"]' in text
@@ -107,13 +107,13 @@ def test_matches_as_text(cup: Stage) -> None:
     ],
 )
 def test_moves_are_single_words(move: Any, word: str) -> None:
-    """Whatever a player sent is one word: short where it has a short form, JSON elsewhere."""
+    """Each move is one word: short if it has a short form, else JSON."""
     assert format_move(move) == word
     assert not re.search(r"\s", format_move(move))
 
 
 def test_too_deep_a_move_is_told_as_such() -> None:
-    """A move that is nested beyond reason has no text."""
+    """A move that is nested too deeply has no text."""
     move: Any = []
     for _ in range(100_000):
         move = [move]
@@ -122,19 +122,19 @@ def test_too_deep_a_move_is_told_as_such() -> None:
 
 @pytest.mark.parametrize("name", ["cup", "ruled_cup", "hostile_cup"])
 def test_what_is_read_back_is_what_was_written(name: str, request: pytest.FixtureRequest) -> None:
-    """A site sends the whole object; it has nothing of evidence, seeds and the places of programs."""
+    """A site sends the whole object; it has no evidence, seeds or paths of programs."""
     stage: Stage = request.getfixturevalue(name)
     whole = (stage.folder / "tournament.json").read_bytes()
     told = json.loads(whole)
     assert json.loads(msgspec.json.encode(msgspec.json.decode(whole, type=TournamentReport))) == told
     assert {foul["match"] for foul in told["fouls"]} <= {entry.match for entry in stage.entries if entry.fouls}
     assert "/srv/" not in json.dumps(told)
-    del told["fouls"]  # what pages tell of them stands there alone
+    del told["fouls"]  # it has everything that pages show
     assert not set(re.findall(r'"(detail|code|seed|player|options)":', json.dumps(told)))
 
 
 def is_part(told: Any, whole: Any) -> bool:
-    """Tell whether what is told stands in the whole, too, in the same place."""
+    """Return whether a part of the object is in the whole, too, in the same place."""
     if isinstance(told, dict):
         return all(name in whole and is_part(value, whole[name]) for name, value in told.items())
     if isinstance(told, list):
@@ -143,7 +143,7 @@ def is_part(told: Any, whole: Any) -> bool:
 
 
 def test_no_foul_of_an_unfinished_deal_is_told(tmp_path: Path) -> None:
-    """Before its last leg is over, what was illegal in one says something of the hands of the others."""
+    """Before its last leg is over, an illegal move in one would reveal something of the others' hands."""
     stage = Stage(spec(2, "roundrobin", duplicate=True), tmp_path, Cast(cheats={0: 1, 1: 1}))
     counts = []
     for fixture in list(stage.tournament.fixtures()):
@@ -163,7 +163,7 @@ def test_time_is_that_of_the_record(cup: Stage) -> None:
 
 
 def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
-    """Without its records a tournament is told from its entries: no time, no moves, no replays, no error."""
+    """Without records there is no time, there are no moves and no replays, but there is no error."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1})).play()
     for path in tmp_path.glob("*.jsonl"):
         path.unlink()
@@ -173,14 +173,14 @@ def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
 
 
 def test_two_that_both_fouled_share_the_last_place(tmp_path: Path) -> None:
-    """Nobody was first in a match that nobody started."""
+    """Nobody is first in a match that nobody started."""
     stage = Stage(spec(2, "roundrobin"), tmp_path, Cast(dead=frozenset({0, 1}))).play()
     report(stage)
     assert [(row["place"], row["foul"]) for row in rows(stage, "matches")] == [("2", "crashed")] * 2
 
 
 def test_a_match_that_a_ruling_voids_has_no_winner_in_the_table(tmp_path: Path) -> None:
-    """Its result says the same as the column with the reason."""
+    """Its result agrees with the column for the reason."""
     stage = Stage(spec(3, "roundrobin"), tmp_path)
     entry, _ = stage.play_one(next(stage.tournament.fixtures()))
     stage.rule("void", "the wrong program", match=entry.match)

@@ -1,4 +1,4 @@
-"""Names of any letters in the charts of a report, and tables that are wider than a phone."""
+"""Long and wide names in the charts of a report, and tables that are wider than a phone."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ OUTSIDE = """
 
 @pytest.mark.parametrize("width", [360, 400, 1280, 1920])
 def test_no_name_is_cut_off(browser: Page, tmp_path: Path, width: int) -> None:
-    """In charts of points and of ratings, with wide letters, too; each name stands there whole, in bold as well."""
+    """In charts of points and of ratings, with wide letters and in bold, each name is whole."""
     stage = Stage(spec(4, "roundrobin", names=NAMES), tmp_path / "cup").play()
     report(stage)
     browser.emulate(width, 900)
@@ -31,7 +31,7 @@ def test_no_name_is_cut_off(browser: Page, tmp_path: Path, width: int) -> None:
 
 
 def test_a_table_that_scrolls_shows_that_it_does(browser: Page, cup: Stage) -> None:
-    """On a phone its right edge is darker as long as there are more columns behind it."""
+    """On a phone its right edge is darker as long as there are more columns."""
     browser.emulate(400, 900)
     browser.open(cup.folder / "report.html")
     hints = """
@@ -44,7 +44,10 @@ def test_a_table_that_scrolls_shows_that_it_does(browser: Page, cup: Stage) -> N
 
 @pytest.mark.parametrize("width", [360, 400])
 def test_long_names_leave_room_for_results(browser: Page, tmp_path: Path, width: int) -> None:
-    """On a phone the names of a crosstable stay while its results scroll: more than half of it is the results'."""
+    """On a phone the names of a crosstable stay while its results scroll.
+
+    More than half of the width is for results.
+    """
     stage = Stage(spec(4, "roundrobin", names=NAMES), tmp_path / "cup").play()
     report(stage)
     browser.emulate(width, 900)
@@ -57,7 +60,7 @@ def test_long_names_leave_room_for_results(browser: Page, tmp_path: Path, width:
 
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_the_shadow_at_the_edge_is_seen_through_results(browser: Page, cup: Stage, *, is_dark: bool) -> None:
-    """A crosstable has colours everywhere, which would hide that there is more behind its edge."""
+    """The colours of a crosstable must not hide that there are more columns."""
     browser.emulate(400, 900, is_dark=is_dark)
     browser.open(cup.folder / "report.html")
     colours = browser.run("""

@@ -1,4 +1,4 @@
-"""The page of a match tells what its tournament says of it: rulings, what became of it, stops, and who looked on."""
+"""The tournament's notes on the page of a match: rulings, its fate, stops, and spectators."""
 
 import re
 from html import unescape
@@ -19,7 +19,7 @@ from .tournaments import AT, LATER, Stage, spec
 
 
 def notices(stage: Stage, match: str) -> list[str]:
-    """Return the notices on the page of a match, after the report was written anew."""
+    """Return the notices on the page of a match after making the report again."""
     report(stage, replays=ReplayPages.ALL)
     text = page(stage, match).read_text(encoding="utf-8")
     return [read(notice) for notice in re.findall(r'<p class="notice.*?</p>', text)]
@@ -36,7 +36,7 @@ def read(text: str) -> str:
 
 
 def test_a_ruling_stands_on_the_page_of_its_match(tmp_path: Path) -> None:
-    """A page that was made before it is made anew, and leads to the match that was played in its place."""
+    """An older page is made again, and leads to the match that was played instead."""
     stage = Stage(spec(3, "roundrobin"), tmp_path)
     (first, _), (second, _) = (stage.play_one(next(stage.tournament.fixtures())) for _ in range(2))
     assert notices(stage, first.match) == []
@@ -56,7 +56,7 @@ def test_a_ruling_stands_on_the_page_of_its_match(tmp_path: Path) -> None:
 
 
 def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
-    """Of each run of the referee while the match was open."""
+    """For each run of the referee while the match was open."""
     stage = Stage(spec(3, "roundrobin"), tmp_path)
     fixture = next(stage.tournament.fixtures())
     stage.take(MatchOpened(at=AT, fixture=fixture))
@@ -69,14 +69,14 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
 
 
 def test_what_spectators_see_in_words() -> None:
-    """Boards of a duplicate deal are shown to nobody."""
+    """Nobody sees boards of a duplicate deal."""
     told = {None: "nothing", "after": "only who played", "board only": "what all seats might know"}
     assert [describe_sight(given, is_duplicate=False).partition(":")[0] for given in told] == [*told.values()]
     assert describe_sight("board only", is_duplicate=True) == "only who played"
 
 
 def test_a_stop_of_the_referee_is_told(tmp_path: Path) -> None:
-    """In words at the top, with turn and instant, and at the frame behind it."""
+    """In words at the top, with turn and instant, and at the next frame."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("resumed"))
     folded = fold_record(read_record(path), load().game)

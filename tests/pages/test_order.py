@@ -1,4 +1,4 @@
-"""What decides the places of the standings is shown wherever they are, and said in words."""
+"""The value that decides the places is shown in all standings, and named in a sentence."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_every_format_says_what_its_order_is(tmp_path: Path, name: str) -> None:
 
 
 def test_the_first_page_shows_what_leads_in_a_ladder(tmp_path: Path) -> None:
-    """Its rating before its points."""
+    """Its rating comes before its points."""
     stage = Stage(spec(6, "ladder", format_options={"matches": 40}), tmp_path / "cup").play()
     report(stage)
     write_example(tmp_path / "contest")

@@ -1,4 +1,4 @@
-"""How a match ended, in one sentence: who beat whom and why, draws, orders, teams."""
+"""The end of a match in one sentence: who beat whom and why, draws, orders, teams."""
 
 from collections.abc import Mapping
 
@@ -35,7 +35,7 @@ TEAMS = ((0, 2), (1, 3))
     ],
 )
 def test_who_beat_whom(order: str, faults: Mapping[int, str], shown: str) -> None:
-    """Places decide, not points; a foul comes after every place; the points follow in the order of the names."""
+    """Places decide, not points. Fouls come after all places, and the points follow in the order of the names."""
     names = sorted(set(order) - {"|"}) or ["a", "b"]
     groups = [[names.index(name) for name in group] for group in order.split("|") if group]
     told = outcome(names, groups, faults, range(len(names)))
@@ -56,7 +56,7 @@ def test_who_beat_whom(order: str, faults: Mapping[int, str], shown: str) -> Non
     ],
 )
 def test_teams_win_and_lose_together(groups: list[list[int]], faults: Mapping[int, str], shown: str) -> None:
-    """A team is where the better one of it is."""
+    """A team has the place of its better member."""
     assert outcome("abcd", groups, faults, Scoring(teams=TEAMS).sides(4)).sentence == shown
 
 
@@ -83,7 +83,7 @@ def result(groups: tuple[tuple[int, ...], ...], *, void: str | None = None) -> R
     ],
 )
 def test_a_draw_has_no_winner(ended: Result, shown: str, notes: list[str]) -> None:
-    """Neither in the sentence nor in the ranking; what players are called is printable."""
+    """Neither in the sentence nor in the ranking; players' names are made printable."""
     names = ("a\x1b[2J", "bob")
     assert outcome_of_result(names, ended, ()).sentence == shown
     assert [row.note for row in ranking(names, ended, ())] == notes

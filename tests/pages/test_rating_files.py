@@ -26,7 +26,7 @@ WORTH: dict[str, tuple[Fraction, Fraction]] = {
 
 
 def games(text: str) -> list[dict[str, str]]:
-    """Return the tags of each game, and what ends it as `end`."""
+    """Return the tags of each game, with its end as `end`."""
     found = []
     for head, body in re.findall(r"((?:\[.*\]\n)+)\n(.*)\n", text):
         tags = dict(re.findall(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', head, re.MULTILINE))
@@ -35,7 +35,7 @@ def games(text: str) -> list[dict[str, str]]:
 
 
 def test_games_amount_to_what_was_played(cup: Stage) -> None:
-    """Each match that counts is a game; their results add up to what the standings say without byes."""
+    """Each match that counts is a game; the results add up to the standings without byes."""
     found = games((cup.folder / "matches.pgn").read_text(encoding="utf-8"))
     assert len(found) == cup.tournament.played
     assert [game["Result"] for game in found] == [game["end"] for game in found]
@@ -50,7 +50,7 @@ def test_games_amount_to_what_was_played(cup: Stage) -> None:
 
 
 def entry(ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str]) -> MatchEntry:
-    """Return what came of a match of as many as are ranked, two if nobody is."""
+    """Return the entry of a match with as many seats as are ranked, two if none is."""
     seats = max(2, sum(map(len, ranking)))
     fixture = Fixture(match="cup-00001", number=1, round=3, table="", leg=0, attempt=0, entrants=tuple(range(seats)))
     return MatchEntry(
@@ -78,14 +78,14 @@ RESULTS: tuple[tuple[tuple[tuple[int, ...], ...], dict[int, str], list[str], str
     (((2,), (0, 1)), {}, ["1/2-1/2", "0-1", "0-1"], "normal"),
     (((2,), (0,), (1,)), {1: "timeout"}, ["1-0", "0-1", "0-1"], "time forfeit"),
 )
-"""A ranking; seat -> cause; the result of every two seats, in order; how the first game ended."""
+"""A ranking; seat -> cause; the result of every two seats, in order; the end of the first game."""
 
 
 @pytest.mark.parametrize(("ranking", "fouls", "results", "ended"), RESULTS)
 def test_every_two_seats_have_a_result(
     ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str], results: list[str], ended: str
 ) -> None:
-    """Who is placed better has won; where both fouled nobody has, for which PGN has no word."""
+    """The better placed seat has won; if both fouled neither has, for which PGN has no word."""
     summary = cast(
         "Summary",
         SimpleNamespace(
@@ -125,7 +125,7 @@ def test_rounds_are_told_as_they_were(form: str, size: int, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("form", ["swiss", "roundrobin"])
 def test_a_tournament_that_goes_on_is_told_up_to_its_last_whole_round(form: str, tmp_path: Path) -> None:
-    """A round of which something is missing could be paired by nobody."""
+    """No program could pair the next round from an incomplete one."""
     stage = Stage(spec(8, form), tmp_path)
     while (fixture := next(stage.tournament.fixtures(), None)) is not None:
         text = tournament_trf(Summary(stage.history, {}))
@@ -136,7 +136,7 @@ def test_a_tournament_that_goes_on_is_told_up_to_its_last_whole_round(form: str,
 
 
 def test_other_tournaments_have_no_rounds_to_tell(tmp_path: Path) -> None:
-    """Of a knockout, and of larger tables, there is no such file; every two of a table are a game."""
+    """A knockout and larger tables have no such file; every two seats of a table are a game."""
     stage = Stage(spec(6, seats=3), tmp_path).play()
     written = report(stage)
     assert written.trf is None
@@ -147,7 +147,7 @@ def test_other_tournaments_have_no_rounds_to_tell(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["swiss", "roundrobin"])
 def test_an_award_without_a_match_is_a_forfeit(form: str, tmp_path: Path) -> None:
-    """Two that did not play have not met; an award that replaces a match that was played leaves it a game."""
+    """The two have not met. An award that replaces a played match leaves it a game."""
     stage = Stage(spec(4, form, tie_breaks=()), tmp_path)
     awarded, played = list(stage.tournament.fixtures())[:2]
     stage.rule("award", "ill", match=awarded.match, entrant=stage.spec.entrants[awarded.entrants[1]].name)

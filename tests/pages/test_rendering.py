@@ -1,4 +1,4 @@
-"""What templates make of texts: none becomes markup, control characters are shown, and a wrong name makes no page."""
+"""Texts in templates: none becomes markup, control characters are shown, and an unknown name is an error."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ CASES: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("template", "given", "text"), CASES)
 def test_what_is_shown_is_escaped(template: str, given: Any, text: str) -> None:
-    """Texts are escaped, made printable and cut wherever they stand; what is markup already is not escaped twice."""
+    """Texts are escaped, made printable and cut; markup is not escaped twice."""
     assert environment().from_string(template).render(given=given) == text
 
 
 @pytest.mark.parametrize("template", ["{{ missing }}", "{{ given.missing }}", "{% if missing %}{% endif %}"])
 def test_a_name_that_is_not_there_is_an_error(template: str) -> None:
-    """A template that shows what nobody gave it makes no page with a hole in it."""
+    """A template with an unknown name makes no page with a hole in it."""
     with pytest.raises(UndefinedError):
         environment().from_string(template).render(given="text")

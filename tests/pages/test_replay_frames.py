@@ -1,4 +1,4 @@
-"""The frames of a match: each kind of event, and what its frame holds. Records come from the fold itself."""
+"""The frames of a match: each kind of event, and its frame. The records come from the fold itself."""
 
 import dataclasses
 from dataclasses import replace
@@ -36,7 +36,7 @@ def kinds(seen: FoldedRecord) -> list[tuple[str, int, int | None]]:
 
 @pytest.mark.parametrize("acknowledge", [False, True])
 def test_every_turn_is_a_frame(tmp_path: Path, *, acknowledge: bool) -> None:
-    """The deal, then each move with the state that followed, hand-outs delivered, with the points of the fold."""
+    """The deal, then each move with the next state, tiles delivered, with the points of the fold."""
     seen = folded(ordinary(5, acknowledge=acknowledge), tmp_path)
     turns = seen.match.turn
     assert kinds(seen) == [("deal", 0, None), *(("move", turn, (turn - 1) % 4) for turn in range(1, turns + 1))]
@@ -52,7 +52,7 @@ def test_every_turn_is_a_frame(tmp_path: Path, *, acknowledge: bool) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_foul_is_a_frame(tmp_path: Path, name: str) -> None:
-    """Whatever a seat does wrong, whenever: one frame with the foul that the result has, and its seat out from then."""
+    """Each foul, at any time, has one frame with the foul of the result; its seat is out from then on."""
     kind, fault = FAULTS[name]
     seen = folded(story({kind: fault}, acknowledge=True), tmp_path)
     assert seen.match.result is not None
@@ -63,9 +63,9 @@ def test_every_foul_is_a_frame(tmp_path: Path, name: str) -> None:
     assert [foul.seat in shown.out for shown in seen.frames] == [number >= at for number in range(len(seen.frames))]
 
 
-@pytest.mark.forges  # a seed that is told before the end, with nonces that count
+@pytest.mark.forges  # a seed that is sent before the end, with nonces that count
 def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
-    """The frame comes before the deal, and the deal's own before the first turn."""
+    """Its frame comes before the deal, and the deal's own before the first turn."""
     whole = ordinary(2)
     slowest = whole.steps[8][0]
     assert isinstance(slowest, e.NonceReceived)
@@ -77,7 +77,7 @@ def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
 
 
 def test_a_void_match_ends_with_the_fault(tmp_path: Path) -> None:
-    """The referee's own fault is the last frame; nobody is to move any more."""
+    """The referee's own fault is the last frame, and nobody is to move."""
     whole = ordinary(5)
     told = cut(whole, 8, e.RefereeFailed(at_ms=whole.steps[7][0].at_ms + 1.0, detail="the disk is full"))
     last = folded(told, tmp_path).frames[-1]
@@ -86,7 +86,7 @@ def test_a_void_match_ends_with_the_fault(tmp_path: Path) -> None:
 
 
 def test_every_answer_has_its_time(tmp_path: Path) -> None:
-    """The answers' times add up to what the result says of each seat, and each stands at its turn.
+    """The times of the answers add up to the result's, and each is at its turn.
 
     Before the first turn there are two, the commitment to a nonce and the nonce.
     """
@@ -100,7 +100,7 @@ def test_every_answer_has_its_time(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_forged_result_does_not_hold(tmp_path: Path) -> None:
-    """A result other than the one that follows is refused, even where the chain is whole."""
+    """A result that does not follow is refused, even if the chain is whole."""
     record = read_record(ordinary(2).write(tmp_path / "match.jsonl"))
     assert record.result is not None
     better = msgspec.structs.replace(record.result.result, winners=(3,))
@@ -110,7 +110,7 @@ def test_a_forged_result_does_not_hold(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_match_is_shown_if_its_seed_is_told(tmp_path: Path) -> None:
-    """With a seed fixed beforehand all is shown that happened; with a secret one nothing can be."""
+    """With a fixed seed all events are shown; with a secret one nothing can be."""
     assert folded(cut(ordinary(5, nonces=False), 9), tmp_path).match.result is None
     secret = cut(ordinary(5), 9).write(tmp_path / "secret.jsonl")
     with pytest.raises(StillSecret, match="still secret"):
@@ -118,7 +118,7 @@ def test_an_unfinished_match_is_shown_if_its_seed_is_told(tmp_path: Path) -> Non
 
 
 def test_an_unknown_game_is_the_finders_affair(tmp_path: Path) -> None:
-    """What the finder of games raises comes through."""
+    """The error of the function that finds games is raised as it is."""
     record = read_record(ordinary(1).write(tmp_path / "match.jsonl"))
 
     def _find(name: str) -> Game[object, object, object]:
@@ -144,7 +144,7 @@ def test_an_unknown_game_is_the_finders_affair(tmp_path: Path) -> None:
     ],
 )
 def test_only_printable_text_is_shown(text: str, shown: str) -> None:
-    """Control characters, overrides of direction and halves of characters become visible; long texts are cut."""
+    """Control characters, changes of direction and lone surrogates become visible; long texts are cut."""
     assert shown == printable(text)
 
 
@@ -161,12 +161,12 @@ def test_only_printable_text_is_shown(text: str, shown: str) -> None:
     ],
 )
 def test_moves_as_words(move: object, shown: str) -> None:
-    """A move is told on one line, whatever it is."""
+    """Each move is on one line."""
     assert shown == plain_text(move)
 
 
 def test_a_bottomless_move_is_told() -> None:
-    """A value too deep for any reader does not break this one."""
+    """A value that is too deep for any reader is still shown."""
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
@@ -177,12 +177,12 @@ def test_a_bottomless_move_is_told() -> None:
     ("ms", "shown"), [(0.04, "0.0 ms"), (9.94, "9.9 ms"), (10, "10 ms"), (1234, "1.23 s"), (125_000, "2 min 5 s")]
 )
 def test_durations(ms: float, shown: str) -> None:
-    """A time is told in the unit that suits it."""
+    """A time has a suitable unit."""
     assert shown == duration(ms)
 
 
 def test_a_verdict_is_told_with_its_rule() -> None:
-    """Cause, the rule's id, its text and source, and the detail stand in a frame's reasons; empty ones are left out."""
+    """A frame's reasons have the cause, the rule's id, text and source, and the detail; empty ones are left out."""
     foul = Foul(seat=1, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=2, rule="q.fit.row", detail="so")
     frame = ReplayFrame(FrameKind.EXPELLED, 2, 1.0, None, None, (1,), seat=1, foul=foul)
     rules = REGISTRY.game("q").rules
@@ -197,7 +197,7 @@ def test_a_verdict_is_told_with_its_rule() -> None:
 
 
 def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
-    """No text that leaves has a control character in it, and none is lost."""
+    """No text in a frame has a control character, and none is lost."""
     seen = folded(hostile(), tmp_path)
     assert seen.match.result is not None
     said = [text for frame in seen.frames for _, text in reasons(frame, seen.match.game.rules)]
@@ -208,7 +208,7 @@ def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
 
 
 def test_points_of_a_move_are_its_gain(tmp_path: Path) -> None:
-    """What the moves brought adds up to the final points; anything but a move brings nothing."""
+    """The gains of the moves add up to the final points; other events have no gain."""
     seen = folded(ordinary(6), tmp_path)
     brought = [0, 0, 0, 0]
     for index, frame in enumerate(seen.frames):
@@ -220,7 +220,7 @@ def test_points_of_a_move_are_its_gain(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_an_expulsion_tells_whose_the_time_was(tmp_path: Path, name: str) -> None:
-    """Of an answer from first byte to last; of a deadline, what passed; of all else, when it happened."""
+    """Of an answer from first byte to last; of a deadline, the time that passed; of other events, the instant."""
     kind, fault = FAULTS[name]
     (frame,) = [frame for frame in folded(story({kind: fault}, acknowledge=True), tmp_path).frames if frame.foul]
     assert frame.judged is not None

@@ -1,4 +1,4 @@
-"""The page as text: what stands in it, what can't, and how large it is. What a browser makes of it: test_browser.py."""
+"""The replay as text: its content and its size. test_browser.py looks at it in a browser."""
 
 import base64
 import configparser
@@ -30,7 +30,7 @@ def page(told: Story, folder: Path) -> str:
 
 
 def test_a_page_tells_all_of_the_match(tmp_path: Path) -> None:
-    """Ranking and facts stand in the page itself, readable without its script."""
+    """Ranking and facts are in the page itself, readable without its script."""
     told = ordinary(3)
     text = unescape(re.sub(r"<[^>]*>", " ", page(told, tmp_path)))
     result = told.match.result
@@ -46,12 +46,12 @@ def test_a_page_tells_all_of_the_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tell", "has_steps"), [(ordinary, False), (stepped, True)])
 def test_turns_of_several_steps_are_told(tell: Callable[[], Story], tmp_path: Path, *, has_steps: bool) -> None:
-    """A page knows whether each turn that it counts is a step of a player's turn."""
+    """The page knows for each turn whether it is a step of a player's turn."""
     assert data_of(page(tell(), tmp_path))["hasSteps"] is has_steps
 
 
 def test_nothing_in_a_page_comes_from_elsewhere(tmp_path: Path) -> None:
-    """No address but SVG's name of itself; and the policy lets exactly this script and this style be."""
+    """The only address is SVG's own name, and the policy allows exactly this script and this style."""
     text = page(ordinary(1), tmp_path)
     assert set(re.findall(r"\w+://[^\s\"'<>\\]+", text)) == {"http://www.w3.org/2000/svg"}
     assert re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b|@import|\bsrc=|\burl\(", text) == []
@@ -66,7 +66,7 @@ def test_nothing_in_a_page_comes_from_elsewhere(tmp_path: Path) -> None:
 
 
 def test_hostile_text_is_never_markup(tmp_path: Path) -> None:
-    """What players wrote stands in the page escaped or in its data, where no element can begin or end."""
+    """Players' texts are escaped, or in the page's data, where no element can begin or end."""
     text = page(hostile(), tmp_path)
     assert SCRIPT not in text
     assert IMAGE not in text
@@ -78,7 +78,7 @@ def test_hostile_text_is_never_markup(tmp_path: Path) -> None:
 
 
 def test_a_long_match_makes_a_small_page(tmp_path: Path) -> None:
-    """A hundred turns of four players stay far below 3 MB, and each definition is there once."""
+    """A hundred turns of four players stay far below 3 MB, with each definition once."""
     text = page(ordinary(100), tmp_path)
     data = data_of(text)
     assert len(data["frames"]) > 100
@@ -87,7 +87,7 @@ def test_a_long_match_makes_a_small_page(tmp_path: Path) -> None:
 
 
 def test_boards_come_back_whole(tmp_path: Path) -> None:
-    """The lines that a frame names are its drawing, with the names in it."""
+    """The lines of a frame are its drawing, with the names in it."""
     told = ordinary(4)
     data = data_of(page(told, tmp_path))
     runs = data["frames"][-1]["board"]
@@ -96,7 +96,7 @@ def test_boards_come_back_whole(tmp_path: Path) -> None:
 
 
 def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
-    """All turns as lines, the last board, and on a site that of each turn, with ways to those before and behind it."""
+    """All turns as lines, the last board, and on a site that of each turn, with links to its neighbours."""
     told = ordinary(4)
     text = page(told, tmp_path)
     data = data_of(text)
@@ -127,7 +127,7 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
     ],
 )
 def test_lines_are_kept_once(texts: list[str | None], lines: list[str], runs: list[list[int] | None]) -> None:
-    """Equal lines share one place, and following ones one run."""
+    """Equal lines are stored once, and adjacent ones as a run."""
     assert pool_lines(texts) == (lines, runs)
     assert [run and "\n".join(join_lines(lines, run)) for run in runs] == texts
 
@@ -150,7 +150,7 @@ def test_names_in_drawings_are_escaped(names: tuple[str, ...], shown: str) -> No
 
 
 def test_the_pages_parts_are_installed() -> None:
-    """The package lists every kind of file that a page is made of."""
+    """The package lists every kind of file that makes a page."""
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
     patterns = setup["options.package_data"]["referee"].replace(",", " ").split()

@@ -1,4 +1,4 @@
-"""A tournament's report as text: what stands in the page, what can't, and what lies beside it."""
+"""A tournament's report as text: the content of its pages, and the files next to it."""
 
 import base64
 import hashlib
@@ -36,7 +36,7 @@ from .tournaments import AT, START_DETAIL, Cast, Stage, spec
 
 
 def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
-    """Standings, ratings, fouls, suspensions, byes and void matches stand in the page itself, without its script."""
+    """Standings, ratings, fouls, suspensions, byes and void matches are in the page itself, without its script."""
     text = page(cup)
     lines = cup.tournament.standings()
     names = [cup.spec.entrants[line.entrant].name for line in lines]
@@ -53,7 +53,7 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
 
 
 def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
-    """After which round, by whom and why, as text; and that it is over."""
+    """With the round, the name and the reason as text; and that it is over."""
     stage = Stage(spec(4, "roundrobin"), tmp_path)
     stage.play_one(next(stage.tournament.fixtures()))
     stage.rule("stop", SCRIPT)
@@ -64,7 +64,7 @@ def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
 
 
 def test_the_report_tells_what_came_to_each_entrant(tmp_path: Path) -> None:
-    """Waits from when matches might begin, gaps between them; a time that is none, or lies behind, is no wait."""
+    """Waits from when matches could begin, and gaps between them; an impossible time is no wait."""
     stage = Stage(spec(3, "roundrobin"), tmp_path).play()
     history = stage.history
     first, second, third = history.waited
@@ -85,7 +85,7 @@ def test_the_report_tells_what_came_to_each_entrant(tmp_path: Path) -> None:
 
 
 def test_a_cause_stands_in_full_once(cup: Stage) -> None:
-    """The page has the whole of a cause at its first foul, its beginning at others, and no path of the organiser's."""
+    """The page has the whole cause at its first foul, its beginning at others, and no path of the organiser's."""
     text = page(cup)
     fouls = [foul for entry in cup.entries for foul in entry.fouls if foul.detail == START_DETAIL]
     assert len(fouls) > 1
@@ -96,7 +96,7 @@ def test_a_cause_stands_in_full_once(cup: Stage) -> None:
 
 
 def test_the_page_has_the_rules_of_the_game(cup: Stage) -> None:
-    """A reader finds every rule with the id by which a verdict names it."""
+    """A reader finds every rule with the id that a verdict names."""
     text = section(page(cup), "rules")
     for rule in load().game(cup.spec.game).rules.values():
         assert rule.id in text
@@ -104,7 +104,7 @@ def test_the_page_has_the_rules_of_the_game(cup: Stage) -> None:
 
 
 def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
-    """Before the first match and in the middle the page tells what there is, and that it goes on."""
+    """Before the first match and in the middle, the page shows the present state, and that it goes on."""
     stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path)
     report(stage)
     assert 'class="badge running"' in page(stage)
@@ -121,7 +121,7 @@ def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
 
 
 def test_ratings_over_time_have_their_intervals(cup: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody who met somebody has a curve, named by its rating as the table has it, and a band around its end."""
+    """Everybody who met an opponent has a curve with the table's rating, and a band around its end."""
     monkeypatch.setattr(curves, "MOST_LABELS", 2)
     summary = Summary(cup.history, {})
     broad, slim = ratings_drawings(summary)
@@ -145,7 +145,7 @@ def test_ratings_over_time_have_their_intervals(cup: Stage, monkeypatch: pytest.
 
 
 def test_the_format_decides_the_places(tmp_path: Path) -> None:
-    """In a knockout the winner of the final is first and its loser second, whoever has more points."""
+    """In a knockout the winner of the final is first and its loser second, whatever their points."""
     stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path).play()
     report(stage)
     final = next(entry for entry in stage.entries[::-1] if entry.fixture.table == "final")
@@ -165,7 +165,7 @@ def test_more_than_two_at_a_table(tmp_path: Path) -> None:
 
 
 def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
-    """Matches, void ones, and how fast they are; a host that was put aside may have begun none."""
+    """Matches, void ones, and speed; a host that was put aside may have begun none."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(void=frozenset({1})))
     for host, process, wall_ms in (("lab1", "", 12.5), ("lab2", "p2", 11.5)):
         calibration = Calibration(tables=4, wall_ms=wall_ms, processor_ms=9.25)
@@ -180,7 +180,7 @@ def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
 
 
 def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) -> Timing:
-    """Return an answer that had a second; its player is called what no page may take for markup."""
+    """Return an answer that had a second; its player's name looks like markup."""
     late = used_ms > 1000.0
     return Timing(
         match="cup-00001",
@@ -200,7 +200,7 @@ def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) ->
 
 
 def test_how_time_was_kept(cup: Stage) -> None:
-    """All matches together, and each answer that was too late, judged or not."""
+    """All matches together, and each late answer, judged or not."""
     told = [timing(5.0), timing(950.0), timing(1500.0, cause="timeout"), timing(2500.0, stalled_ms=700.0)]
     entry = cup.entries[0]
     matches = {
@@ -223,7 +223,7 @@ def test_how_time_was_kept(cup: Stage) -> None:
 
 
 def test_nothing_in_the_page_comes_from_elsewhere(cup: Stage) -> None:
-    """No address at all, no element that could load one, and a policy that forbids every one."""
+    """There is no address, no element that could load one, and the policy forbids all."""
     text = re.sub(r'(id="data">).*?</script>', r"\1</script>", page(cup), flags=re.DOTALL)
     assert re.findall(r"\w+://[^\s\"'<>\\]+", text) == []
     assert (
@@ -233,7 +233,7 @@ def test_nothing_in_the_page_comes_from_elsewhere(cup: Stage) -> None:
 
 
 def test_hostile_text_is_never_markup(hostile_cup: Stage) -> None:
-    """Names and details stand in the page escaped or in its data, where no element can begin or end."""
+    """Names and details are escaped, or in the page's data, where no element can begin or end."""
     text = page(hostile_cup)
     assert SCRIPT not in text
     assert IMAGE not in text
@@ -247,7 +247,7 @@ def test_hostile_text_is_never_markup(hostile_cup: Stage) -> None:
 
 
 def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage, tmp_path: Path) -> None:
-    """A page elsewhere finds the records and the replays of the tournament's folder, if there are any."""
+    """A page in another folder finds the records and the replays of the tournament's folder, if there are any."""
     elsewhere = tmp_path / "a b" / "page.html"
     elsewhere.parent.mkdir()
     report(cup, html=elsewhere, csv=tmp_path, pgn=tmp_path / "all.txt", replays=ReplayPages.NONE)
@@ -260,7 +260,7 @@ def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage,
 
 
 def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
-    """None, those with a foul and void ones, or all; what is there is left alone."""
+    """None, those with a foul and void ones, or all; existing ones stay."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
     replays = tmp_path / "replays"
     assert report(stage, replays=ReplayPages.NONE).replays == 0
@@ -318,7 +318,7 @@ def test_a_replay_shares_its_script_and_can_be_kept_alone(tmp_path: Path) -> Non
 
 
 def test_a_deal_that_is_still_to_be_played_from_other_seats_is_not_shown(tmp_path: Path) -> None:
-    """Before its last leg is over there is no replay of any leg, which has hands, and nothing of what was illegal."""
+    """Before its last leg is over there is no replay of any leg, because it has hands, and no illegal move is shown."""
     stage = Stage(spec(2, "roundrobin", duplicate=True), tmp_path, Cast(dead=frozenset({0})))
     shown = []
     for fixture in list(stage.tournament.fixtures()):
@@ -333,7 +333,7 @@ def test_a_deal_that_is_still_to_be_played_from_other_seats_is_not_shown(tmp_pat
 
 
 def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path) -> None:
-    """A leg that went on while its player was withdrawn is listed with the reason, and in no table."""
+    """A leg that went on after its player withdrew is listed with the reason, and is in no table."""
     form = spec(3, "roundrobin", duplicate=True)
     stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
     fixtures = list(stage.tournament.fixtures())[:2]
@@ -355,7 +355,7 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
 
 
 def test_the_newest_matches_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With match, round, players, points, fouls, and the way to record, replay, and the page that has all of them."""
+    """With match, round, players, points, fouls, links to record and replay, and to the page with all of them."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(dead=frozenset({3}))).play()
     report(stage, replays=ReplayPages.FOULS)
     plain = page(stage).partition('<table id="match-list">')[2].partition("</table>")[0]
@@ -377,7 +377,7 @@ def test_the_newest_matches_are_listed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:
-    """What there is one of is not told in the plural."""
+    """A single thing is not named in the plural."""
     stage = Stage(spec(2, "roundrobin", tie_breaks=()), tmp_path).play()
     report(stage)
     assert "2 entrants 1 round 1 match" in header(page(stage))
@@ -392,7 +392,7 @@ def test_a_noun_follows_its_number(count: int, expected: str) -> None:
 
 
 def test_pages_lead_back_to_the_report_and_from_there(tmp_path: Path) -> None:
-    """To the page that is named as the one that all lead back to; without one, the report leads nowhere."""
+    """They lead to the page that is named for this; without one, the report has no such link."""
     stage = Stage(spec(3, "roundrobin"), tmp_path, Cast()).play()
     report(stage, replays=ReplayPages.ALL)
     assert ">The contest</a>" not in page(stage) + entrant_page(stage, stage.spec.entrants[0].name)

@@ -1,4 +1,4 @@
-"""A tournament's report in a browser: it fits, sorts, searches, and hostile players do nothing."""
+"""A tournament's report in a browser: it fits, sorts, searches, and hostile players are harmless."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from .reports import read, report, rows
 from .tournaments import Stage, spec
 
 MANY = 53
-"""Matches on more than one page of a list."""
+"""More matches than a page of a list has."""
 
 
 QUERIES = (
@@ -42,7 +42,7 @@ def opened(browser: Page, stage: Stage, width: int = 1366, *, is_dark: bool = Fa
 @pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("width", [400, 1600])
 def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark: bool) -> None:  # noqa: FBT001  # a table
-    """On a phone and on a projector nothing sticks out of the page, and no text is as dark as its ground."""
+    """On a phone and on a projector nothing is wider than the page, and all text has contrast."""
     page = opened(browser, cup, width, is_dark=is_dark)
     assert page.run("return document.documentElement.scrollWidth") == width
     outside = """
@@ -55,7 +55,7 @@ def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark
 
 
 def test_a_phone_shows_the_chart_and_who_is_suspended(browser: Page, cup: Stage) -> None:
-    """At 400 pixels nothing of the chart is to be scrolled for, its text can be read, and the mark is by the name."""
+    """At 400 pixels the chart needs no scrolling, its text can be read, and the mark is next to the name."""
     page = opened(browser, cup, 400)
     chart = "[...document.querySelectorAll('.chart text')].filter((shown) => shown.getClientRects().length)"
     outside = f"""
@@ -86,7 +86,7 @@ def column(page: Page, table: str, number: int) -> list[str]:
 
 
 def test_tables_sort(browser: Page, cup: Stage) -> None:
-    """A click on a head sorts by it, numbers from the most down, another click turns that; names from a to z."""
+    """A click on a head sorts by it, numbers from the largest; another click reverses the order; names from a to z."""
     page = opened(browser, cup)
     names = column(page, "#standings-table", 2)
     page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
@@ -102,7 +102,7 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
 
 
 def test_a_part_that_is_fetched_anew_stays_sorted(browser: Page, cup: Stage) -> None:
-    """By the same column, in the same direction, and with heads that sort."""
+    """By the same column, in the same direction, and its heads still sort."""
     page = opened(browser, cup)
     page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
     fetched = """
@@ -121,7 +121,7 @@ def test_a_part_that_is_fetched_anew_stays_sorted(browser: Page, cup: Stage) -> 
 
 
 def test_the_crosstable_sorts_by_the_keyboard(browser: Page, cup: Stage) -> None:
-    """Its heads are buttons, and say by which column and in which direction it is sorted; what is empty is last."""
+    """Its heads are buttons that name column and direction; empty cells are last."""
     page = opened(browser, cup)
     for key, state in (("\ue007", "descending"), (" ", "ascending")):
         page.run("document.querySelector('#cross-table th:nth-child(4) button').focus()")
@@ -135,7 +135,7 @@ def test_the_crosstable_sorts_by_the_keyboard(browser: Page, cup: Stage) -> None
 
 
 def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
-    """That which has the focus shows its interval, and the arrow keys go from one to the next, the best first."""
+    """The focused curve shows its interval, and the arrow keys go from one to the next, the best first."""
     page = opened(browser, cup)
     shown = "getComputedStyle(document.activeElement.querySelector('.band')).opacity"
     told = f"return [document.activeElement.querySelector('title').textContent, Number({shown})]"
@@ -151,7 +151,7 @@ def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
 
 
 def test_the_matches_are_filtered_and_paged(browser: Page, tmp_path: Path) -> None:
-    """In a folder, where no server answers: a page at a time, newest first; the form leaves those that fit."""
+    """In a folder without a server: a page at a time, newest first; the form filters."""
     stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
     report(stage, replays=ReplayPages.NONE)
     browser.emulate(1366, 900)
@@ -188,12 +188,12 @@ def test_the_script_finds_what_a_site_finds(browser: Page, ruled_cup: Stage, que
 
 
 def without_times(text: str) -> str:
-    """Return a text without the time of day of a ruling, which is the reader's own with a script."""
+    """Return a text without the time of day of a ruling, which a script shows in the reader's time zone."""
     return re.sub(r"jury, .*?(?=\d+ *(?:replay|record|$))", "jury ", text)
 
 
 def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
-    """Each foul has its cause, its rule, its detail, and addresses of a record and a replay that are there."""
+    """Each foul has its cause, its rule, its detail, and existing addresses of a record and a replay."""
     page = opened(browser, cup)
     assert len(column(page, "#foul-list", 1)) == len(rows(cup, "fouls"))
     addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((shown) => shown.href)")
@@ -206,7 +206,7 @@ def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
 
 
 def test_a_phone_shows_a_foul_and_its_replay(browser: Page, cup: Stage) -> None:
-    """At 390 pixels a foul's detail and the way to its replay stand on the screen, not beside it."""
+    """At 390 pixels a foul's detail and the link to its replay are on the screen."""
     page = opened(browser, cup, 390)
     shown = """
         return [...document.querySelectorAll('#foul-list tbody tr')].map((row) =>
@@ -217,7 +217,7 @@ def test_a_phone_shows_a_foul_and_its_replay(browser: Page, cup: Stage) -> None:
 
 
 def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
-    """In the report, in an entrant's page and in a replay: with the zone, and UTC where a pointer rests."""
+    """In the report, on an entrant's page and in a replay: with the zone, and UTC as a tooltip."""
     replay = next((ruled_cup.folder / "replays").glob("cup-*.html"))
     browser.move_to("Asia/Kolkata")
     for path in (ruled_cup.folder / "report.html", ruled_cup.folder / "entrants" / "bot03.html", replay):
@@ -233,10 +233,10 @@ def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
 
 
 def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> None:
-    """Beside the match that they changed, as the list without the script does."""
+    """At the match that they changed, as in the list without the script."""
     page = opened(browser, ruled_cup)
     told = page.texts("#match-list .ruled")
-    assert len(told) == 2  # the match that does not count any more, and the result in its place
+    assert len(told) == 2  # the match that no longer counts, and the result in its place
     assert all(text.startswith("awarded to bot05: the room was dark jury, ") for text in told)
     assert any(SCRIPT in text for text in page.texts("#standings-table .ruled"))
     assert page.run("return window.broken") is None
@@ -244,7 +244,7 @@ def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> N
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_of_an_entrant_fits_its_window(browser: Page, ruled_cup: Stage, width: int) -> None:
-    """On a phone and on a desk nothing sticks out of the page, and its tables sort."""
+    """On a phone and on a desk nothing is wider than the page, and its tables sort."""
     browser.emulate(width, 900)
     for name in ("bot01", "latecomer"):
         browser.open(ruled_cup.folder / "entrants" / f"{name}.html")
@@ -260,7 +260,7 @@ def test_the_page_of_an_entrant_fits_its_window(browser: Page, ruled_cup: Stage,
 
 
 def test_hostile_players_do_nothing(browser: Page, hostile_cup: Stage) -> None:
-    """Names and details act nowhere: not in a table, not in a list, not in a title; they are to be read."""
+    """Names and details are readable text, in tables, lists and titles."""
     page = opened(browser, hostile_cup)
     assert page.run("return window.broken") is None
     assert {SCRIPT, IMAGE, QUOTES} <= set(column(page, "#standings-table", 2))

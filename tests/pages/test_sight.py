@@ -1,4 +1,4 @@
-"""Every kind of page to the eye: on a phone, on a desk, on paper and without scripts it shows no source and no void."""
+"""Every kind of page as a picture, on phone, desk and paper and without scripts: no source code, no empty space."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +23,11 @@ from .sight import find_blanks, find_source
 from .tournaments import Cast, Stage, spec
 
 KNOWN = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>")
-"""Markup in the texts of others."""
+"""Markup in the texts of strangers."""
 
 
 class Way(Struct, frozen=True):
-    """How somebody looks at a page."""
+    """A way to look at a page."""
 
     width: int = 1280
     height: int = 800
@@ -46,7 +46,7 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Give a page of each kind that a report has, and those of matches that stand alone."""
+    """Return a page of each kind in a report, and those of matches by themselves."""
     folder = tmp_path_factory.mktemp("files")
     cast = Cast(cheats={1: 2}, rude={2: 1}, dead=frozenset({8}), void=frozenset({2}), junk="junk")
     stage = Stage(spec(9, **SWISS), folder / "cup", cast).play()
@@ -81,7 +81,7 @@ def looking(page: Page, way: Way) -> Iterator[Page]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_page_of_a_report_or_a_replay_shows_its_source(browser: Page, files: dict[str, Path], way: str) -> None:
-    """No text of a script, a style or a noscript element is seen, or takes room, and no screen of it is empty."""
+    """No text of a script, a style or a noscript element is visible, or takes room, and no screen of it is empty."""
     pictures = dict[str, str]()
     with looking(browser, WAYS[way]) as page:
         for kind, path in files.items():
@@ -100,7 +100,7 @@ def test_no_page_of_a_report_or_a_replay_shows_its_source(browser: Page, files: 
 def test_no_page_of_a_site_shows_its_source(
     browser: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """To a visitor, an author and an organiser; texts that others have written are shown as they are."""
+    """To a visitor, an author and an organiser; texts of strangers are shown as they are."""
     contest = TestSite(tmp_path, monkeypatch)
     shown = {"archive": contest_page(CARD, "", is_still=True)}
     for name in ("", "ada", "ann"):

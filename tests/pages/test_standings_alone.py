@@ -1,4 +1,4 @@
-"""Standings follow from tournament.json alone: whoever adds up what it says comes to the points that it says."""
+"""Standings follow from tournament.json alone: adding up its results gives its points."""
 
 import json
 from collections import defaultdict
@@ -53,7 +53,7 @@ def played(kind: tuple[str, int, Scoring, bool], seed: int) -> Summary:
 
 
 def add_up(told: Any) -> dict[int, Fraction]:
-    """Return everybody's points by what is told of results and byes; the rules of the manual, written once more."""
+    """Return everybody's points by results and byes; this is the manual's rules once more."""
     teams = told["spec"]["scoring"]["teams"]
     points: defaultdict[int, Fraction] = defaultdict(Fraction)
     for bye in told["byes"]:
@@ -77,7 +77,7 @@ def add_up(told: Any) -> dict[int, Fraction]:
 
 
 def leg_points(entry: Any, teams: Sequence[Sequence[int]]) -> Mapping[int, Fraction]:
-    """Return the share of opponents beaten in a match, by entrant."""
+    """Return the share of beaten opponents in a match, by entrant."""
     entrants, fouls = entry["fixture"]["entrants"], {foul["seat"] for foul in entry["fouls"]}
     place = {seat: -at for at, group in enumerate(entry["ranking"]) for seat in group}
     sides = teams or [[seat] for seat in range(len(entrants))]
@@ -93,7 +93,7 @@ def leg_points(entry: Any, teams: Sequence[Sequence[int]]) -> Mapping[int, Fract
 
 
 def beaten(values: Mapping[int, Any], one: int) -> Fraction:
-    """Return the share of the others that one is better than, an equal one counting half."""
+    """Return the share of the others that one is better than; an equal one counts half."""
     others = [value for other, value in values.items() if other != one]
     won = sum(Fraction(values[one] > value) + Fraction(values[one] == value, 2) for value in others)
     return Fraction(won) / len(others)
@@ -102,7 +102,7 @@ def beaten(values: Mapping[int, Any], one: int) -> Fraction:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_standings_follow_from_what_is_told(kind: tuple[str, int, Scoring, bool], seed: int) -> None:
-    """With byes, late byes, awards, void matches, withdrawals, and whatever else organisers decide."""
+    """With byes, late byes, awards, void matches, withdrawals, and other rulings."""
     summary = played(kind, seed)
     told = json.loads(msgspec.json.encode(report_tournament(summary)))
     points = add_up(told)
@@ -112,7 +112,7 @@ def test_standings_follow_from_what_is_told(kind: tuple[str, int, Scoring, bool]
 
 
 def test_an_award_of_a_match_that_was_never_played_is_told_everywhere() -> None:
-    """Opponent, round and result, in every export; it is no match that was played."""
+    """Every export has its opponent, round and result; it does not count as a played match."""
     history = History(tournament_of(spec_of(4)))
     history.take(e.Begun(at=AT))
     fixture = next(history.tournament.fixtures())

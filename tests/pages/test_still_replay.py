@@ -10,7 +10,7 @@ from .test_browser import frames_of, opened, written
 
 
 def test_a_page_stands_without_its_script(browser: Page, tmp_path: Path) -> None:
-    """On a phone, with hostile players: turns and boards are to be read, no button is there that does nothing."""
+    """On a phone, with hostile players: turns and boards are readable, and no useless button is there."""
     record = written(hostile(), tmp_path)
     page = record.with_suffix(".html")
     page.write_text(at_turn(page.read_text(encoding="utf-8"), 2), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A record is verified in the browser: as Node.js does it, and as its reader sees it."""
+"""Records are verified in the browser: with the same verdict as Node.js, and as readers see it."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ COMPARE = Path(__file__).with_name("compare_verifiers.js")
 
 @pytest.mark.forges
 def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
-    """Golden ones, and damaged ones: what stands in for Node.js changes nothing."""
+    """Golden ones and damaged ones: the replacement for Node.js changes nothing."""
     records = {path.stem: path.read_bytes() for path in GOLDEN.glob("*.jsonl")}
     intact = len(records)
     for way in WAYS:
@@ -52,7 +52,7 @@ def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a record; the page of its match, and the one that verifies, lie in the folder below, as in a report."""
+    """Return a record; the page of its match, and the one that verifies, are in the folder below, as in a report."""
     path = ordinary(6).write(tmp_path_factory.mktemp("verified") / "match.jsonl")
     pages = path.with_name("replays")
     pages.mkdir()
@@ -71,7 +71,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def address(record: Path) -> Iterator[str]:
-    """Serve the folder of the record, and give the address of its page."""
+    """Serve the folder of the record, and return the address of its page."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=record.parent)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/replays/match.html"
@@ -85,7 +85,7 @@ def told(page: Page) -> dict[str, str]:
 
 
 def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -> None:
-    """At a click, by a page that all matches share: it names what it checked, head and key; no policy is in its way."""
+    """A click leads to a page that all matches share. It names its checks, head and key, and no policy stops it."""
     whole, head = record.read_bytes(), read_record(record).chain.head
     browser.emulate(1366, 768)
     browser.visit(address)
@@ -112,14 +112,14 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
 
 
 def dealt(page: Page) -> str:
-    """Wait until a match was dealt again, and return what is said of that."""
+    """Wait until a match was dealt again, and return the message."""
     page.wait_until("document.querySelector('#dealt p')")
     return page.text("#dealt p")
 
 
 @pytest.mark.forges
 def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Path) -> None:
-    """By a button, in every game, without a server; what was changed is named, whatever the seal says."""
+    """By a button, in every game, without a server; it names a change, whatever the seal says."""
     game_of = load().game
     for game in GAMES:
         record = played(game).write(tmp_path / f"{game}.jsonl")
@@ -149,7 +149,7 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
 
 
 def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Path) -> None:
-    """What verifies it, and deals it again, is another page, which can't read the record without a server."""
+    """The page that verifies and deals is another one, which can't read the record without a server."""
     page = record.parent / "replays" / "archived.html"
     replay = page.with_name("match.html").read_text(encoding="utf-8")
     page.write_text(with_record(replay, record.read_bytes()), encoding="utf-8")
@@ -172,7 +172,7 @@ def alone(record: Path) -> Path:
 
 
 def test_a_page_that_stands_alone_verifies_a_file(browser: Page, record: Path, alone: Path) -> None:
-    """One that was opened without a server can't fetch its record: its reader chooses it, or another one."""
+    """A page that was opened without a server can't fetch its record, so its reader chooses the file."""
     other = record.with_name("other.jsonl")
     other.write_bytes(record_of("clean"))
     browser.open(alone)
@@ -185,7 +185,7 @@ def test_a_page_that_stands_alone_verifies_a_file(browser: Page, record: Path, a
 
 
 def test_a_deal_that_is_not_made_again_says_why(browser: Page, alone: Path, tmp_path: Path) -> None:
-    """A redacted record needs the seed that its player was told, which then deals it; an unfinished one tells none."""
+    """A redacted record needs the seed that its player was sent; an unfinished one has none."""
     whole = played("quincy").write(tmp_path / "whole.jsonl")
     records = {"unfinished": b"".join(whole.read_bytes().splitlines(keepends=True)[:9])}
     for opens in ("at-end", "after-last-leg"):

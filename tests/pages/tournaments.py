@@ -45,17 +45,17 @@ START_DETAIL = (
     "exit status 1: ModuleNotFoundError: No module named 'numpy', which was looked for in the folders of this program; "
     "its last words are in /srv/autumn/logs/cup.stderr"
 )
-"""Longer than a list has it every time, and with a path of the organiser's machine."""
+"""A detail that is longer than a list shows each time, with a path of the organiser's machine."""
 
 
 @dataclass
 class Cast:
-    """Who does what in a tournament; everybody else plays honestly, the first entrants best."""
+    """The faults in a tournament; all other entrants play honestly, the first ones best."""
 
     cheats: Mapping[int, int] = field(default_factory=dict)
-    """Entrant -> in which of its matches, from 1, it places a tile that it does not have."""
+    """Entrant -> its matches, from 1, in which it places a tile that it does not have."""
     rude: Mapping[int, int] = field(default_factory=dict)
-    """Entrant -> in which of its matches, from 1, it sends junk."""
+    """Entrant -> its matches, from 1, in which it sends junk."""
     dead: frozenset[int] = frozenset()
     """Entrants whose program never starts."""
     void: frozenset[int] = frozenset()
@@ -116,16 +116,16 @@ class Stage:
 
     @property
     def spec(self) -> TournamentSpec:
-        """What was settled, with those who joined."""
+        """The spec, with the late entrants."""
         return self.tournament.spec
 
     @property
     def entries(self) -> list[MatchEntry]:
-        """What came of matches, in their order."""
+        """Entries of the matches, in their order."""
         return self.history.entries
 
     def take(self, event: te.TournamentEvent) -> tuple[tc.TournamentCommand, ...]:
-        """Let something happen, and pair what is to be paired then."""
+        """Let the tournament take an event, and pair the next round if one is due."""
         commands = self.history.take(event)
         self._writer.write_transition(event, commands)
         while (asked := self.tournament.to_pair) is not None:
@@ -165,7 +165,7 @@ class Stage:
         return entry, match
 
     def steps_of(self, fixture: Fixture) -> Iterator[tuple[Match, tuple[e.Event, tuple[c.Command, ...]]]]:
-        """Yield a match and its last step, step by step, without a record."""
+        """Yield a match and its last transition, one after the other, without a record."""
         match, actors = self._seated(fixture.match, fixture.entrants)
         for step in drive(match, actors):
             yield match, step
@@ -216,7 +216,7 @@ class Stage:
 
 
 def _placing(match: Match, random: Random, share: float) -> Choose:
-    """Return a player that places a tile in its first turns, the more often the greater the share; then it passes."""
+    """Return a player that places a tile in its first turns, more often with a greater share; then it passes."""
     pick = random_chooser(match.game, random, match)
 
     def _choose(view: Any) -> Any:

@@ -42,14 +42,14 @@ from referee.testing import plain
 AnyGame = Game[Any, Any, Any]
 SEED = bytes(32)
 PATIENCE_S = 60.0
-"""For an answer, and for a program to end: only what hangs takes so long."""
+"""Limit of an answer, and of a program's end: only a program that hangs takes so long."""
 TOKEN, NAME = "5ec2e7", "sample"
 _HEAD = "0" * 64
 SEED_VARIABLE = "REFEREE_PLAYER_SEED"
 
 
 class AuthorApi:
-    """One program and the matches that it is offered.
+    """One program, and the matches that it is offered.
 
     Args:
         argv: the program, as its player.toml starts it.
@@ -74,9 +74,9 @@ class AuthorApi:
         where = f"unix:{place / 's'}" if over == "unix" else f"tcp:127.0.0.1:{listener.getsockname()[1]}"
         own = {"REFEREE_ADDRESS": where, "REFEREE_TOKEN": TOKEN, "REFEREE_NAME": NAME, SEED_VARIABLE: SEED.hex()}
         self.nonces: list[str] = []
-        """What the program gave, one of each match."""
+        """The program's nonces, one for each match."""
         self.moves: list[Any] = []
-        """Of the program in all matches, plain."""
+        """The program's moves in all matches, plain."""
         self._number = self._ack = 0
         self._connection = Connection(Role.REFEREE)
         self._process = subprocess.Popen(
@@ -108,7 +108,7 @@ class AuthorApi:
         self._process.communicate()
 
     def play(self, game: AnyGame, seats: int, source: Random, most: int, *, acknowledge: bool = False) -> int:
-        """Play one match, the program at a seat by chance, and void after so many of its moves.
+        """Play one match with the program on a random seat; it is void after so many of its moves.
 
         Args:
             game: the rules.
@@ -160,7 +160,8 @@ class AuthorApi:
         Returns:
             The exit status of the program, and what it printed.
         """
-        self._socket.shutdown(socket.SHUT_WR)  # what it still sends is read: no program may meet a reset by accident
+        # Its last bytes are read, because no program may meet a reset by accident.
+        self._socket.shutdown(socket.SHUT_WR)
         while self._socket.recv(65_536):
             pass
         printed, _ = self._process.communicate(timeout=PATIENCE_S)
