@@ -45,7 +45,9 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
             BadRequest: there is no such beginning; the text says why.
         """
         if (self.seed, self.deal, self.position, self.view).count(None) != 3:
-            raise BadRequest("a position begins with one of seed, deal, position and view")
+            raise BadRequest(
+                "a position begins with one of seed=, deal=, position= and view=; write, for example, seed=7"
+            )
         options = game.parse_options(self.options)
         if self.view is not None:
             return self._imagine(game, options)

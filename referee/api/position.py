@@ -200,9 +200,13 @@ class Position(Generic[V, M]):
         try:
             move: M = read_move(self._game, read_text("move", text, "add:8,9;8,9"))
         except MalformedMove as error:
-            legal = self.legal_moves()[:1]
-            raise MalformedMove(f"{error}, such as {format_move(legal[0])}" if legal else str(error)) from None
+            raise MalformedMove(f"{error}{self._give_example()}") from None
         return move
+
+    def _give_example(self) -> str:
+        """Return the end of an error about a move: a legal one, if there is any."""
+        legal = self.legal_moves()[:1]
+        return f", such as {format_move(legal[0])}" if legal else ""
 
     def format_move(self, move: M) -> str:
         """Return a move in short: one word without spaces, which `parse_move` and `play` read again.
@@ -222,7 +226,12 @@ class Position(Generic[V, M]):
         if self.is_over:
             raise _Ended("the game has ended, there is no move to play")
         if not isinstance(move, str):
-            return self._game.parse_move(move)
+            try:
+                return self._game.parse_move(move)
+            except MalformedMove as error:
+                why = explain_mismatch(msgspec.ValidationError(str(error)))
+                example = self._give_example()
+                raise MalformedMove(f"this is no move of {self.game}: {why}; give a move{example}") from None
         try:
             literal = self._game.parse_move(move)
             self._game.play(self._state, literal)
@@ -265,6 +274,8 @@ class Position(Generic[V, M]):
         'add:4,4;4,4'
         """
         house = installed().player_of(self.game, read_text("player", player, "greedy"))
+        if self.is_over:
+            raise BadRequest("the game has ended, there is no move to choose")
         view, options = self.view(), self._game.parse_options(self._origin.options)
         choose = house.make(self._game, options, chance.seed_from_number(read_seed(seed)))
         move: M = to_plain(choose(view))

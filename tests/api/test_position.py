@@ -101,10 +101,10 @@ def test_a_position_is_copied_and_sent_to_processes_by_its_text() -> None:
 HOSTILE: tuple[tuple[Any, str], ...] = (
     ("", "there is no game ''"),
     (3, "text is text, such as 'quincy seed=7', not 3"),
-    ("quincy", "begins with one of seed, deal, position and view"),
+    ("quincy", "begins with one of seed=, deal=, position= and view=; write, for example, seed=7"),
     ("chess seed=1", "there is no game 'chess'"),
     ("quincy seed=1 deal=2", "a text"),
-    ("quincy seed=1 position={}", "begins with one of seed, deal, position and view"),
+    ("quincy seed=1 position={}", "begins with one of seed=, deal=, position= and view=; write, for example, seed=7"),
     ("quincy seed=x", "seed=x has no value in JSON"),
     ("quincy seed=-1", "from 0 up"),
     ("quincy seed=1 seats=3", "takes 2 or 4 players, not 3"),
@@ -179,6 +179,9 @@ def test_moves_are_read_in_every_form() -> None:
             position.play(wrong)  # type: ignore[arg-type]
     with pytest.raises(referee.MalformedMove, match="write one in short, or as JSON, such as add:8,9;8,9"):
         position.parse_move("castle")
+    says = "this is no move of quincy: the key square is missing in move; give a move, such as add:8,9;8,9"
+    with pytest.raises(referee.MalformedMove, match=says):
+        position.play({"action": "add", "domino": [8, 9]})  # type: ignore[arg-type]
     assert not position.is_legal("add:8,9;1,1")
     with pytest.raises(referee.IllegalMove):
         position.play("add:8,9;1,1")
