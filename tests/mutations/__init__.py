@@ -1,1 +1,1 @@
-"""Files changed at random, with their structure in view, for every reader there is of them."""
+"""Files changed at random, by their structure, for every reader of each kind of file."""

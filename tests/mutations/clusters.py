@@ -1,4 +1,4 @@
-"""What the coordinator of a cluster and its hosts have from each other, as files: answers, records, programs, keys."""
+"""Data between the coordinator of a cluster and its hosts, as files: answers, records, programs, keys."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +63,7 @@ def _changed_msgpack(random: Random, data: bytes) -> bytes:
     content, _ = mutated(random, [msgspec.msgpack.decode(data)])
     try:
         return msgspec.msgpack.encode(content[0] if len(content) == 1 else content)
-    except (OverflowError, ValueError):  # no number of msgpack
+    except (OverflowError, ValueError):  # msgpack has no such number
         return data[:-1]
 
 
@@ -128,7 +128,7 @@ def _change_record(folder: Path, random: Random) -> str:
 
 
 def _accept(folder: Path) -> None:
-    """Take a record that a host returned, judge and seal it.
+    """Judge and seal a record that a host returned.
 
     Raises:
         Failed: it was sealed, and tells something else than its events.

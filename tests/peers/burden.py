@@ -1,4 +1,4 @@
-"""Processes that have the kernel work for them outside of their control group: `burden.py WHAT PROCESSES SECONDS`.
+"""Processes that make the kernel work outside of their control group: `burden.py WHAT PROCESSES SECONDS`.
 
 It stands alone, so that a sandbox can show it: nothing of the tests is imported. It prints how often it asked.
 """
@@ -19,7 +19,7 @@ FILE = "/usr/bin/env"
 LINE = b"x" * 4000
 SO_ATTACH_FILTER = 26
 RETURN_ALL = (ctypes.c_uint16 * 4)(6, 0, 0xFFFF, 0)
-"""A filter of one instruction: all of every packet."""
+"""A filter of one instruction, which passes every packet."""
 MPOL_BIND, MPOL_MF_MOVE = 2, 2
 MADV_COLLAPSE = 25
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -33,22 +33,22 @@ class Program(ctypes.Structure):
 
 
 def ask_nothing() -> Act:
-    """Make calls that cost nobody else anything: what the others are compared with."""
+    """Make calls that burden nobody, for comparison."""
     return os.getppid
 
 
 def sync_all() -> Act:
-    """Have everything written to the disks."""
+    """Make the kernel write everything to the disks."""
     return os.sync
 
 
 def sync_file_system() -> Act:
-    """Have a file system that everybody uses written to its disk."""
+    """Make the kernel write a common file system to its disk."""
     return partial(LIBC.syncfs, os.open(FILE, os.O_RDONLY))
 
 
 def sync_file() -> Act:
-    """Have one file written to its disk."""
+    """Make the kernel write one file to its disk."""
     return partial(LIBC.fsync, os.open(FILE, os.O_RDONLY))
 
 
@@ -59,7 +59,7 @@ def change_cores() -> Act:
 
 
 def write_to_terminal() -> Act:
-    """Write to a terminal of its own; without one, nothing."""
+    """Write to a pseudo-terminal, if there is one."""
     try:
         outer, inner = os.openpty()
     except OSError:
@@ -78,7 +78,7 @@ def write_to_terminal() -> Act:
 
 
 def move_pages() -> Act:
-    """Have pages moved to the memory where they are."""
+    """Make the kernel move pages to the memory where they are."""
     pages = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE)
     pages[0] = 1
     at, nodes = ctypes.addressof(ctypes.c_char.from_buffer(pages)), ctypes.c_ulong(1)
@@ -97,7 +97,7 @@ def replace_filter() -> Act:
 
 
 def refresh_statistics() -> Act:
-    """Have all cores hand in what they have counted, if root's own files can be read."""
+    """Make all cores report their counters, if root's own files can be read."""
     path = Path("/proc/sys/vm/stat_refresh")
 
     def _refresh() -> None:
@@ -119,7 +119,7 @@ BURDENS = {
 
 
 def main(what: str, processes: int, seconds: float) -> None:
-    """Fork, ask again and again in every process, and print how often the first one asked."""
+    """Fork, call again and again in every process, and print how often the first one called."""
     is_first = all(os.fork() for _ in range(processes - 1))
     act, count, end = BURDENS[what](), 0, time.monotonic() + seconds
     while time.monotonic() < end:

@@ -13,7 +13,7 @@ from .rogues import Honest
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MatchServer]:
-    """Return a running server that has played its first match; whoever played there, it stayed small."""
+    """Return a running server that has played its first match; in the end, check that it stayed small."""
     key = load_or_make(default_path(os.environ))[0].public
     with MatchServer(tmp_path_factory.mktemp("server"), key) as running:
         address = running.open("first", "q", 2)

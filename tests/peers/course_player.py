@@ -1,4 +1,4 @@
-"""A player as a student of the course writes it: sockets and json alone, nothing of this project.
+"""A player as a student of the course writes it: only sockets and json, nothing of this project.
 
 It lays the first tile of its hand that fits anywhere, else exchanges, else passes; after some turns it only passes.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 TURNS = 6
-"""So many are enough to see a match."""
+"""Number of turns: enough to see a match."""
 _SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
@@ -29,7 +29,7 @@ def choose(public: Any) -> Any:
 
 
 def fits(board: dict[tuple[int, int], Any], spot: tuple[int, int], tile: Any) -> bool:
-    """Tell whether a tile agrees with the neighbours of a spot: per axis, all in shape or all in colour."""
+    """Return whether a tile agrees with the neighbours of a spot: per axis, all in shape or all in colour."""
     for down, right in ((0, 1), (1, 0)):
         sides = ((spot[0] + down, spot[1] + right), (spot[0] - down, spot[1] - right))
         near = [board[side] for side in sides if side in board]
@@ -61,7 +61,7 @@ class CoursePlayer(threading.Thread):
         self._socket.sendall(json.dumps(name).encode())
         self._misbehave = misbehave or {}
         self.calls: list[str] = []
-        """The methods that were called, in order."""
+        """The called methods, in order."""
         self.won: bool | None = None
         """What `win` told."""
         self.start()
@@ -75,7 +75,7 @@ class CoursePlayer(threading.Thread):
                 try:
                     (method, arguments), end = decoder.raw_decode(text.lstrip())
                 except ValueError:
-                    continue  # the rest is under way
+                    continue  # the rest is on its way
                 text = text.lstrip()[end:]
                 self._answer(method, arguments)
         for other in self._others:

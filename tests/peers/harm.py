@@ -20,7 +20,7 @@ from typing import Any
 from protocol.client import run
 
 CHILDREN, BIG, SHOUTED = 300, 16 << 20, 200 << 20
-"""Bounds, so that a machine without limits survives: processes, bytes at once, bytes on stderr."""
+"""Bounds that let a machine without limits survive: processes, bytes at once, bytes on stderr."""
 
 
 def fork() -> None:
@@ -43,7 +43,7 @@ def spin() -> None:
 
 
 def deaf() -> None:
-    """Never answer, and ignore whoever asks for an end."""
+    """Never answer, and ignore SIGTERM."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while True:
@@ -86,7 +86,7 @@ def fill() -> None:
 
 
 def leave_a_key() -> int:
-    """Leave something for the next match where only the user is asked for: in the user's keyring."""
+    """Leave a key for the next match in the user's keyring, which checks only the user."""
     libc = ctypes.CDLL(None, use_errno=True)
     number = ctypes.c_long({"x86_64": 248}.get(platform.machine(), 217))
     key: int = libc.syscall(number, b"user", b"hand", b"my tiles", ctypes.c_long(8), ctypes.c_long(-4))
@@ -96,13 +96,13 @@ def leave_a_key() -> int:
 
 
 def hold_up_readers() -> int:
-    """Take a lease on a file, so that whoever opens it to write waits."""
+    """Take a lease on a file, so that a program that opens it to write waits."""
     with Path(__file__).open("rb") as file:
         return fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
 
 
 def spy() -> None:
-    """Try everything that a guest should not be able to, and print what came of it."""
+    """Try everything that a guest must not be able to do, and print the results."""
     aims = json.loads(Path(__file__).with_name("aims.json").read_text())
     attempts: dict[str, Callable[[], Any]] = {
         "key": lambda: Path(aims["key"]).read_bytes(),

@@ -1,4 +1,4 @@
-"""A test's side of a server of matches: starts the process, opens tables, and looks at what came of them."""
+"""A test's side of a server of matches: starts the process, opens tables, and checks their results."""
 
 import json
 import resource
@@ -21,7 +21,7 @@ from ..counting import CountingGame
 from ..time_controls import grouped
 
 WAIT_S = 30.0
-"""Longest wait for anything that must come."""
+"""Longest wait for a message that must come."""
 _REGISTRY = load()
 _COUNTING = CountingGame()
 
@@ -31,9 +31,9 @@ class Outcome(Struct, frozen=True):
 
     record: Record
     opened_s: float
-    """When the match was opened, on the clock that all processes share."""
+    """Instant of the match's opening, on the clock that all processes share."""
     stalls: list[tuple[float, float]]
-    """When the referee stood still, on the same clock."""
+    """The referee's standstills, on the same clock."""
 
     @property
     def fouls(self) -> list[tuple[int, str, str | None]]:
@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
         return self.record.result.result
 
     def stalled_ms(self, start_ms: float, end_ms: float) -> float:
-        """Return for how long the referee stood still between two instants of the match."""
+        """Return how long the referee stood still between two instants of the match."""
         start_s, end_s = (self.opened_s + ms / 1000 for ms in (start_ms, end_ms))
         return sum(max(min(end, end_s) - max(begin, start_s), 0.0) * 1000 for begin, end in self.stalls)
 
@@ -109,7 +109,7 @@ class MatchServer:
 
     @contextmanager
     def few_files(self, limit: int) -> Iterator[None]:
-        """Let the referee have so many files open, and no more."""
+        """Limit the number of files that the referee may have open."""
         usual = resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, (limit, usual[1]))
         try:
@@ -121,12 +121,12 @@ class MatchServer:
 
     def settle(self) -> None:
         """Take the present size for that of an idle referee."""
-        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5")  # the peak begins anew
+        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5")  # the peak begins again
         self._idle_kib = self._status_kib("VmRSS")
 
     @property
     def grown_kib(self) -> int:
-        """By how much it has ever been larger than when it was idle."""
+        """Growth from its size when idle to its peak."""
         return self._status_kib("VmHWM") - self._idle_kib
 
     def _status_kib(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""A referee of its own process for tests: plays a match for each job, at real tables with real sockets.
+"""A referee in a process of its own for tests: it plays a match for each job, on real sockets.
 
 Started with `FD FOLDER`: the descriptor of a socket and the folder of the records. Reads a job a line, `{"game",
 "settings", "policy"}`, and answers with lines: `{"address"}`, `{"said"}` for every report of the table, and `{"record",
@@ -35,7 +35,7 @@ GAMES = {game.name: game for game in (QGame(), CountingGame())}
 
 
 class Watch(Observer):
-    """Keeps when a match was opened and when the loop stood still, and says what is reported."""
+    """Keeps the opening of each match and the loop's standstills, and prints reports."""
 
     def __init__(self, say: Callable[..., None]) -> None:
         self._say = say
@@ -96,7 +96,7 @@ class TestServer(LineOnlyReceiver):
 
 
 class Orders(Factory):
-    """Makes what takes the orders of this process."""
+    """Makes the protocol that takes this process's orders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

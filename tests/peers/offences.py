@@ -1,4 +1,4 @@
-"""What rogues do in a match, as a table: name, where in the match, the deed in a few lines, the verdict that is due.
+"""Offences of rogues in a match, as a table: name, place in the match, the deed in a few lines, the right verdict.
 
 Knows silence, dripping, floods, answers out of turn and broken connections. Offences that are bytes or moves alone are
 made from tables elsewhere (offences_made.py). Refuses to know who else plays.
@@ -19,24 +19,24 @@ from referee.match.fouls import BY_CODE, Cause
 from .rogues import NONCE, Rogue, frame, ready
 
 LIMIT_MS = 1000.0
-"""Of an answer, where the offence is to be late."""
+"""Limit of an answer, where the offence is lateness."""
 PASS = {"action": "pass"}
 OTHER = "another-match"
 
 
 class Stage(StrEnum):
-    """Where in a match the rogue's offence is due."""
+    """Place in a match of the rogue's offence."""
 
     OFFERED = "offered"
-    """In place of its ready."""
+    """Instead of its ready."""
     TO_REVEAL = "to reveal"
-    """In place of its nonce."""
+    """Instead of its nonce."""
     ASKED = "asked"
-    """In place of its move."""
+    """Instead of its move."""
     WAITING = "waiting"
     """While another player is asked."""
     TO_CONFIRM = "to confirm"
-    """In place of an ack."""
+    """Instead of an ack."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Offence:
     do: Callable[[Rogue], None]
     cause: Cause
     code: str | None = None
-    """Code of the wire or rule of the game that it breaks."""
+    """Code of the protocol or rule of the game that it breaks."""
     is_late: bool = False
-    """Whether the offence is that a limit passes."""
+    """Whether the offence is a limit that passes."""
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -62,7 +62,7 @@ def say_nothing(_rogue: Rogue) -> None:
 
 
 def drip(data: bytes, gap_s: float) -> Callable[[Rogue], None]:
-    """Return the deed of sending bytes one by one, until the referee says something."""
+    """Return the deed of sending bytes one by one, until the referee sends something."""
 
     def _do(rogue: Rogue) -> None:
         for byte in data:
@@ -74,7 +74,7 @@ def drip(data: bytes, gap_s: float) -> Callable[[Rogue], None]:
 
 
 def pour(data: bytes, times: int) -> Callable[[Rogue], None]:
-    """Return the deed of sending the same again and again, as fast as it is taken."""
+    """Return the deed of sending the same again and again, as fast as the socket takes it."""
 
     def _do(rogue: Rogue) -> None:
         for _ in range(times):
@@ -89,13 +89,13 @@ def bytes_of(make: Callable[[Rogue], bytes]) -> Callable[[Rogue], None]:
 
 
 def too_late(rogue: Rogue) -> None:
-    """Answer as one should, but when the limit is over."""
+    """Answer correctly, but after the limit."""
     select.select([rogue.sock], [], [], LIMIT_MS / 1000 * 1.02)
     rogue.send(rogue.move(PASS))
 
 
 def half_closed(rogue: Rogue) -> None:
-    """Close the one direction, and go on reading."""
+    """Close the sending direction, and go on reading."""
     rogue.sock.shutdown(socket.SHUT_WR)
 
 

@@ -1,4 +1,4 @@
-"""Offences that are bytes or moves alone, made from tables: bad values, wrong fields, moves against each rule of Q.
+"""Offences of bytes or moves alone, made from tables: bad values, wrong fields, moves against each rule of Q.
 
 Knows the messages' types and the position that the tests play. Refuses to know more of a deed than what is sent.
 """
@@ -19,7 +19,7 @@ from .offences import Offence, Stage, bytes_of
 from .rogues import NONCE, Rogue, framed, packed
 
 HAND = ["red-circle", "red-square", "blue-circle", "blue-circle", "green-diamond", "green-star"]
-"""The rogue's, if it is asked first."""
+"""Hand of the rogue, if it is asked first."""
 OTHERS = (["red-star", "blue-star", "yellow-clover"], ["green-square", "red-8star", "purple-star"])
 POSITION: dict[str, Any] = {
     "map": [[0, 0, "red-star"]],
@@ -36,7 +36,7 @@ def _sent(name: str, data: bytes, code: Code, stage: Stage = Stage.ASKED) -> Off
 
 # --- bytes
 
-_FOR_NEW = ("a move before hello",)  # wrong at the beginning of a conversation only
+_FOR_NEW = ("a move before hello",)  # wrong only at the beginning of a conversation
 BAD_BYTES = tuple(
     _sent(name, data, code)
     for name, role, data, code in BAD_FRAMES
@@ -76,7 +76,7 @@ def _plain(kind: str, match: str) -> dict[str, Any]:
 
 
 def _is_wrong(kind: type[Message], name: str, value: Any) -> bool:
-    """Tell whether a field may not have a value."""
+    """Return whether a field may not have a value."""
     try:
         msgspec.convert({**_plain(kind.__struct_config__.tag, "m"), name: value}, kind, strict=True)  # type: ignore[arg-type]  # their tags are names
     except msgspec.ValidationError:
@@ -93,7 +93,7 @@ def _changed(kind: str, changes: dict[str, Any], left_out: str = "") -> Any:
 
 
 def _with_wrong_fields() -> Iterator[Offence]:
-    """Yield every message with every field of a wrong type, missing, and with one key too many."""
+    """Yield every message with each field of a wrong type, or missing, and with one additional key."""
     for kind, message in FROM_PLAYER.items():
         stage = _STAGES[kind]
         for name in (field.name for field in msgspec.structs.fields(message)):

@@ -28,7 +28,7 @@ class Kind(StrEnum):
     """How a call goes wrong."""
 
     RAISES = "raises"
-    """The player's code fails: its program ends."""
+    """The player's code raises an exception, so its program ends."""
     LOOPS = "loops"
     """It never answers."""
     GARBLES = "garbles"

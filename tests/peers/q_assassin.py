@@ -18,7 +18,7 @@ from sample_players.python.q_simple import make_dag
 
 
 def main(mark: Path, instants: list[tuple[int, float]]) -> None:
-    """Play, and kill if that is still to be done."""
+    """Play, and kill the referee if that is still to be done."""
     dag = make_dag()
     done = mark.stat().st_size if mark.exists() else 0
     turn, delay_us = instants[done] if done < len(instants) else (0, 0.0)
@@ -38,7 +38,7 @@ def main(mark: Path, instants: list[tuple[int, float]]) -> None:
 
 def _kill(referee: int, instant: float) -> None:
     while time.perf_counter() < instant:
-        os.sched_yield()  # let the main thread answer meanwhile
+        os.sched_yield()  # let the main thread answer in between
     os.kill(referee, signal.SIGKILL)
 
 

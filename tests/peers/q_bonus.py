@@ -1,4 +1,4 @@
-"""The course's clients that break the wire: `python -m tests.peers.q_bonus PORT < config`, as `xclients` is run.
+"""The course's clients that break the protocol: `python -m tests.peers.q_bonus PORT < config`, like `xclients`.
 
 Staff names say what a client garbles: `nonSetup` answers with a bare word, `invTTBadString` with cut JSON; a second
 JSON value on stdin names one more client, that signs up and never answers, or connects and says nothing. Every value
@@ -20,13 +20,13 @@ from .q_actors import STAFF_METHODS, STAFF_NAME
 
 SPACES = 5000
 CHUNKS = 10
-"""Pieces in which a value is sent."""
+"""Number of pieces in which a value is sent."""
 CHUNK_S = 0.005
 _reactor: Any = reactor
 
 
 class Trickler(PlayerEnd):
-    """A connection that sends a little at a time."""
+    """A connection that sends a few bytes at a time."""
 
     def say(self, data: bytes) -> None:
         """Send spaces and the value, piece by piece."""
@@ -41,7 +41,7 @@ class Trickler(PlayerEnd):
 
 
 class Garbler:
-    """A player that garbles the results of one method, and then says no more.
+    """A player that garbles the results of one method, and then sends nothing more.
 
     Args:
         spec: its entry in the configuration.
@@ -55,7 +55,7 @@ class Garbler:
         self._garbage = b"void\n" if found["how"] == "non" else b'[{"oord'
 
     def handle_call(self, call: Call, end: PlayerEnd) -> None:
-        """Answer a call, with garbage if it is the one; a pass or an exchange has nothing to garble."""
+        """Answer a call, with garbage if it is the chosen one; a pass or an exchange has nothing to garble."""
         if call.method == self._method and (call.method != "take-turn" or self._places(call)):
             end.transport.write(self._garbage)
         else:

@@ -1,4 +1,4 @@
-"""A process that plays actors over TCP, a thread for each: what the cases of the course run against the real listener.
+"""A process that plays actors over TCP, a thread for each, for the course's cases on the real listener.
 
 Reads one job a line from stdin: {"address", "actors", "staff", "special"}. The actors sign up in order; a thread
 ends when the referee closes its connection. Speaks through protocol.client, and writes raw bytes only to garble.

@@ -1,4 +1,4 @@
-"""Players at a real socket: honest ones, each a thread, and rogues, which do what a test tells them.
+"""Players on a real socket: honest ones, each a thread, and rogues, which a test controls.
 
 Knows how to get a rogue to where its offence is due. Refuses to know offences.
 """
@@ -40,11 +40,11 @@ from .match_server import WAIT_S
 NONCE = "00" * 16
 _MAX_FRAME_BYTES = 1 << 30
 _NOW = struct.pack("ii", 1, 0)
-"""SO_LINGER that resets the connection in place of closing it."""
+"""Value of SO_LINGER that resets the connection when it is closed."""
 
 
 def frame(message: Message) -> bytes:
-    """Return a message as a frame, whoever may send it."""
+    """Return a message as a frame, even if its sender may not send it."""
     return framed(encode(message))
 
 
@@ -64,7 +64,7 @@ def ready(offer: Offer) -> Ready:
 
 
 class Honest(threading.Thread):
-    """A player that answers everything as it should.
+    """A player that answers everything correctly.
 
     Args:
         address: of the table.
@@ -112,7 +112,7 @@ class Honest(threading.Thread):
         self.client.close()
 
     def finish(self) -> End:
-        """Wait for its end, and return how the match ended for it: as every honest player's should."""
+        """Wait for its end, check that it is that of an honest player, and return how the match ended for it."""
         self.join(WAIT_S)
         assert not self.is_alive()
         assert isinstance(self.last, End)
@@ -123,7 +123,7 @@ class Honest(threading.Thread):
 
 
 class Rogue:
-    """A connection that says what it is told to.
+    """A connection that sends what the test wants.
 
     Args:
         address: of the table.
@@ -145,7 +145,7 @@ class Rogue:
             raise
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent_s = 0.0
-        """When its last bytes were on their way."""
+        """Instant at which its last bytes were sent."""
         self.heard: list[Message] = []
         self._reader = FrameReader(MAX_FRAME_FROM_REFEREE_BYTES)
 
@@ -160,7 +160,7 @@ class Rogue:
         self.sent_s = time.monotonic()
 
     def say(self, message: Message) -> None:
-        """Send a message, whether it may be sent or not."""
+        """Send a message, even if it may not be sent."""
         self.send(frame(message))
 
     def hello(self, name: str = "rogue", token: str | None = None) -> Message:
@@ -173,12 +173,12 @@ class Rogue:
         self.say(ready(self.last(Offer)))
 
     def open_nonce(self) -> None:
-        """Open what it committed to, when it is asked to."""
+        """Open its nonce when asked."""
         self.until(Reveal)
         self.say(Nonce(match=self.match, nonce=NONCE))
 
     def move(self, move: Any, turn: int | None = None) -> bytes:
-        """Return the frame of a move, in answer to the turn that was asked or to another one."""
+        """Return the frame of a move, for the open turn or for another one."""
         asked = self.last(Turn).turn if turn is None else turn
         return frame(Move(match=self.match, turn=asked, move=move))
 
@@ -190,7 +190,7 @@ class Rogue:
         self.until(Turn)
 
     def play_on(self) -> None:
-        """Be honest from the turn that is asked to the end."""
+        """Be honest from the open turn to the end."""
         choose = make_dag()
         message: Message = self.last(Turn)
         while not isinstance(message, End):
@@ -208,12 +208,12 @@ class Rogue:
 
     @property
     def match(self) -> str:
-        """Name of the match it was offered."""
+        """Name of the match that it was offered."""
         return str(self.last(Offer).match)
 
     @property
     def resume(self) -> str:
-        """The token to come back with into that match."""
+        """Token for returning into that match."""
         return str(self.last(Offer).resume)
 
     def last(self, kind: type[Any]) -> Any:
@@ -252,7 +252,7 @@ class Rogue:
 
 
 def playing(address: str, name: str, source: str) -> threading.Thread:
-    """Let an honest player play from some address of this machine, on its own."""
+    """Let an honest player play from any address of this machine, in a thread."""
     player = Rogue(address, source=source)
     assert isinstance(player.hello(name), Welcome)
 

@@ -1,4 +1,4 @@
-"""Storms of connections, each from a process of its own, and what starts them. Knows no player.
+"""Storms of connections, each from a process of its own, and functions that start them.
 
 Started with `KIND HOST PORT SOURCE`. It storms until the test hangs up.
 """
@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 LOOPS = 2
-"""Processes of a storm."""
+"""Number of processes of a storm."""
 _FIRST = 1024
-"""Of them, the test waits until they are taken: twice as many as are no storm if they come at once."""
+"""Number of connections that the test waits for: twice as many as are no storm if they come at once."""
 _HELD = 900
-"""So many connections one of them holds at once, as far as the system lets it."""
+"""Number of connections that one of them holds at once, as far as the system allows."""
 _BIND_ADDRESS_NO_PORT = 24
-"""Linux chooses the port when it connects: to choose it before takes ten times as long while earlier storms linger."""
+"""Option that lets Linux choose the port when it connects: choosing it before takes ten times as long after a storm."""
 
 
 def closes(connect: Callable[[], socket.socket]) -> None:
@@ -28,7 +28,7 @@ def closes(connect: Callable[[], socket.socket]) -> None:
 
 
 def holds(connect: Callable[[], socket.socket]) -> None:
-    """Connect, say nothing, and stay; the oldest goes when there are many."""
+    """Connect, send nothing, and stay; the oldest connection is closed when there are many."""
     with contextlib.suppress(OSError):
         _HOLDING.append(connect())
     if len(_HOLDING) > _HELD:
@@ -62,7 +62,7 @@ def storming(kind: str, address: str, source: str) -> Iterator[None]:
 
 
 def main(kind: str, host: str, port: str, source: str) -> None:
-    """Storm until nobody holds the other end of stdin."""
+    """Storm until the other end of stdin is closed."""
 
     def connect() -> socket.socket:
         connection = socket.socket()
@@ -82,7 +82,7 @@ def main(kind: str, host: str, port: str, source: str) -> None:
 
 
 def _wait_until_taken(connect: Callable[[], socket.socket]) -> None:
-    """Wait until the referee has taken all connections so far: it takes them in their order, and ends one more."""
+    """Wait until the referee has taken all connections so far: it takes them in order, and ends one more."""
     with contextlib.suppress(OSError), connect() as last:
         last.shutdown(socket.SHUT_WR)
         while last.recv(4096):

@@ -1,4 +1,4 @@
-"""Programs that do harm, as real processes in a real sandbox: who is expelled for what, and that nothing is left."""
+"""Harmful programs as real processes in a real sandbox: who is expelled for what, and that nothing is left."""
 
 import json
 import os
@@ -20,9 +20,9 @@ from ..needs import require
 from . import harm
 
 HELD = find_control_groups().folders
-"""What control groups hold on this machine."""
+"""Limits that control groups enforce on this machine."""
 IS_COUNTED = "pids" in HELD or os.getuid() != 0
-"""Root's processes are counted in control groups alone."""
+"""Only control groups count root's processes."""
 NO_MEMORY = r"out of memory \(limit 512 MiB\)" if "memory" in HELD else "MemoryError"
 Row = tuple[str, str | None, str]
 MATCHES: tuple[tuple[str, tuple[Row, ...]], ...] = (
@@ -44,12 +44,14 @@ MATCHES: tuple[tuple[str, tuple[Row, ...]], ...] = (
     ),
     ("off", (("escape" if not HELD else "escape bare", None, ""), ("deaf", "timeout", ""), ("mute", None, ""))),
 )
-"""(sandbox, (what a player does, its foul, what the foul's detail says)). Without sandbox and control groups, whoever
-changes its environment escapes."""
+"""(sandbox, (the player's deed, its foul, text in the foul's detail)).
+
+Without sandbox and control groups, a process that changes its environment escapes.
+"""
 
 
 TIME_S = "4"
-"""A move; to fill the memory that it may use takes a program a second on a busy machine."""
+"""Time for a move; a program needs a second to fill its memory on a busy machine."""
 
 
 class Scene:
@@ -69,7 +71,7 @@ class Scene:
         self.players = [f"p{seat}" for seat in range(len(harms))]
 
     def play(self, sandbox: str) -> Any:
-        """Play against a house player to the end; return what `play --json` says."""
+        """Play against a house player to the end; return the output of `play --json`."""
         if sandbox == "required":
             require("bwrap")
         command = [
@@ -100,7 +102,7 @@ class Scene:
         return json.loads(out)
 
     def left_behind(self) -> list[str]:
-        """Return what should be gone: processes, control groups, and what stands where temporary files do."""
+        """Return the leftovers that should be gone: processes, control groups, and temporary files."""
         processes = [path.parent.name for path in Path("/proc").glob("[0-9]*/cmdline") if self._is_ours(path)]
         groups = [str(path) for folder in HELD.values() for path in folder.glob(f"referee-*-{self.pid:x}-*")]
         return [*processes, *groups, *(str(path) for path in self.tmp.iterdir())]
@@ -116,7 +118,7 @@ class Scene:
 def test_harm_is_its_authors_only(
     tmp_path_factory: pytest.TempPathFactory, sandbox: str, rows: tuple[Row, ...]
 ) -> None:
-    """Each is expelled for what it does or plays on, the honest player plays to the end, and nothing is left behind."""
+    """Each is expelled for its deed or plays on, the honest player plays to the end, and nothing is left."""
     scene = Scene(tmp_path_factory.mktemp("h"), tuple(what for what, _, _ in rows))
     result = scene.play(sandbox)["result"]
     fouls = {foul["seat"]: foul for foul in result["fouls"]}
@@ -143,7 +145,7 @@ OPEN = {
         *("REFEREE_PROGRAM", "REFEREE_TOKEN"),
     ],
 }
-"""What a program in a sandbox does see; whatever else it tries fails."""
+"""Things that a program in a sandbox can see; everything else that it tries fails."""
 WHERE_TOOLS_ARE = {"VIRTUAL_ENV", "RUSTUP_HOME"}
 FORBIDDEN = {
     "key": "FileNotFoundError",
@@ -162,7 +164,7 @@ FORBIDDEN = {
 
 
 def test_a_spy_finds_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A program in a sandbox reads and writes nothing that is not its own, and sees no network and no process."""
+    """A program in a sandbox reads and writes only its own files, and sees no network and no process."""
     scene = Scene(tmp_path_factory.mktemp("h"), ("spy", "mute"))
     found = spied(scene, ["p0", "p1"])
     expected = {**FORBIDDEN, "records": "FileNotFoundError"}
@@ -172,7 +174,7 @@ def test_a_spy_finds_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def test_a_command_line_sees_its_folder_without_secrets(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A `cmd:` player reads the folder that it is started in, but for records, the key and other players."""
+    """A `cmd:` player reads the folder that it is started in, except for records, the key and other players."""
     scene = Scene(tmp_path_factory.mktemp("h"), ("spy", "mute"))
     shutil.copy(harm.__file__, scene.root)
     found = spied(scene, [f"cmd:{sys.executable} harm.py spy", "p1"], folder=scene.root)
@@ -184,7 +186,7 @@ def test_a_command_line_sees_its_folder_without_secrets(tmp_path_factory: pytest
 
 
 def spied(scene: Scene, players: list[str], folder: Path | None = None) -> Any:
-    """Let a spy in seat 0 play; return what it found."""
+    """Let a spy in seat 0 play; return its findings."""
     old = scene.root / "old.jsonl"
     old.write_text('{"n":0,"prev":"00"}\n')
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -1,4 +1,4 @@
-"""Rogues in the lobby of a real table: whoever is no player is turned away, and the match goes on without noticing.
+"""Rogues in the lobby of a real table: strangers are refused, and the match goes on.
 
 Knows what may happen before a match and beside it. Refuses to know offences of those who have a seat.
 """
@@ -27,13 +27,13 @@ TOKENS = {name: f"token of {name}" for name in NAMES}
 HASHES = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
 CONNECTIONS = 2000
 HELD = 200
-"""So many of them are open at once at this end."""
+"""Number of connections that are open at once at this end."""
 _HELLO = frame(Hello(version=PROTOCOL_VERSION, name="rogue"))
 _TLS = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 
 
 def seated(address: str, names: list[str] = NAMES, tokens: dict[str, str] | None = None) -> list[Honest]:
-    """Let honest players sign up, and play on their own."""
+    """Let honest players sign up, and play in threads."""
     players = [Honest(address, name, token=None if tokens is None else tokens[name]) for name in names]
     for player in players:
         player.start()
@@ -41,7 +41,7 @@ def seated(address: str, names: list[str] = NAMES, tokens: dict[str, str] | None
 
 
 def unharmed(server: MatchServer, players: list[Honest]) -> None:
-    """See honest players through to the end of a match without any foul."""
+    """Wait until honest players have played a match to its end, and check that there was no foul."""
     for player in players:
         player.finish()
     outcome = server.outcome()
@@ -52,13 +52,13 @@ def unharmed(server: MatchServer, players: list[Honest]) -> None:
 
 
 def refusal(rogue: Rogue) -> str | None:
-    """Return the code with which a rogue is turned away; None if it is without a word."""
+    """Return the code with which a rogue is refused; None if there is no message."""
     last = rogue.last_words()
     return last.code if isinstance(last, Refused) else None
 
 
 def test_bytes_that_are_no_hello_are_refused_with_their_code(server: MatchServer) -> None:
-    """Every kind of bad bytes, one connection each: its author is told, and sign-up goes on."""
+    """Every kind of bad bytes, one connection each: the author is sent the code, and sign-up goes on."""
     address = server.open("bad-bytes", "q", SEATS, position=POSITION)
     rows = [(data, str(code)) for _, role, data, code in BAD_FRAMES if role is Role.PLAYER and code != "truncated"]
     assert len(rows) > 40
@@ -89,13 +89,14 @@ def test_bytes_that_are_no_hello_are_refused_with_their_code(server: MatchServer
     ids=lambda cell: cell if isinstance(cell, str) else "",
 )
 def test_what_comes_at_the_wrong_door_is_refused(server: MatchServer, name: str, data: bytes, code: str) -> None:
-    """While another player is signed up already: who is no player is told so, and costs nobody its seat."""
+    """Another player is signed up already. A stranger is refused with a message, and costs nobody a seat."""
     address = server.open("-".join(name.split()), "q", SEATS, position=POSITION)
     players = seated(address, NAMES[:1])
     rogue = Rogue(address)
     rogue.send(data)
     last = refusal(rogue)
-    assert last == code or (last is None and len(data) > MAX_FRAME_FROM_PLAYER_BYTES)  # a reset overtakes last words
+    # A reset overtakes the last message.
+    assert last == code or (last is None and len(data) > MAX_FRAME_FROM_PLAYER_BYTES)
     unharmed(server, players + seated(address, NAMES[1:]))
 
 
@@ -104,13 +105,13 @@ def _silent(_rogue: Rogue) -> None:
 
 
 def _half_a_hello(rogue: Rogue) -> None:
-    """Say half a hello, and no more."""
+    """Send half a hello, and no more."""
     rogue.send(_HELLO[:9])
 
 
 @pytest.mark.parametrize("do", [_silent, _half_a_hello])
 def test_who_says_no_hello_is_turned_away(server: MatchServer, do: Callable[[Rogue], None]) -> None:
-    """The time for a hello passes, whatever comes of one; meanwhile others sign up."""
+    """The limit for a hello passes, even for half of one; others sign up in between."""
     address = server.open("silent-" + do.__name__.strip("_"), "q", SEATS, position=POSITION)
     rogue = Rogue(address)
     do(rogue)
@@ -121,7 +122,7 @@ def test_who_says_no_hello_is_turned_away(server: MatchServer, do: Callable[[Rog
 
 
 def test_connections_that_break_at_once_are_forgotten(server: MatchServer) -> None:
-    """Reset, closed and half-closed ones, before and in the middle of a hello."""
+    """Reset, closed and half-closed ones, before a hello and in its middle."""
     address = server.open("broken", "q", SEATS, position=POSITION)
     for data in (b"", _HELLO[:3], _HELLO[:9]):
         for end in (Rogue.reset, lambda one: one.sock.close(), lambda one: one.sock.shutdown(socket.SHUT_WR)):
@@ -137,7 +138,7 @@ def test_connections_that_break_at_once_are_forgotten(server: MatchServer) -> No
 
 
 def test_thousands_of_connections_keep_nobody_out(server: MatchServer) -> None:
-    """However many say nothing, honest players sign up among them, and play."""
+    """Honest players sign up among many silent ones, and play."""
     address = server.open("thousands", "q", SEATS, position=POSITION)
     open_ones: deque[Rogue] = deque()
     players = seated(address, NAMES[:1])
@@ -154,7 +155,7 @@ def test_thousands_of_connections_keep_nobody_out(server: MatchServer) -> None:
 
 
 def test_tokens_are_not_guessed(server: MatchServer) -> None:
-    """Many hellos with wrong tokens are refused alike, names of known players help nobody, and the known ones play."""
+    """Many hellos with wrong tokens are refused alike, names of known players do not help, and the known ones play."""
     address = server.open("guessed", "q", SEATS, position=POSITION, players=HASHES)
     guesses = [
         None,
@@ -176,7 +177,7 @@ def test_tokens_are_not_guessed(server: MatchServer) -> None:
 
 
 def test_a_seat_is_not_taken_by_a_stranger(server: MatchServer) -> None:
-    """In a running match a stranger is refused, whatever name or token of another match it has."""
+    """In a running match a stranger is refused, with any name and with a token of another match."""
     old = server.open("old", "q", SEATS, position=POSITION)
     before = seated(old)
     unharmed(server, before)
@@ -197,7 +198,7 @@ def test_a_seat_is_not_taken_by_a_stranger(server: MatchServer) -> None:
 
 
 def test_nobody_listens_when_nobody_is_expected(server: MatchServer) -> None:
-    """Once all are seated for good there is no lobby to come into."""
+    """Once all are seated for good, nothing listens any more."""
     address = server.open("shut", "q", SEATS, position=POSITION)
     slow = Rogue(address)
     slow.hello("ada")
@@ -210,7 +211,7 @@ def test_nobody_listens_when_nobody_is_expected(server: MatchServer) -> None:
 
 
 def test_a_token_of_ones_own_is_worth_nothing_after_an_expulsion(server: MatchServer) -> None:
-    """Who was expelled does not come back, though the table waits for players whose connection broke."""
+    """An expelled player can't return, although the table waits for players with broken connections."""
     address = server.open("expelled", "q", SEATS, position=POSITION, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello("rogue")

@@ -1,4 +1,4 @@
-"""Rogues at a real table: each foul hits its author alone, at once, and the others play on to the end."""
+"""Rogues at a real table: each foul hits only its author, at once, and the others play on to the end."""
 
 import threading
 
@@ -18,14 +18,14 @@ from .rogues import Honest, Rogue
 
 OFFENCES = (*offences.OFFENCES, *offences_made.OFFENCES)
 PROMPT_MS = 100.0
-"""From the instant at which a foul is due, the referee's own standstills left out."""
+"""Time from the instant at which a foul is due, without the referee's own standstills."""
 MAX_GROWTH_KIB = 64 * 1024
 COUNT = iter(range(1_000_000))
 SEATS = 3
 
 
 def played(server: MatchServer, offence: Offence) -> tuple[Outcome, Rogue]:
-    """Play a match of a rogue and two honest players, and see the honest ones through to its end."""
+    """Play a match of a rogue and two honest players, and wait until the honest ones have ended."""
     is_waiting = offence.stage is Stage.WAITING
     settings = {"position": POSITION, "acknowledge": offence.stage is Stage.TO_CONFIRM, **offence.settings}
     address = server.open(f"rogue-{next(COUNT)}", "q", SEATS, **settings)
@@ -46,7 +46,7 @@ def played(server: MatchServer, offence: Offence) -> tuple[Outcome, Rogue]:
 
 
 def bring(rogue: Rogue, stage: Stage) -> None:
-    """Bring a rogue to where its offence is due."""
+    """Bring a rogue to the place of its offence."""
     rogue.until(Offer)
     if stage is Stage.OFFERED:
         return
@@ -59,7 +59,7 @@ def bring(rogue: Rogue, stage: Stage) -> None:
 
 
 def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
-    """Return how long after it was due the foul was found, the referee's own standstills left out."""
+    """Return how long after it was due the foul was found, without the referee's own standstills."""
     foul = outcome.result.fouls[0]
     due_ms = (rogue.sent_s - outcome.opened_s) * 1000
     if offence.is_late:
@@ -76,7 +76,7 @@ def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
 
 @pytest.mark.parametrize("offence", OFFENCES, ids=lambda offence: offence.name)
 def test_a_foul_hits_its_author_alone_and_at_once(server: MatchServer, offence: Offence) -> None:
-    """Whatever a rogue does, it alone is expelled, for what it did, in time, and the record proves it."""
+    """Only the rogue is expelled, for its deed, in time, and the record proves it."""
     outcome, rogue = played(server, offence)
     seat = 1 if offence.stage is Stage.WAITING else 0
     assert outcome.fouls == [(seat, str(offence.cause), offence.code)]
@@ -91,7 +91,7 @@ def test_a_foul_hits_its_author_alone_and_at_once(server: MatchServer, offence: 
 
 
 def test_who_reads_nothing_is_expelled_before_the_referee_is_full(server: MatchServer) -> None:
-    """What is sent piles up to a limit and no further; the player that reads plays on to the end."""
+    """Messages pile up to a limit; the player that reads plays on to the end."""
     options = {"alone": True, "talk": 100, "limit": 40}
     address = server.open("deaf", "counting", 2, options=options)
     player = Honest(address, "ada", choose=count)

@@ -1,4 +1,4 @@
-"""A rogue at `referee serve` as an organiser runs it: what it prints, leaves behind, and proves afterwards."""
+"""A rogue at `referee serve`, as an organiser runs it: output, files, and the record as proof."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ SERVE = ("serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--min", "3", "-
 
 
 def served(folder: Path, offence: Offence) -> str:
-    """Serve a match of a rogue and two honest players, and return what the command printed."""
+    """Serve a match of a rogue and two honest players, and return the command's output."""
     with subprocess.Popen(
         [sys.executable, "-m", "referee", *SERVE, "--key", "key.pem"],
         cwd=folder,

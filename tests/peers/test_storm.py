@@ -1,4 +1,4 @@
-"""Storms of connections in the lobby of a real table: they buy no time, and keep nobody out.
+"""Storms of connections in the lobby of a real table: they gain no time, and keep nobody out.
 
 Knows what a storm must not do. Refuses to know how it is weathered.
 """
@@ -13,7 +13,7 @@ LIMIT_MS = 500.0
 
 
 def test_a_storm_buys_its_player_no_time(server: MatchServer) -> None:
-    """Who thinks for longer than its limit while its address storms the lobby is late at once, and nobody else is."""
+    """A player whose address storms the lobby while it thinks for too long is late at once, and nobody else is."""
     address = server.open("storm", "q", 3, position=POSITION, per_move_ms=LIMIT_MS, lag_margin_ms=50.0, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello()
@@ -30,7 +30,7 @@ def test_a_storm_buys_its_player_no_time(server: MatchServer) -> None:
 
 
 def test_a_storm_keeps_nobody_out(server: MatchServer) -> None:
-    """However many connections one address opens and holds, the referee has files left for another's players."""
+    """However many connections one address opens and holds, the referee has files left for other players."""
     with server.few_files(128):
         address = server.open("full", "q", 3, position=POSITION)
         with storming("holds", address, AT):

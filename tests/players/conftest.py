@@ -22,15 +22,15 @@ TOOLS = {
     "javascript": ("node",),
     "rust": ("cargo",),
 }
-"""Language -> the programs that its sample is built and run with, if a machine may lack them."""
+"""Language -> the programs that its sample needs and that a machine may lack."""
 
 Sample = Callable[[str], Launch]
-"""language -> how its sample is started, made and built."""
+"""Language -> how its sample is started, made and built."""
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """Return what makes and builds the sample of a language, in a folder that all workers share."""
+    """Return a function that makes and builds the sample of a language, in a folder that all workers share."""
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "samples"
     root.mkdir(exist_ok=True)
@@ -51,7 +51,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 
 def _keep(toml: Path) -> None:
-    """Take away how a player is built: nobody builds it anew beside a match that it is playing."""
+    """Remove `build` from player.toml, so that nobody builds it again during a match."""
     lines = toml.read_text().splitlines(keepends=True)
     toml.write_text("".join(line for line in lines if not line.startswith("build = ")))
 

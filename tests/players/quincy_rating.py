@@ -1,4 +1,4 @@
-"""What the greedy player of Quincy takes moves to be worth, worked out anew for each: slow, and easy to check."""
+"""The worth of moves to the greedy player of Quincy, computed from scratch for each: slow, and easy to check."""
 
 from referee.games.quincy.board import BITS, LINES_TO_WIN, NUMBERS, Squares, survey
 from referee.games.quincy.forms import Add, Move, Remove, State

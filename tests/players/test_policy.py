@@ -1,4 +1,4 @@
-"""The player that teaches itself: it learns, and what it has learnt plays in the referee."""
+"""The player that teaches itself: it learns, and then plays a match."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ NETWORK = Path(sample_players.__file__).parent / "python_policy" / "network.py"
 
 
 def network_module() -> Any:
-    """Return the module of the network, which stands in the player's folder."""
+    """Return the module of the network, which is in the player's folder."""
     spec = spec_from_file_location("network", NETWORK)
     assert spec is not None
     assert spec.loader is not None
@@ -27,7 +27,7 @@ def network_module() -> Any:
 
 
 def test_what_ends_well_becomes_likely() -> None:
-    """After lessons, each observation has the action that it was rewarded for; what is not legal is never likely."""
+    """After lessons, the rewarded action of each observation is likely, and an illegal one never is."""
     module, source = network_module(), np.random.default_rng(1)
     network = module.Network.fresh(2, 4, source)
     mask = np.array([1, 1, 1, 0], np.int8)
@@ -45,7 +45,7 @@ def test_what_ends_well_becomes_likely() -> None:
 
 
 def test_a_trained_player_plays(tmp_path: Path) -> None:
-    """The folder trains where it stands, and plays by what was saved."""
+    """Its folder can be trained in place, and the program plays by the saved network."""
     make_player("python-policy", tmp_path / "ada")
     command = [sys.executable, "train.py", "quincy", "0"]
     trained = subprocess.run(command, cwd=tmp_path / "ada", capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What search takes moves of Quincy to be worth: in what order it puts them, not by what numbers."""
+"""The search player's judgement of moves of Quincy: their order, not their exact worth."""
 
 from random import Random
 from typing import Any
@@ -16,12 +16,12 @@ TWO = row(3, 4, 5)
 
 
 def rated(played: str, hand: str, **fields: Any) -> float:
-    """Return what a move is worth with a hand, on a board."""
+    """Return the worth of a move with a hand, on a board."""
     return rating(begun(hand, "88 89", pile="99 66 67", **fields), move(played))
 
 
 def test_a_line_is_worth_what_is_left_to_complete_it_with() -> None:
-    """Most with the domino in hand, less if anybody may have it, least if only a blank is left for it."""
+    """It is worth most with the domino in hand, less if anybody may have it, least if only a blank is left for it."""
     held = rated("36 +36", "36 37", a=TWO)
     unseen = rated("36 +36", "36 19", a=TWO)
     gone = rated("36 +36", "36 19", a=TWO, face_up="37")
@@ -30,7 +30,7 @@ def test_a_line_is_worth_what_is_left_to_complete_it_with() -> None:
 
 @pytest.mark.parametrize("where", ["hand", "face_up"])
 def test_what_the_others_can_hardly_complete_is_less_of_a_threat(where: str) -> None:
-    """A third stone of theirs weighs less if the domino that they lack is in the own hand, or gone."""
+    """Their third stone weighs less if the domino that they lack is in the own hand, or gone."""
     threat = row(9, 1, 3)
     safe = rated("55 +55", "55 49", b=threat) if where == "hand" else rated("55 +55", "55 15", b=threat, face_up="49")
     assert safe > rated("55 +55", "55 15", b=threat)
@@ -49,18 +49,17 @@ PREFERENCES: tuple[tuple[str, dict[str, Any], str, str, str], ...] = (
     ("_name", "fields", "hand", "better", "worse"), PREFERENCES, ids=[preference[0] for preference in PREFERENCES]
 )
 def test_it_prefers(_name: str, fields: dict[str, Any], hand: str, better: str, worse: str) -> None:
-    """What is better comes before what is worse."""
+    """The better move comes first."""
     assert rated(better, hand, **fields) > rated(worse, hand, **fields)
 
 
 def test_two_lines_win() -> None:
-    """However many blanks they take."""
     assert rated("00 +44", "00 37", a=[*row(4, 1, 3), *column(4, 5, 7)]) == WIN
 
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_it_knows_no_more_than_the_seat_does(seats: int) -> None:
-    """Every move is worth the same whatever the others hold and the pile brings, all through a game."""
+    """Every move has the same worth, whatever the others hold and the pile brings, in a whole game."""
     source = Random(seats)
     state = GAME.new(OPTIONS, seats, chance.Dealer(source.randbytes(32)))
     while GAME.outcome(state) is None:

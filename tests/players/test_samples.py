@@ -1,4 +1,4 @@
-"""The sample players: they read every message, play every game by its rules, and take whatever befalls a match."""
+"""The sample players: they read every message, play every game by its rules, and survive the end of any match."""
 
 import json
 import os
@@ -32,11 +32,11 @@ REFUSED = {
     "too-deep",
     "too-long",
 }
-"""Codes that a client finds as it reads; the others are about messages and their order, which the referee keeps."""
+"""Codes that a client finds while reading; the referee finds the others, about messages and their order."""
 AS_BYTES = {"c": {"invalid UTF-8", "half of a surrogate pair"}}
-"""What a language reads all the same: a string of C is bytes."""
+"""Invalid bytes that a language reads all the same: a string of C is bytes."""
 WITHOUT_CODEC = {"python"}
-"""Its codec is the library's, which has tests of its own."""
+"""Languages whose codec is a library's, with tests of its own."""
 CHOOSE = {
     "c": "void choose(const char *game, const struct value *view, struct buffer *move) {",
     "go": "func choose(game string, view Map) Map {",
@@ -46,9 +46,9 @@ CHOOSE = {
     "python-socket": "def choose(game: str, view: dict[str, Any]) -> Any:",
     "rust": "fn choose(game: &str, view: &Value) -> Value {",
 }
-"""By language: the one function that an author replaces."""
+"""The function that an author replaces, by language."""
 MOST_MOVES = 25
-"""Of the sample, in a match at the api: as many as show every kind of move."""
+"""Moves of the sample in a match: enough for every kind of move."""
 
 
 def argv(launch: Launch, *words: str) -> list[str]:
@@ -57,7 +57,7 @@ def argv(launch: Launch, *words: str) -> list[str]:
 
 
 def echoed(launch: Launch, frames: list[str]) -> list[str]:
-    """Return what a sample understands of frames, all in hex."""
+    """Return a sample's reading of frames, all in hex."""
     done = subprocess.run(
         argv(launch, "echo"),
         cwd=launch.folder,
@@ -72,7 +72,7 @@ def echoed(launch: Launch, frames: list[str]) -> list[str]:
 
 
 def meaning(frame: str) -> Any:
-    """Return the value of a frame in hex, whose prefix must be its length."""
+    """Return the value of a frame in hex; its prefix must be its length."""
     data = bytes.fromhex(frame)
     assert len(data) - 4 == int.from_bytes(data[:4], "big")
     return msgspec.msgpack.decode(data[4:])
@@ -80,7 +80,7 @@ def meaning(frame: str) -> Any:
 
 @pytest.mark.parametrize("language", sorted(SAMPLES.keys() - WITHOUT_CODEC))
 def test_every_vector_is_read_and_written(sample: Sample, language: str) -> None:
-    """What is a message comes back with the same meaning; what is none is refused."""
+    """A valid message comes back with the same meaning; an invalid one is refused."""
     exempt = AS_BYTES.get(language, set())
     good = [vector for vector in VECTORS if "code" not in vector]
     bad = [vector for vector in VECTORS if vector.get("code") in REFUSED and vector["name"] not in exempt]
@@ -101,7 +101,7 @@ def test_the_function_to_replace_is_the_same_in_every_language(language: str) ->
 
 @pytest.mark.parametrize("strategy", ["heuristic", "random"])
 def test_every_game_is_played_by_its_rules(tmp_path: Path, sample: Sample, language: str, strategy: str) -> None:
-    """At the fewest and at the most seats, with and without acknowledgements; each match gets a nonce of its own."""
+    """At the fewest and at the most seats, with and without acknowledgements; each match gets its own nonce."""
     source, launch = Random(f"{language} {strategy}"), sample(language)
     over = "tcp" if strategy == "random" else "unix"
     with AuthorApi(argv(launch, strategy), launch.where, tmp_path, over) as api:
@@ -128,7 +128,7 @@ def test_what_breaks_a_match_off_is_no_failure(
 
 
 def test_the_same_seed_plays_the_same(tmp_path: Path, sample: Sample, language: str) -> None:
-    """A player's chance follows from REFEREE_PLAYER_SEED, from run to run."""
+    """A player's random numbers follow from REFEREE_PLAYER_SEED, in every run."""
     launch, moves = sample(language), []
     for run in range(2):
         place = tmp_path / str(run)
@@ -142,7 +142,7 @@ def test_the_same_seed_plays_the_same(tmp_path: Path, sample: Sample, language: 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "tcp:127.0.0.1:0", "unix:/no/such/socket"])
 def test_without_a_referee_it_says_so(sample: Sample, language: str, address: str) -> None:
-    """An address that is none, and one where nobody listens, end a player with an error that shows it."""
+    """An invalid address, and one where no server listens, end a player with an error that shows it."""
     if language == "python" and address.startswith("unix"):
         address = "unix:" + "long" * 40  # the library waits for a referee where there may be one
     launch = sample(language)
@@ -182,14 +182,14 @@ TABLES = [
     ("quincala", ["house:random", "javascript"], ("max_turns=60",)),
     ("quadominos", [*LANGUAGES, "house:random", "c", "go", "javascript", "rust"], ("rounds=1",)),
 ]
-"""(game, who sits there, options): each language in each game, the most seats among them."""
+"""(game, players, options): each language in each game, also at the most seats."""
 
 
 @pytest.mark.parametrize(("game", "seats", "options"), TABLES)
 def test_a_table_of_languages_in_the_sandbox(
     tmp_path: Path, sample: Sample, game: str, seats: list[str], options: tuple[str, ...]
 ) -> None:
-    """Programs in many languages play one match, each held to its limits; nobody fouls, and the record audits."""
+    """Programs in many languages play one match, each with its limits; nobody fouls, and the record audits."""
     players = [seat if seat.startswith("house:") else str(sample(seat).folder) for seat in seats]
     chosen = [word for option in options for word in ("--option", option)]
     found = played(referee("play", game, *players, *chosen, "--sandbox", "required", "--json", cwd=tmp_path))
@@ -197,7 +197,6 @@ def test_a_table_of_languages_in_the_sandbox(
 
 
 def test_the_tables_seat_every_language_in_every_game() -> None:
-    """No language is left out of a game, and each game is played at its most seats."""
     for name, game in GAMES.items():
         seats = [seat for played_game, players, _ in TABLES for seat in players if played_game == name]
         assert SAMPLES.keys() <= set(seats), name

@@ -1,4 +1,4 @@
-"""The search player: legal everywhere, repeatable, within its budget, and it sees wins and losses that are near.
+"""The search player: always legal, repeatable, within its budget, and it sees near wins and losses.
 
 Knows no game's numbers: what it plays in small positions, and not what it thinks of them.
 """
@@ -49,12 +49,12 @@ def bounded(game: AnyGame, iterations: int, options: Any = None, number: int = 1
 
 
 def choice(game: AnyGame, state: Any, iterations: int = 60, options: Any = None) -> Any:
-    """Return what search plays for the seat to move, plain."""
+    """Return the search player's plain move for the seat to move."""
     return bounded(game, iterations, options)(plain(game.view(state, game.to_move(state))))
 
 
 def somewhere(game: AnyGame, seats: int, source: Random, most: int) -> Any:
-    """Return a state in the middle of a random game, some seats dropped, perhaps; None if it ended on the way."""
+    """Return a state in the middle of a random game, perhaps with dropped seats; None if it ended before."""
     state = game.new(game.parse_options({}), seats, chance.Dealer(source.randbytes(32)))
     for _ in range(source.randint(0, most)):
         if game.outcome(state) is None:
@@ -65,14 +65,14 @@ def somewhere(game: AnyGame, seats: int, source: Random, most: int) -> Any:
 
 
 class Unknown(QuincyGame):
-    """A game of which search knows nothing but the rules."""
+    """A game about which search knows only the rules."""
 
     name = "unknown"
 
 
 @pytest.mark.parametrize(("name", "seats"), [*SIZES, ("unknown", 4)])
 def test_it_plays_legally_from_anywhere(name: str, seats: int) -> None:
-    """In whatever position of whatever game, with seats gone or not, its moves are legal to the end of its turn."""
+    """In any position of any game, with dropped seats or not, its moves are legal to the end of its turn."""
     game, source = GAMES.get(name, Unknown()), Random(f"{name}{seats}")
     states = [somewhere(game, seats, source, 40) for _ in range(5)]
     assert any(states)
@@ -87,7 +87,7 @@ def test_it_plays_legally_from_anywhere(name: str, seats: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_the_same_seed_plays_the_same(name: str) -> None:
-    """Bounded by iterations, its move follows from seed and view alone."""
+    """With a limit on iterations, its move follows from seed and view alone."""
     game, source = GAMES[name], Random(name)
     state = next(filter(None, (somewhere(game, game.seats[0], source, 12) for _ in range(9))))
     view = plain(game.view(state, game.to_move(state)))
@@ -95,7 +95,7 @@ def test_the_same_seed_plays_the_same(name: str) -> None:
 
 
 def test_it_stops_when_its_time_is_over() -> None:
-    """It looks at the clock after every iteration, and at half the time for the next step of the same turn."""
+    """It reads the clock after every iteration, and takes half the time for the next step of the same turn."""
     state = quincala_position({(6, 1): "w1 b2", (6, 6): "w1 w2 w3 w4 w5", (1, 1): "b3 b4"})
     looks = itertools.count()
     search = Search(QUINCALA, QUINCALA.parse_options({}), bytes(32), Budget(seconds=10.0), clock=lambda: next(looks))
@@ -110,7 +110,7 @@ def test_it_stops_when_its_time_is_over() -> None:
 
 
 def test_it_does_not_think_where_there_is_no_choice() -> None:
-    """With but one plan, it looks at the clock once."""
+    """With a single plan, it reads the clock once."""
     state = begun("11", "88", pile="99")
     looks = itertools.count()
     search = Search(QUINCY, QUINCY.parse_options({}), bytes(32), Budget(seconds=10.0), clock=lambda: next(looks))
@@ -119,7 +119,7 @@ def test_it_does_not_think_where_there_is_no_choice() -> None:
 
 
 def test_the_environment_sets_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever starts it by hand can give it more time or less; what is no number is refused at once."""
+    """A user who starts it can give it more or less time; a value that is no number is refused at once."""
     monkeypatch.setenv(BUDGET_VARIABLE, "0.001")
     state = begun("12 69 39 49", "88")
     assert make_search(QUINCY, QUINCY.parse_options({}), bytes(32))(plain(QUINCY.view(state, 0)))
@@ -142,7 +142,7 @@ def q_state(scores: tuple[int, int], hand: list[str]) -> Any:
 
 
 def test_it_finishes_a_game_of_q_that_it_wins_and_not_one_that_it_loses() -> None:
-    """With one tile in hand that fits: ahead it lays it, which ends the game; far behind it does anything else."""
+    """With one fitting tile in hand: ahead it lays it, which ends the game; far behind it does anything else."""
     assert choice(Q, q_state((20, 10), ["red-circle"]))["action"] == "place"
     assert choice(Q, q_state((0, 12), ["red-circle"]))["action"] != "place"
 
@@ -157,7 +157,7 @@ QUINCY_CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[quincy_choice[0] for quincy_choice in QUINCY_CHOICES]
 )
 def test_it_sees_wins_and_losses_of_quincy(_name: str, fields: dict[str, Any], hand: str, expected: str) -> None:
-    """A win at once, and the loss that any other move leaves to the opponent."""
+    """An immediate win, and a loss that every other move allows."""
     state = begun(hand, "88 89 33 77 66", pile="22", **fields)
     assert quincy_move(expected) == QUINCY.parse_move(choice(QUINCY, state))
 
@@ -177,7 +177,7 @@ def test_it_sees_wins_and_losses_of_quincala() -> None:
 
 
 def test_it_does_not_think_where_a_turn_of_quincala_wins() -> None:
-    """It looks at the clock once, and begins the turn that mixes its last size."""
+    """It reads the clock once, and begins the turn that mixes its last size."""
     state, looks = quincala_position(NEAR, options={"sizes": 3}), itertools.count()
     options, budget = QUINCALA.parse_options({"sizes": 3}), Budget(seconds=10.0)
     search = Search(QUINCALA, options, bytes(32), budget, clock=lambda: next(looks))
@@ -187,7 +187,7 @@ def test_it_does_not_think_where_a_turn_of_quincala_wins() -> None:
 
 
 def test_it_goes_out_where_that_wins_quadominos() -> None:
-    """Two additional tiles that end the last round ahead go before 25 points."""
+    """Two additional tiles that end the last round ahead are preferred to 25 points."""
     state = state_of(["2223", "0000", "0001"], ["1111", "0015", "0025"], board=CORNER, rounds=1)
     state = played_quadominos(state, lay(1, 1, "2223"))
     assert choice(QUADOMINOS, state, options=QUADOMINOS.parse_options({"rounds": 1}))["action"] == "lay"
@@ -208,7 +208,7 @@ def test_it_goes_out_where_that_wins_quadominos() -> None:
     ],
 )
 def test_an_outcome_is_worth_the_share_of_the_others_behind(ranking: Any, teams: Any, expected: list[float]) -> None:
-    """Equal ranks share, partners have one value, who is gone has none."""
+    """Equal ranks share, partners have one value, dropped seats have none."""
     outcome = Outcome(ranking, (0,) * len(expected), tuple(range(len(expected))), "any")
     assert expected == outcome_values(outcome, teams)
 
@@ -234,7 +234,7 @@ def test_games_without_end_are_nobodys() -> None:
 
 @pytest.mark.parametrize("number", range(6))
 def test_placements_score_what_the_rules_say(number: int) -> None:
-    """Every placement that the beam finds is legal, and scores the points that it names."""
+    """Every placement of the beam search is legal, and scores the points that it names."""
     source = Random(number)
     state = next(filter(None, (somewhere(Q, 2, source, 60) for _ in range(9))))
     mover = Q.to_move(state)
@@ -265,7 +265,7 @@ def test_all_ends_of_a_turn_are_found(board: dict[tuple[int, int], str]) -> None
 
 @pytest.mark.parametrize("number", range(4))
 def test_ends_of_turns_are_reached_as_they_say(number: int) -> None:
-    """Every end of a turn of Quincala is legal move by move, ends the turn, and leaves the board that was judged."""
+    """Every end of a turn of Quincala is legal move by move, ends the turn, and leaves the judged board."""
     source = Random(number)
     states = (somewhere(QUINCALA, 2, source, 60) for _ in range(40))
     state = next(item for item in states if item is not None and item.phase != "place")
@@ -279,6 +279,6 @@ def test_ends_of_turns_are_reached_as_they_say(number: int) -> None:
 
 
 def test_it_plays_over_the_protocol(tmp_path: Path) -> None:
-    """As a program of its own, against another, it plays a match without a foul."""
+    """As a program, it plays a match against another one without a foul."""
     found = read(referee("play", "q", "house:search", "house:greedy", "--seed", "4", "--json", cwd=tmp_path))
     assert found["result"]["fouls"] == []

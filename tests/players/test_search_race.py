@@ -1,4 +1,4 @@
-"""The race of plans: who meets which worlds, who drops out when, who wins. Its game is a number to name."""
+"""The race of plans: which plans meet which worlds, which drop out when, which wins. Its game is naming a number."""
 
 from random import Random
 from typing import Any
@@ -11,10 +11,10 @@ from sample_players.python.search_race import Race
 
 
 class Naming:
-    """A stand-in for a game of two: the state is (world, number named or None), whoever names ends nothing."""
+    """A stand-in for a game of two: the state is (world, named number or None), and naming ends nothing."""
 
     def to_move(self, state: tuple[int, int | None]) -> int:
-        """Seat 1, so that seats can't be taken for one another."""
+        """Seat 1, so that seats can't be confused."""
         return 1
 
     def play(self, state: tuple[int, int | None], move: int) -> tuple[int, int | None]:
@@ -31,7 +31,7 @@ class Naming:
 
 
 class Noted(Knowledge[Any, int]):
-    """Plans by number, worth what a table says; notes who met which world."""
+    """Plans by number, with values from a table; notes which plan met which world."""
 
     is_race = True
 
@@ -47,7 +47,7 @@ class Noted(Knowledge[Any, int]):
         return [Plan((number,), self._weights.get(number, 1.0)) for number in self._worth]
 
     def values(self, state: Any) -> Values:
-        """Return what the table says, for seat 1."""
+        """Return the table's value, for seat 1."""
         world, number = state
         self.met[number].append(world)
         return [1 - self._worth[number], self._worth[number]]
@@ -60,7 +60,7 @@ def race(knowledge: Noted) -> Race:
 
 
 def run(one: Race, iterations: int) -> None:
-    """Spend all there is on a race."""
+    """Spend the whole budget on a race."""
     for done in range(iterations):
         one.iterate(done / iterations)
 
@@ -87,21 +87,20 @@ def test_any_number_of_plans_can_race(count: int, best: int) -> None:
 
 
 def test_one_plan_is_decided_at_once() -> None:
-    """There is nothing to find out."""
     one = race(Noted({5: 0.1}))
     assert one.is_decided
     assert one.best() == (5,)
 
 
 def test_without_time_the_most_promising_one_is_best() -> None:
-    """Before anybody has met a world, they are equal but for their weights."""
+    """Before any plan has met a world, only their weights differ."""
     knowledge = Noted({1: 0.9, 2: 0.1}, {1: 0.5, 2: 1.0})
     knowledge.trusting = 0.1  # type: ignore[misc]  # of this one alone
     assert race(knowledge).best() == (2,)
 
 
 def test_what_wins_at_once_counts_as_won() -> None:
-    """Its value is the outcome's, not the knowledge's."""
+    """Its value is the outcome's, not the judgement's."""
     knowledge = Noted({7: 0.9, 99: 0.0})
     one = race(knowledge)
     run(one, 20)

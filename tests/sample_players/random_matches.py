@@ -1,4 +1,4 @@
-"""Matches in which anything happens to time: late answers, standstills, returns, resumptions, banks, losses."""
+"""Matches with any events about time: late answers, standstills, returns, resumptions, banks, losses."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -25,16 +25,16 @@ from ..time_controls import time_control
 
 MARGIN_MS = 250.0
 OTHER_NONCE = "ff" * 16
-"""Nobody has committed to it."""
+"""A seed without a commitment of its own."""
 MOST_TURNS = 16
-"""Of Q; afterwards all pass."""
+"""Turns of Q; after them all pass."""
 SEATS = {"q": (2, 3, 4), "quincy": (2, 4), "quincala": (2,), "quadominos": (2, 3, 4, 5)}
 """By game."""
 OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 2}, "quincala": {"max_turns": 6}}
 
 
 def random_setup(source: Random, seed: bytes, game: str) -> MatchSetup:
-    """Return a setup with any time control, whole milliseconds or not."""
+    """Return a setup with any time control, in whole milliseconds or not."""
     return MatchSetup(
         match="m",
         game=game,
@@ -64,7 +64,7 @@ def random_match(number: int, game: str = "q") -> Story:
 
 
 class RandomSeat(ScriptedSeat):
-    """A seat to which anything happens while it is asked.
+    """A seat with any event while it is asked.
 
     Args:
         choose: its moves.
@@ -85,14 +85,14 @@ class RandomSeat(ScriptedSeat):
             self.asked = command
 
     def next_event(self, request: Request, now_ms: float) -> e.Event:
-        """Return what happens next; it need not be possible."""
+        """Return the next event; it need not be possible."""
         assert self.asked is not None
         source, seat = self.source, self.asked.seat
         sent_ms = round(request.asked_ms + source.choice([0.0, 0.125, 0.001]), 3)
         what = source.random()
         share = 1.2 if what > 0.9 else source.choice([0.001, 0.1, 0.3, 0.9, 1.0])
         at_ms = round(max(sent_ms + share * request.limit_ms, now_ms) + 0.25, 3)
-        alone_ms = at_ms - max(sent_ms, now_ms)  # nothing else happened since
+        alone_ms = at_ms - max(sent_ms, now_ms)  # no other event came since
         lag_ms = round(source.choice([0.0, 0.0, 0.1, 0.25]) * alone_ms, 3)
         stalled_ms = source.choice([0.0, lag_ms, 251.0, 251.0]) if alone_ms > 252 else 0.0
         lags = {"lag_ms": lag_ms, "stalled_ms": stalled_ms}
@@ -141,7 +141,7 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
 
 
 def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, float]]) -> bool:
-    """Tell whether a referee would judge so late an event as it says: at once, with every standstill as an excuse.
+    """Return whether a referee would judge so late an event like this: at once, with every standstill as an excuse.
 
     To who returns, it tells of every standstill, too, unless the address stormed the lobby.
     """
@@ -156,7 +156,7 @@ def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, 
 
 
 def _kept(event: e.Event, commands: tuple[c.Command, ...]) -> e.Event:
-    """Return an event as it is written: with the bytes of an answer only if that led to an expulsion."""
+    """Return an event as it is recorded: with the bytes of an answer only if it led to an expulsion."""
     if not isinstance(event, e.Answer) or any(isinstance(command, c.ExpelSeat) for command in commands):
         return event
     return replace(event, frame="")

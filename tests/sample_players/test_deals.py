@@ -1,4 +1,4 @@
-"""verify.js deals every game again, from the seed and the nonces of a record: as the referee did, or it says so."""
+"""verify.js deals every game again from the seed and the nonces of a record, and reports a difference."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ GAMES = ("q", "quincy", "quincala", "quadominos")
 
 @cache
 def played(game: str, **fields: Any) -> Story:
-    """Return a match of a game, between two that play at random; of Q, they soon pass."""
+    """Return a match of a game between two random players; in Q, they soon pass."""
     opens = fields.pop("seed_opens", "at-end")
     given = {"game": game, "options": OPTIONS.get(game, {}), **settings_of_leg(opens), **fields}
     match = Match(REGISTRY.game(game), setup_of(2, **given), SEED)
@@ -51,7 +51,7 @@ def redacted(record: Path) -> list[Line]:
 
 
 def written(lines: list[Line]) -> bytes:
-    """Return the bytes of lines, of a redacted record, too."""
+    """Return the bytes of lines, also of a redacted record."""
     return b"".join(encoded(line) + b"\n" for line in lines)
 
 
@@ -60,7 +60,7 @@ def written(lines: list[Line]) -> bytes:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_dealt_again_is_what_the_referee_dealt(tmp_path: Path, game: str) -> None:
-    """Hands, and whatever comes later; of Quincala Mixing, which has no chance, the towers."""
+    """Hands and later draws; for Quincala Mixing, which has no chance, the towers."""
     done = run(record_of(game, tmp_path), "--deal")
     told = done.stdout.splitlines()
     started = [each for _, commands in played(game).steps for each in commands if isinstance(each, StartSeat)]
@@ -75,7 +75,7 @@ def test_what_is_dealt_again_is_what_the_referee_dealt(tmp_path: Path, game: str
 
 @pytest.mark.parametrize("game", GAMES[1:])
 def test_it_holds_matches_of_every_game_in_which_seats_are_expelled(tmp_path: Path, game: str) -> None:
-    """Before the deal, in the midst of a turn, with tiles in hand that go back to the pile, or face down."""
+    """Before the deal, in mid-turn, with tiles in hand that go back to the pile, or face down."""
     stories = {f"{number:03}": random_match(number, game) for number in range(60)}
     records = {name: story.write(tmp_path / name).read_bytes() for name, story in stories.items()}
     assert verdicts(tmp_path / "records", records) == dict.fromkeys(records, "")
@@ -102,7 +102,7 @@ def with_view(name: str, count: int) -> Callable[[list[Line]], list[Line]]:
 
 
 def with_draws(lines: list[Line]) -> list[Line]:
-    """Tell of another tile that the first mover drew."""
+    """Let the first mover have drawn another tile."""
     number = next(line["n"] for line in lines for each in line.get("commands", ()) if each.get("draws"))
     command = next(i for i, each in enumerate(lines[number]["commands"]) if each.get("draws"))
     draws = lines[number]["commands"][command]["draws"]
@@ -111,7 +111,7 @@ def with_draws(lines: list[Line]) -> list[Line]:
 
 
 def with_fewer_drawn(lines: list[Line]) -> list[Line]:
-    """Tell that the referee of Quad-Ominos drew one tile less, which all seats were told alike."""
+    """Let the referee of Quad-Ominos have drawn one tile less, as all seats were sent."""
     for line in lines:
         for each in line.get("commands", ()):
             for event in (each.get("what") or {}).get("events", ()):
@@ -135,12 +135,12 @@ LIES = {
     "quadominos: the second deal": ("quadominos", with_view("ask-move", -1), "does not follow from shuffle and moves"),
     "quadominos: a draw": ("quadominos", with_fewer_drawn, "by the shuffle it happened"),
 }
-"""What is changed, chained and sealed again -> of which game, how, and a part of what is found."""
+"""Change, chained and sealed again -> its game, function, and a part of the finding."""
 
 
 @pytest.mark.forges
 def test_a_tile_that_was_changed_is_named(tmp_path: Path) -> None:
-    """The chain holds, and the seal: but the seed deals otherwise."""
+    """Chain and seal hold, but the seed deals otherwise."""
     records = {}
     for name, (game, lie, _) in LIES.items():
         lines = lines_of(record_of(game, tmp_path / name.replace(" ", "")).read_bytes())
@@ -153,7 +153,7 @@ def test_a_tile_that_was_changed_is_named(tmp_path: Path) -> None:
 
 
 def test_a_redacted_record_is_dealt_again_with_its_seed(tmp_path: Path) -> None:
-    """What its own seat was dealt, and drew, must follow; what is hidden is not judged."""
+    """Its own seat's deal and draws must follow; hidden ones are not judged."""
     for game in GAMES:
         lines = redacted(record_of(game, tmp_path / game))
         path = tmp_path / f"{game}.jsonl"
@@ -182,7 +182,7 @@ def test_a_hand_in_a_redacted_record_is_compared_tile_by_tile(tmp_path: Path) ->
 
 
 def resealed(lines: list[Line]) -> list[Line]:
-    """Chain the lines of a redacted record anew, and seal them by the forger's key."""
+    """Chain the lines of a redacted record again, and seal them with the forger's key."""
     prev = "0" * 64
     for line in lines:
         line["prev"] = prev

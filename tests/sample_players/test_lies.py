@@ -1,4 +1,4 @@
-"""Lies that are chained and sealed: verify.js finds what does not follow, as the audit does."""
+"""False records that are chained and sealed: verify.js finds the contradictions, as the audit does."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ Lie = Callable[[list[Line]], list[Line]]
 
 
 Place = int | tuple[str, int]
-"""A line: its number, or which of those with an event or a command of a name it is, from 0."""
+"""A line: its number, or its index among those with an event or a command of a name, from 0."""
 
 
 def number_of(lines: list[Line], place: Place) -> int:
@@ -56,7 +56,7 @@ def of_results(key: str, value: Any) -> Lie:
 
 
 def postponed(place: Place, by_ms: float, *, is_sent_later: bool = False) -> Lie:
-    """Return the lie that a line, and all behind it, happened later; the line itself on the same request."""
+    """Return the lie that a line, and all later ones, happened later; the line itself on the same request."""
 
     def tell(lines: list[Line]) -> list[Line]:
         number = number_of(lines, place)
@@ -92,12 +92,12 @@ def swapped(place: Place, *keys: str | int) -> Lie:
 
 
 def without_standstills(lines: list[Line]) -> list[Line]:
-    """Tell of no standstill, though one is taken off."""
+    """Leave out a standstill that is credited."""
     return [{key: value for key, value in line.items() if key != "standstills"} for line in lines]
 
 
 def in_dialect(lines: list[Line]) -> list[Line]:
-    """Tell that the players spoke the course's dialect."""
+    """Let the players have spoken the course's dialect."""
     header = {key: value for key, value in lines[0].items() if key != "open"}
     return [{**header, "dialect": "cs4500", "open": lines[0]["open"]}, *lines[1:]]
 
@@ -167,7 +167,7 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     "move": ("clean", at(FIRST, "event", "move", value={"action": "pass"}), "told of another move"),
     "told": ("clean", at(FIRST, "commands", 2, "what", "points", value=9), "told of another move"),
 }
-"""What is told -> of which record, how, and a part of what is found. A forger has sealed all of them with his key."""
+"""Lie -> its record, function, and a part of the finding. A forger has sealed all of them with his key."""
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def banked(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.mark.forges
 def test_it_finds_lies(tmp_path: Path, banked: bytes) -> None:
-    """Whoever has a key can chain and seal what he likes; what does not follow is found by both, and named."""
+    """Anybody with a key can chain and seal anything; both programs name what does not follow."""
     sources = {of: banked if of == "banked" else record_of(of) for of, _, _ in LIES.values()}
     records = {name: sealed(lie(lines_of(sources[of]))) for name, (of, lie, _) in LIES.items()}
     found = verdicts(tmp_path / "records", records)
@@ -214,7 +214,7 @@ def test_it_finds_endings_that_do_not_fit_their_status(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_finds_lies_about_fouls(tmp_path: Path) -> None:
-    """What bytes do not show it names as the audit does, in the line of the lie."""
+    """If the bytes do not show the foul, it names the line of the lie, as the audit does."""
     lies = [(name, 6, fouls.told(lie)) for name, (lie, _) in fouls.LIES.items()]
     lies += [(name, 2, fouls.told(lie, count=1)) for name, (lie, _) in fouls.OFFERED.items()]
     records = {
@@ -231,7 +231,7 @@ def test_it_finds_lies_about_fouls(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_requests_wait_for_the_disk_if_the_header_says_so(tmp_path: Path) -> None:
-    """With durability `turn`, for half a second: then the referee stands still, and the record tells of that."""
+    """With durability `turn`, for half a second; after that, it is a standstill on record."""
     records = {}
     for name, by_ms in (("waits", 500.0), ("waits-long", 60_000.0)):
         late = postponed(SECOND, by_ms, is_sent_later=True)(lines_of(record_of("clean")))

@@ -1,4 +1,4 @@
-"""The vectors for programs that verify records: ours and the verifier in JavaScript both hold to them."""
+"""The vectors for programs that verify records: our reader and the verifier in JavaScript pass them."""
 
 import json
 from pathlib import Path
@@ -16,31 +16,30 @@ VECTORS = make_vectors.records()
 
 
 def test_the_vectors_are_up_to_date() -> None:
-    """To make them anew changes nothing: run `python -m tests.record.make_vectors`."""
+    """If not, run `python -m tests.record.make_vectors`."""
     assert make_vectors.text() == make_vectors.PATH.read_text()
 
 
 @pytest.mark.parametrize("vector", VECTORS["refused"], ids=lambda vector: vector["line"])
 def test_we_refuse_what_is_no_line(vector: dict[str, Any]) -> None:
-    """Each says the same as a line would, or nothing, but in another form."""
+    """Each has the content of a line, or none, but another form."""
     with pytest.raises(BadLine):
         read_line(vector["line"].encode())
 
 
 @pytest.mark.parametrize("section", ["numbers", "texts"])
 def test_we_read_what_is_one(section: str) -> None:
-    """A number or a string in its one form."""
+    """A number or a string in its only form."""
     for vector in VECTORS[section]:
         assert list(read_line(f'{{"n":{vector["text"]}}}'.encode()).fields) == ["n"]
 
 
 def test_the_verifier_passes_all() -> None:
-    """It redoes each of them."""
     assert _redone(make_vectors.PATH) == f"{sum(map(len, VECTORS.values()))} passed, 0 failed\n"
 
 
 def test_the_verifier_knows_every_breach_of_the_wire(tmp_path: Path) -> None:
-    """Of each message of a player it finds the code, or another one that fits, too, and none of one that is fine."""
+    """For each message of a player it finds the code, or another one that fits, and none for a valid one."""
     messages = json.loads((Path(protocol.__file__).parent / "vectors.json").read_bytes())["messages"]
     sent = [each for each in messages if each["from"] == "player"]
     path = tmp_path / "messages.json"

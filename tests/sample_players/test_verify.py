@@ -1,4 +1,4 @@
-"""verify.js and the audit agree on every record: it was written from the documents alone, and shares no line with us.
+"""verify.js and the audit agree on every record: it was written from the documents alone, and shares no code.
 
 One process of Node.js verifies all records of a table.
 """
@@ -47,7 +47,7 @@ def all_hold(records: Records) -> dict[str, str]:
 
 
 def test_it_holds_all_golden_records_and_their_redacted_views(tmp_path: Path) -> None:
-    """Each record as every one of its seats may see it, too, compared with the whole one line for line."""
+    """Also each redacted record of each seat, compared with the whole one line by line."""
     records = {path.stem: path.read_bytes() for path in sorted(GOLDEN.glob("*.jsonl"))}
     assert records
     for path in GOLDEN.glob("*.jsonl"):
@@ -62,7 +62,7 @@ def test_it_holds_all_golden_records_and_their_redacted_views(tmp_path: Path) ->
 
 
 def test_it_holds_every_kind_of_match(tmp_path: Path) -> None:
-    """Acknowledged ones and unfinished ones as well."""
+    """With acknowledgements, and unfinished ones, too."""
     records = {name: record_of(name) for name in STORIES}
     assert verdicts(tmp_path / "records", records, "--unsealed") == all_hold(records)
     unfinished = [name for name, data in records.items() if b'"kind":"seal"' not in data]
@@ -71,7 +71,7 @@ def test_it_holds_every_kind_of_match(tmp_path: Path) -> None:
 
 
 def test_it_holds_matches_in_which_anything_happens_to_time(tmp_path: Path) -> None:
-    """Its arithmetic, from the documents, is that of the fold: banks, returns, standstills, deaths of the referee."""
+    """Its arithmetic, from the documents, is that of the fold: banks, returns, standstills, crashes of the referee."""
     records = {f"{number:03}": random_match(number).write(tmp_path / str(number)).read_bytes() for number in range(80)}
     assert verdicts(tmp_path / "records", records, "--key", SEALER.public) == all_hold(records)
 
@@ -81,7 +81,7 @@ def test_it_holds_matches_in_which_anything_happens_to_time(tmp_path: Path) -> N
 
 @pytest.mark.forges
 def test_it_finds_damage(tmp_path: Path) -> None:
-    """A byte that is another one, a line that is missing, doubled or at another place."""
+    """A changed byte, or a line that is missing, doubled or misplaced."""
     records = {
         f"{name}-{way.__name__}-{number}": way(Random(number), record_of(name))
         for name in ("clean", "dealt", "bad frame", "void", "acknowledged")
@@ -96,7 +96,7 @@ def test_it_finds_damage(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_chain_that_was_mended_without_the_key_is_found(tmp_path: Path) -> None:
-    """The seal is not over these lines, or of another key than the one that is asked for."""
+    """The seal is not over these lines, or of another key than the given one."""
     lines = changed(lines_of(record_of("clean")), 0, ["referee"], "9.9")
     mended = {"seal-kept": chained(lines), "seal-dropped": unsealed(lines), "other-key": sealed(lines)}
     found = verdicts(tmp_path / "records", mended, "--key", SEALER.public)
@@ -129,7 +129,7 @@ def entry_changed(path: str, index: int, value: Any) -> Change:
 
 
 def shown_besides(lines: list[Line]) -> None:
-    """Show what another seat may see of the line of the first move."""
+    """Show another seat's fields in the line of the first move."""
     number = next(line["n"] for line in lines if line.get("event", {}).get("event") == "move-received")
     lines[number]["open"] = json.loads(record_of("clean").splitlines()[number])["open"]
 
@@ -144,12 +144,12 @@ REDACTED: dict[str, tuple[Change, str]] = {
     "other view": (entry_changed("commands.0.view", 2, {"seat": 0}), "another view than that of the digest"),
     "other core": (lambda lines: lines[6].update(kind="result"), "the chain is broken"),
 }
-"""What is changed in what seat 0 may see of a match -> how, and a part of what is found."""
+"""Change in seat 0's redacted record of a match -> function, and a part of the finding."""
 
 
 @pytest.mark.forges
 def test_it_finds_what_is_wrong_with_a_redacted_record(tmp_path: Path) -> None:
-    """Nobody can show less, more or something else than that."""
+    """Nobody can show less, more or something else."""
     path = tmp_path / "whole"
     path.write_bytes(record_of("clean"))
     lines = [json.loads(line) for line in redact(path, REGISTRY.game, 0)]
@@ -171,7 +171,7 @@ def _without_nothing(line: Line) -> Line:
 
 @pytest.mark.forges
 def test_a_redacted_record_of_another_match_is_found(tmp_path: Path) -> None:
-    """Beside the whole record it must be the same, line for line; without one, it holds by itself."""
+    """Next to the whole record it must be the same, line by line; without one, it holds by itself."""
     path = tmp_path / "whole"
     path.write_bytes(record_of("clean"))
     redacted = b"".join(line + b"\n" for line in redact(path, REGISTRY.game, 1))
@@ -186,7 +186,7 @@ def test_a_redacted_record_of_another_match_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_verifies_the_record_of_a_tournament(tmp_path: Path) -> None:
-    """Its chain and each of its seals, of which one that was stopped has several."""
+    """Its chain and each of its seals; a stopped tournament has several."""
     play_cup(tmp_path / "cup", 3)
     found = run(tmp_path / "cup")
     assert (found.returncode, found.stdout.count(" holds: ")) == (0, len([*(tmp_path / "cup").glob("*.jsonl")]))
@@ -213,7 +213,7 @@ def signed_anew(seal: bytes) -> bytes:
 
 
 def test_it_finds_the_line_that_a_player_was_told_of(tmp_path: Path) -> None:
-    """So a player that kept a head knows whether the record was changed."""
+    """So a player with a stored head knows whether the record was changed."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("clean"))
     head = lines_of(record_of("clean"))[7]["prev"]
@@ -223,7 +223,7 @@ def test_it_finds_the_line_that_a_player_was_told_of(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_compares_records_with_published_heads(tmp_path: Path) -> None:
-    """Line by line; what was published of other records does not matter."""
+    """Line by line; heads of other records do not matter."""
     path, heads = tmp_path / "m.jsonl", tmp_path / "heads.log"
     path.write_bytes(record_of("clean"))
     lines = lines_of(record_of("clean"))
@@ -244,7 +244,7 @@ def test_it_takes_a_key_in_every_form_in_which_one_is_given(tmp_path: Path) -> N
 
 
 def test_it_says_how_it_is_used(tmp_path: Path) -> None:
-    """Wrongly used, it ends with 2; without a record, nothing holds."""
+    """A usage error ends with 2; without a record, nothing holds."""
     assert "usage: node verify.js" in run("--help").stdout
     assert [run(*given).returncode for given in (["--help"], [], ["--no"], [tmp_path / "none"], [tmp_path])] == [
         0,

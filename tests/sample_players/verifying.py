@@ -25,7 +25,7 @@ def run_node(*arguments: object) -> "subprocess.CompletedProcess[str]":
 
 
 def verdicts(folder: Path, records: Records, *options: object) -> dict[str, str]:
-    """Return what the verifier finds wrong with each record of a new folder; nothing if it holds.
+    """Return the verifier's findings for each record of a new folder; none if it holds.
 
     Args:
         folder: where they are written.
