@@ -39,10 +39,6 @@ monotonic = time.monotonic
 # others would wait a tenth of a second for each command.
 
 
-class SandboxMissing(BadRequest):
-    """A sandbox is required, and this machine has none, or one that enforces less than it should."""
-
-
 class RefereeOptions(Struct, frozen=True, kw_only=True):
     """The user's choices, whatever is played."""
 
@@ -112,7 +108,7 @@ def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
 
     Raises:
         BadKey: the key can't be read or made.
-        SandboxMissing: a sandbox is required, and there is none.
+        BadRequest: a sandbox is required, and there is none.
         OSError: a file for diagnostics or heads can't be written.
     """
     with monitoring(options) as watching:
@@ -195,7 +191,7 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
         logs: folder of the records.
 
     Raises:
-        SandboxMissing: a sandbox is required, and there is none.
+        BadRequest: a sandbox is required, and there is none.
     """
     files = (options.diagnostics, options.heads)
     # A program that could read the key could sign records. One that could read the logs would see the answers of its
@@ -209,4 +205,4 @@ def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
             warn=options.say,
         )
     except NoSandboxError as error:
-        raise SandboxMissing(f"--sandbox required: {error}") from None
+        raise BadRequest(f"--sandbox required: {error}") from None

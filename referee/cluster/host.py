@@ -119,10 +119,6 @@ _START_S = 60.0
 _DIGITS = 3
 
 
-class NotCalibrated(RefereeError):
-    """Raised if not all tables can work at once on this machine; the text says what to do."""
-
-
 def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
     """Measure how long a fixed piece of work takes here: the median of all pieces on all tables.
 
@@ -133,7 +129,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
         work_s: seconds that each table works.
 
     Raises:
-        NotCalibrated: the machine can't run that many processes.
+        RefereeError: the machine can't run that many processes.
     """
     # Forked, not spawned: a spawned interpreter imports for half a second, and the tables would not begin together.
     context = get_context("fork")
@@ -142,7 +138,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
         with ProcessPoolExecutor(tables, context, initializer=_wait, initargs=(gate,)) as pool:
             pieces = [piece for pieces in pool.map(work_pieces, [work_s] * tables) for piece in pieces]
     except (BrokenExecutor, OSError) as error:
-        raise NotCalibrated(
+        raise RefereeError(
             f"{tables} tables cannot work at once on this machine: {error}. Use fewer --tables"
         ) from None
     walls, processors = zip(*pieces, strict=True)

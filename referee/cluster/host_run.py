@@ -131,10 +131,6 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     """Observers of all matches on this host."""
 
 
-class NotHere(RefereeError):
-    """Raised if a match cannot be played on this host, through no fault of a program."""
-
-
 class HostRun:
     """A run of a tournament.
 
@@ -307,10 +303,10 @@ def _localise(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
     """Return a launch with the program's place on this host.
 
     Raises:
-        NotHere: the program is a command, which names what is on the tournament's machine.
+        RefereeError: the program is a command, which names what is on the tournament's machine.
     """
     if launch.is_house:
         return replace(house_launch(launch.argv[-1]), name=launch.name, matches=launch.matches)
     if not digest:
-        raise NotHere(f"{launch.name} is a command of the machine that runs the tournament")
+        raise RefereeError(f"{launch.name} is a command of the machine that runs the tournament")
     return replace(launch, folder=programs.path(digest))

@@ -46,10 +46,6 @@ class HostStatus(Struct, frozen=True, kw_only=True):
     """Reason why there is no report."""
 
 
-class NoAnswer(RefereeError):
-    """Raised if the scheduler does not answer; the text says why."""
-
-
 def ask_hosts(address: str, keys: Path | None) -> list[HostStatus]:
     """Ask all hosts of a cluster for their state, once. No code from their answers runs here.
 
@@ -61,15 +57,15 @@ def ask_hosts(address: str, keys: Path | None) -> list[HostStatus]:
         The hosts, by name.
 
     Raises:
-        NoCluster: the address cannot be used, or Dask is not installed.
-        NoAnswer: the scheduler does not answer.
+        BadRequest: the address cannot be used, or Dask is not installed.
+        RefereeError: the scheduler does not answer.
     """
     check_address(address, keys)
     try:
         return asyncio.run(_ask_all(address, keys))
     except (OSError, TimeoutError) as error:
         reason = f"{type(error).__name__}: {error}"[:_MAX_TEXT_CHARS]
-        raise NoAnswer(
+        raise RefereeError(
             f"the scheduler at {address} does not answer: {reason}; check that it runs, and that {keys or '--keys'} "
             "holds the certificates of its cluster"
         ) from None

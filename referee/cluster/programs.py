@@ -40,10 +40,6 @@ class Entry(Struct, frozen=True, array_like=True):
     is_executable: bool = False
 
 
-class OtherProgram(RefereeError):
-    """Raised if bytes are not the packed folder that they should be."""
-
-
 def pack_folder(folder: Path, private_names: PrivateNames, hidden: tuple[Path, ...]) -> bytes:
     """Pack a program's folder into bytes. The same content gives the same bytes.
 
@@ -99,17 +95,17 @@ class ProgramStore:
         """Unpack a program, unless it is stored here already.
 
         Raises:
-            OtherProgram: the bytes do not match the digest, or are not a packed folder.
+            RefereeError: the bytes do not match the digest, or are not a packed folder.
             OSError: it cannot be written.
         """
         if hash_folder(packed) != digest:
-            raise OtherProgram(f"the bytes that came for program {digest[:12]} are another program")
+            raise RefereeError(f"the bytes that came for program {digest[:12]} are another program")
         if self.has(digest):
             return
         try:
             entries = msgspec.msgpack.decode(packed, type=list[Entry])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise OtherProgram(f"program {digest[:12]} is not a packed folder: {error}") from None
+            raise RefereeError(f"program {digest[:12]} is not a packed folder: {error}") from None
         # Unpack next to the final place, then rename: a program is either there as a whole, or it is not there.
         new = self._folder / f".{secrets.token_hex(8)}.new"
         new.mkdir(parents=True)
@@ -118,7 +114,7 @@ class ProgramStore:
                 _unpack(new, entry)
             new.rename(self.path(digest))
         except (ValueError, RuntimeError) as error:  # a null character in a path, and links in a circle
-            raise OtherProgram(f"program {digest[:12]} is not a packed folder: {error}") from None
+            raise RefereeError(f"program {digest[:12]} is not a packed folder: {error}") from None
         finally:
             remove(new)
 
@@ -127,7 +123,7 @@ def _unpack(folder: Path, entry: Entry) -> None:
     """Write an entry to its place. A folder comes before its content.
 
     Raises:
-        OtherProgram: its place is outside the folder.
+        RefereeError: its place is outside the folder.
         OSError: it cannot be written, or its place is taken.
     """
     path = Path(entry.path)
@@ -135,7 +131,7 @@ def _unpack(folder: Path, entry: Entry) -> None:
     # if the result is not the plain path below the folder, something on the way is a link.
     above = folder / path.parent
     if path.is_absolute() or ".." in path.parts or not path.name or above.resolve() != folder.resolve() / path.parent:
-        raise OtherProgram(f"{entry.path!a:.100} is not a place in a program's folder")
+        raise RefereeError(f"{entry.path!a:.100} is not a place in a program's folder")
     place = folder / path
     if entry.target is not None:
         place.symlink_to(entry.target)

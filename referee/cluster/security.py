@@ -35,10 +35,6 @@ EARLIER = timedelta(hours=12)
 _MAX_NAME_CHARS = 253
 
 
-class BadKeys(BadRequest):
-    """Raised if certificates cannot be made as asked; the text says what to do."""
-
-
 class MadeKeys(Struct, frozen=True, kw_only=True):
     """The certificates that `make_keys` has made."""
 
@@ -57,7 +53,7 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
         now: the time of day.
 
     Raises:
-        BadKeys: the folder has certificates already or cannot be written, or a host's name is invalid.
+        BadRequest: the folder has certificates already or cannot be written, or a host's name is invalid.
     """
     names = [_parse_host_name(host) for host in hosts]
     until = (now + timedelta(days=days)).replace(microsecond=0)
@@ -130,7 +126,7 @@ def _parse_host_name(host: str) -> x509.GeneralName:
     if len(host) > _MAX_NAME_CHARS or not all(
         label.replace("-", "a").isalnum() and label.isascii() for label in labels
     ):
-        raise BadKeys(
+        raise BadRequest(
             f"{visible(host)[:80]} is not the name or address of a host: write for example lab1.example.org or 10.0.0.1"
         )
     return x509.DNSName(host)
@@ -141,7 +137,7 @@ def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
     # All are checked before one is written: half a set of new certificates next to half a set of old ones fits nothing.
     existing = [name for name in pieces if (folder / name).exists()]
     if existing:
-        raise BadKeys(
+        raise BadRequest(
             f"{folder / existing[0]} exists. Hosts with the old certificates would be shut out, so it is not replaced: "
             "name another folder, or delete this one first"
         )
@@ -154,15 +150,11 @@ def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
     except OSError as error:
         for path in written:
             path.unlink(missing_ok=True)
-        raise BadKeys(f"cannot write certificates to {folder}: {error.strerror}") from None
+        raise BadRequest(f"cannot write certificates to {folder}: {error.strerror}") from None
 
 
 _ADDRESS = re.compile(r"(tls|tcp)://(\[[0-9a-f:]+\]|[^:/\s]+):([0-9]{1,5})(?!\n)", re.IGNORECASE)
 _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|\[::1\]")
-
-
-class NoCluster(BadRequest):
-    """Raised if the cluster cannot be used as asked; the text says what to do."""
 
 
 def check_address(address: str, keys: Path | None) -> None:
@@ -173,18 +165,18 @@ def check_address(address: str, keys: Path | None) -> None:
         keys: folder of the certificates, if one was given.
 
     Raises:
-        NoCluster: the address cannot be used, or Dask is not installed.
+        BadRequest: the address cannot be used, or Dask is not installed.
     """
     parts = _ADDRESS.fullmatch(address)
     if parts is None:
-        raise NoCluster(f"{visible(address)[:100]} is not a scheduler's address: write tls://HOST:8786")
+        raise BadRequest(f"{visible(address)[:100]} is not a scheduler's address: write tls://HOST:8786")
     scheme, host = parts[1].lower(), parts[2]
     if scheme == "tls" and keys is None:
-        raise NoCluster(f"{address} needs certificates: add --keys FOLDER. `referee cluster-keys FOLDER` makes them")
+        raise BadRequest(f"{address} needs certificates: add --keys FOLDER. `referee cluster-keys FOLDER` makes them")
     if scheme == "tcp" and not _LOOPBACK.fullmatch(host):
-        raise NoCluster(f"{address} would be open to the network: write tls://. tcp:// is for 127.0.0.1 only")
+        raise BadRequest(f"{address} would be open to the network: write tls://. tcp:// is for 127.0.0.1 only")
     if keys is not None and not (keys / CA).is_file():
-        raise NoCluster(f"there is no {CA} in {keys}: `referee cluster-keys {keys}` makes the certificates")
+        raise BadRequest(f"there is no {CA} in {keys}: `referee cluster-keys {keys}` makes the certificates")
     dask_version()
 
 
@@ -192,12 +184,12 @@ def dask_version() -> str:
     """Return the version of Dask distributed that is installed.
 
     Raises:
-        NoCluster: Dask is not installed.
+        BadRequest: Dask is not installed.
     """
     try:
         return metadata.version("distributed")
     except metadata.PackageNotFoundError:
-        raise NoCluster("Dask is not installed: in a checkout of the referee, pip install '.[cluster]'") from None
+        raise BadRequest("Dask is not installed: in a checkout of the referee, pip install '.[cluster]'") from None
 
 
 def load_security(keys: Path | None) -> Any:

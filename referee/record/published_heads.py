@@ -23,10 +23,6 @@ _MAX_LINE_BYTES = 4096
 are short."""
 
 
-class BadHeads(BadRequest):
-    """A file is not one of published heads; the text says where and why."""
-
-
 class PublishedHead(Struct, frozen=True, kw_only=True):
     """The head of a record at one line: it proves that the record had this line at that time."""
 
@@ -61,7 +57,7 @@ def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
         Match or tournament -> the heads of its record.
 
     Raises:
-        BadHeads: as read_heads does.
+        BadRequest: as read_heads does.
     """
     heads: dict[str, list[PublishedHead]] = {}
     for path in paths:
@@ -74,17 +70,17 @@ def read_heads(path: Path) -> list[PublishedHead]:
     """Read published heads. A last line that is not whole is left out: its referee crashed while writing it.
 
     Raises:
-        BadHeads: a line is no published head, or the file is too long or can't be read.
+        BadRequest: a line is no published head, or the file is too long or can't be read.
     """
     try:
         data = read_small(path, MAX_FILE_BYTES)
     except OSError as error:
-        raise BadHeads(f"{path}: {error.strerror}") from None
+        raise BadRequest(f"{path}: {error.strerror}") from None
     decoder = msgspec.json.Decoder(PublishedHead)
     heads = []
     for number, line in enumerate(data.split(b"\n")[:-1], 1):
         try:
             heads.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadHeads(f"{path}, line {number}: no published head as --heads writes them: {error}") from None
+            raise BadRequest(f"{path}, line {number}: no published head as --heads writes them: {error}") from None
     return heads

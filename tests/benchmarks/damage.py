@@ -14,9 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from referee.app.records.audit import NoRecords, audit_paths
+from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, SoundTournament
 from referee.app.report import report_tournament
+from referee.errors import BadRequest
 from referee.pages.report_files import Targets
 from referee.plugins import installed
 from referee.record.reader import read_record
@@ -44,7 +45,7 @@ def audited(folder: Path, *heads: str) -> AuditReport | None:
     """Audit a folder; None if there is nothing left."""
     try:
         return audit_paths([folder], Demands(keys=(SEALER.public,), heads=heads), 1, lambda *_: None)
-    except NoRecords:
+    except BadRequest:
         return None
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from referee.app.services import RefereeOptions, SandboxMissing, find_confinement
+from referee.app.services import RefereeOptions, find_confinement
+from referee.errors import BadRequest
 from referee.programs.system_calls import NoFilterError
 from referee.settings import RunTerms, SandboxMode
 
@@ -59,7 +60,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
         raise NoFilterError("no filter of system calls: none here", "install libseccomp")
 
     monkeypatch.setattr("referee.programs.sandbox.system_call_filter", _none)
-    with pytest.raises(SandboxMissing, match="--sandbox required: no filter of system calls: none here; install"):
+    with pytest.raises(BadRequest, match="--sandbox required: no filter of system calls: none here; install"):
         find_confinement(RefereeOptions(terms=RunTerms(sandbox=SandboxMode.REQUIRED)), tmp_path)
     said: list[str] = []
     assert find_confinement(RefereeOptions(say=said.append), tmp_path).sandbox is not None

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from referee.cluster import host
+from referee.errors import RefereeError
 
 OWN = os.getpid()
 
@@ -36,5 +37,5 @@ def test_a_machine_may_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr(host, "ProcessPoolExecutor", _no_more)
-    with pytest.raises(host.NotCalibrated, match="fewer --tables"):
+    with pytest.raises(RefereeError, match="fewer --tables"):
         host.calibrate(2)

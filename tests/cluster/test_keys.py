@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurv
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from referee.cli.commands.key import SCHEDULER
-from referee.cluster.security import FILES, ROLES, BadKeys, make_keys
+from referee.cluster.security import FILES, ROLES, make_keys
+from referee.errors import BadRequest
 
 from ..cli.calling import played, referee
 
@@ -68,7 +69,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 def test_nothing_is_replaced(tmp_path: Path, there: str) -> None:
     """If one of the files exists, none is written."""
     (tmp_path / there).write_text("old")
-    with pytest.raises(BadKeys, match="Hosts with the old certificates"):
+    with pytest.raises(BadRequest, match="Hosts with the old certificates"):
         make_keys(tmp_path, days=3, hosts=(), now=NOW)
     assert [path.name for path in tmp_path.iterdir()] == [there]
 
@@ -76,7 +77,7 @@ def test_nothing_is_replaced(tmp_path: Path, there: str) -> None:
 @pytest.mark.parametrize("host", ["", "a b", "x" * 254, "a..b", "é.org", "10.0.0.1/8", "a\nb"])
 def test_a_host_has_a_name(tmp_path: Path, host: str) -> None:
     """Or an address."""
-    with pytest.raises(BadKeys, match="is not the name or address of a host"):
+    with pytest.raises(BadRequest, match="is not the name or address of a host"):
         make_keys(tmp_path, days=3, hosts=(host,), now=NOW)
     assert list(tmp_path.iterdir()) == []
 
@@ -84,7 +85,7 @@ def test_a_host_has_a_name(tmp_path: Path, host: str) -> None:
 def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
     """Says so."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadKeys, match=r"cannot write certificates to .*file"):
+    with pytest.raises(BadRequest, match=r"cannot write certificates to .*file"):
         make_keys(tmp_path / "file", days=3, hosts=(), now=NOW)
 
 

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from referee.cluster import programs
-from referee.cluster.programs import Entry, OtherProgram, ProgramStore, hash_folder, pack_folder
+from referee.cluster.programs import Entry, ProgramStore, hash_folder, pack_folder
+from referee.errors import RefereeError
 from referee.programs.build import content_hash
 from referee.record.folder import record_names
 
@@ -46,7 +47,7 @@ def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.M
     torn = msgspec.msgpack.encode([Entry("run", b"#!/bin/sh"), Entry("../out", b"")])
     with monkeypatch.context() as killed:
         killed.setattr(programs, "remove", lambda _: None)
-        with pytest.raises(OtherProgram):
+        with pytest.raises(RefereeError):
             ProgramStore(folder).keep(hash_folder(torn), torn)
     ProgramStore(folder).keep(hash_folder(packed), packed)
     assert [path.name for path in folder.iterdir()] == [hash_folder(packed)]
@@ -80,7 +81,7 @@ def _private(_: Path) -> frozenset[str]:
 def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> None:
     """Such bytes are refused, and leave nothing."""
     packed = msgspec.msgpack.encode(entries)
-    with pytest.raises(OtherProgram):
+    with pytest.raises(RefereeError):
         ProgramStore(tmp_path / "programs").keep(hash_folder(packed), packed)
     assert (list(tmp_path.iterdir()), list((tmp_path / "programs").iterdir())) == ([tmp_path / "programs"], [])
 
@@ -90,5 +91,5 @@ def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
     """Neither bytes with another digest, nor bytes that are no folder."""
     store = ProgramStore(tmp_path / "programs")
     for digest in (hash_folder(packed), hash_folder(b"another")):
-        with pytest.raises(OtherProgram):
+        with pytest.raises(RefereeError):
             store.keep(digest, packed)

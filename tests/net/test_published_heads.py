@@ -6,9 +6,10 @@ from random import Random
 import msgspec
 import pytest
 
+from referee.errors import BadRequest
 from referee.observers import Observer, Observers
 from referee.observers.heads import HeadLog
-from referee.record.published_heads import BadHeads, PublishedHead, by_record, read_heads
+from referee.record.published_heads import PublishedHead, by_record, read_heads
 from referee.record.reader import read_chain
 from referee.record.tournament_record import read_tournament, refold
 from referee.tournament import events as e
@@ -88,13 +89,13 @@ def test_what_a_dead_referee_left_is_cut_off(tmp_path: Path) -> None:
 def test_what_is_no_published_head_is_named(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "heads.log"
     path.write_bytes(LINE + b"\n" + line + b"\n")
-    with pytest.raises(BadHeads, match=r"heads\.log, line 2: "):
+    with pytest.raises(BadRequest, match=r"heads\.log, line 2: "):
         by_record([path])
 
 
 def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
     """So is a folder."""
-    with pytest.raises(BadHeads, match="heads"):
+    with pytest.raises(BadRequest, match="heads"):
         by_record([tmp_path / "heads.log"])
-    with pytest.raises(BadHeads, match="this is no file"):
+    with pytest.raises(BadRequest, match="this is no file"):
         by_record([tmp_path])

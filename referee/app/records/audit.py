@@ -59,23 +59,19 @@ from .tournament_audit import (
 # audit of ten thousand records small.
 
 
-class NoRecords(BadRequest):
-    """A path has no records; the text names it."""
-
-
 def find_records(paths: Sequence[Path]) -> list[Path]:
     """Return the named files of records, and those below the named folders.
 
     Raises:
-        NoRecords: a path does not exist, or has no record below it.
+        BadRequest: a path does not exist, or has no record below it.
     """
     records: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise NoRecords(f"there is no file or folder {path}")
+            raise BadRequest(f"there is no file or folder {path}")
         inside = record_files(path) if path.is_dir() else [path]
         if not inside:
-            raise NoRecords(f"there is no record (*.jsonl) in {path}")
+            raise BadRequest(f"there is no record (*.jsonl) in {path}")
         records += inside
     return records
 
@@ -97,8 +93,7 @@ def audit_paths(
         since: file with the results of earlier audits, which this one updates.
 
     Raises:
-        NoRecords: a path does not exist, or has no record below it.
-        BadEarlierAudit: that file can't be trusted, read or written.
+        BadRequest: a path has no record below it, or the file of earlier audits can't be trusted, read or written.
         Exception: the auditor or a game's rules failed; that says nothing against a record.
     """
     record_paths = find_records(paths)

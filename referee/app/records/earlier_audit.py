@@ -39,10 +39,6 @@ _PREV = re.compile(rb'\{"n":(\d+),"prev":"([0-9a-f]{64})"')
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-class BadEarlierAudit(BadRequest):
-    """A file that can not be trusted, or that no audit wrote; the text says which, and what to do."""
-
-
 class _EarlierRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A sealed record that holds, with the parts that are compared with other records."""
 
@@ -69,10 +65,10 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             audited: files and folders to audit now.
 
         Raises:
-            BadEarlierAudit: another user could have written it, or no audit did, or it can't be read.
+            BadRequest: another user could have written it, or no audit did, or it can't be read.
         """
         if any(path.resolve().is_relative_to(folder.resolve()) for folder in audited):
-            raise BadEarlierAudit(f"{path} lies in what is audited: keep what you found where only you can write")
+            raise BadRequest(f"{path} lies in what is audited: keep what you found where only you can write")
         nothing = cls(auditor=_auditor())
         try:
             with path.open("rb") as file:
@@ -82,15 +78,13 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         except OSError as error:
             if isinstance(error, FileNotFoundError) and path.parent.is_dir():
                 return nothing
-            raise BadEarlierAudit(f"{path} can't be read: {error.strerror}") from None
+            raise BadRequest(f"{path} can't be read: {error.strerror}") from None
         if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_WRITE:
-            raise BadEarlierAudit(
-                f"others could have written {path}: own it alone, or remove it to audit everything again"
-            )
+            raise BadRequest(f"others could have written {path}: own it alone, or remove it to audit everything again")
         try:
             earlier = msgspec.json.decode(data, type=cls, dec_hook=_path)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadEarlierAudit(f"no audit wrote {path} ({error}): name another file, or remove it") from None
+            raise BadRequest(f"no audit wrote {path} ({error}): name another file, or remove it") from None
         return earlier if earlier.auditor == nothing.auditor else nothing
 
     def unchanged(self, paths: Iterable[Path], demands: Demands) -> Iterator[Examined]:
@@ -124,7 +118,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Write the results of this audit and the earlier ones.
 
         Raises:
-            BadEarlierAudit: the file can't be written.
+            BadRequest: the file can't be written.
         """
         by_digest = {earlier.digest: earlier for earlier in self.found}
         for match in examined:
@@ -140,7 +134,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         try:
             write_whole(path, [data], mode=0o600)
         except OSError as error:
-            raise BadEarlierAudit(f"{path} can't be written: {error.strerror}") from None
+            raise BadRequest(f"{path} can't be written: {error.strerror}") from None
 
 
 def _tournament(proof: MatchProof | None) -> str | None:

@@ -31,10 +31,6 @@ _LISTED = 5
 """Most records of a folder that an error names."""
 
 
-class BadExplanation(BadRequest):
-    """There is no such record, seat or turn; the text says what there is."""
-
-
 class RecordView(Struct, frozen=True, kw_only=True):
     """A record as one seat may see it."""
 
@@ -77,7 +73,7 @@ def find_view(record: Path, seat: str | None) -> RecordView:
         seat: number or name; None: the seat that was expelled.
 
     Raises:
-        BadExplanation: there is no such seat, it is not clear which one is meant, or the record is a folder.
+        BadRequest: there is no such seat, it is not clear which one is meant, or the record is a folder.
         RecordError: there is no such record, or it does not hold.
         PluginError: its game is not installed.
     """
@@ -108,7 +104,7 @@ def _redacted_view(record: Path, seat: str | None) -> RecordView:
     """Return the view of a record that was redacted before."""
     shown = check_redacted_record(record, find_game, find_wire=installed().wire).seat
     if seat is not None and (number := find_seat(read_header(record).setup.names, seat)) != shown:
-        raise BadExplanation(f"{record} is redacted for another seat than {number}: for {shown}")
+        raise BadRequest(f"{record} is redacted for another seat than {number}: for {shown}")
     return RecordView(path=record, seat=shown, lines=record.read_bytes().splitlines(), is_whole=False)
 
 
@@ -120,7 +116,7 @@ def find_seat(names: Sequence[str], seat: str) -> int:
         seat: number or name.
 
     Raises:
-        BadExplanation: there is no such seat; the text lists all seats.
+        BadRequest: there is no such seat; the text lists all seats.
     """
     # Names come before numbers, because a player may be called `1`.
     if seat in names:
@@ -128,18 +124,18 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     if seat.isdecimal() and len(seat) <= _SEAT_DIGITS and int(seat) < len(names):
         return int(seat)
     near = "".join(f"; did you mean {name}?" for name in get_close_matches(seat, names, n=1))
-    raise BadExplanation(f"there is no seat {seat!r}, only {_seats(names)}{near}")
+    raise BadRequest(f"there is no seat {seat!r}, only {_seats(names)}{near}")
 
 
 def select_turn(explanation: Explanation, turn: int) -> list[Said | Heard]:
     """Return all messages of a turn, from its request to the next one.
 
     Raises:
-        BadExplanation: the match has no such turn.
+        BadRequest: the match has no such turn.
     """
     turns = explanation.result.turns
     if turn > turns:
-        raise BadExplanation(f"the match has {counted(turns, 'turn')}, there is no turn {turn}")
+        raise BadRequest(f"the match has {counted(turns, 'turn')}, there is no turn {turn}")
     return [part for part in explanation.conversation if _number_of_turn(part) == turn]
 
 
@@ -152,11 +148,11 @@ def _find_expelled(names: Sequence[str], result: Result | None) -> int:
     """Return the only seat that was expelled.
 
     Raises:
-        BadExplanation: none was, or more than one.
+        BadRequest: none was, or more than one.
     """
     fouls = () if result is None else result.fouls
     if len(fouls) != 1:
-        raise BadExplanation(f"say which seat: {_seats(names)}")
+        raise BadRequest(f"say which seat: {_seats(names)}")
     return fouls[0].seat
 
 
@@ -172,16 +168,16 @@ def check_is_record(path: Path, command: str) -> None:
         command: command that takes one record.
 
     Raises:
-        BadExplanation: it is a folder; the text names records in it.
+        BadRequest: it is a folder; the text names records in it.
     """
     if not path.is_dir():
         return
     files = record_files(path)
     if not files:
-        raise BadExplanation(f"{command} takes one record; in the folder {path} there is none (*.jsonl)")
+        raise BadRequest(f"{command} takes one record; in the folder {path} there is none (*.jsonl)")
     listed = ", ".join(map(str, files[:_LISTED]))
     rest = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
-    raise BadExplanation(f"{command} takes one record; in this folder are {listed}{rest}")
+    raise BadRequest(f"{command} takes one record; in this folder are {listed}{rest}")
 
 
 MOVE_CODE = "move"

@@ -22,7 +22,7 @@ from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
 from ...net.jobs.workers import Workers, count_names
 from ...net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
-from ...net.tournaments.runner import TournamentRunner, TournamentStopped
+from ...net.tournaments.runner import TournamentRunner
 from ...observers import Observer, Observers
 from ...pages.words import short_cause
 from ...plugins import find_game
@@ -88,7 +88,7 @@ def conduct(
     Raises:
         BadRequest: the tournament can't be played, or the folder has another one.
         TournamentInUse: another referee plays it.
-        TournamentStopped: it can't continue, or a record does not hold.
+        RefereeError: it can't continue, or a record does not hold.
         OSError: the machine failed.
     """
     folder, observers = run_settings.folder, at_hand.match.observers
@@ -344,7 +344,7 @@ def _word_record_errors() -> Iterator[None]:
         yield
     except RecordError as error:
         text = f"{error}; a tournament goes on from records that hold: put back the ones that its referee wrote"
-        raise TournamentStopped(text) from None
+        raise RefereeError(text) from None
 
 
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:

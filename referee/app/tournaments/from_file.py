@@ -72,7 +72,7 @@ def read_plan(path: Path, name: str = "", **overriding: Any) -> TournamentPlan:
         overriding: fields of RunSettings that override the file; those that are None do not.
 
     Raises:
-        NoCluster: there can't be one.
+        BadRequest: there can't be one.
         BadTournamentFile: it has mistakes; the error has all of them.
     """
     plan = read_tournament(path, installed())

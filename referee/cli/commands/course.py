@@ -80,7 +80,7 @@ def play_course(clients: Any) -> list[tuple[str, str]]:
 
     Raises:
         BadRequest: no port was given.
-        NobodyListens: there is no server.
+        RefereeError: there is no server.
         Interrupted: the user stopped it.
     """
     where = _port(clients.port)

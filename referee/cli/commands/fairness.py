@@ -35,7 +35,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
         paths: record files, or folders of them.
 
     Raises:
-        NoRecords: a path does not exist, or has no record.
+        BadRequest: a path does not exist, or has no record.
     """
     records: list[tuple[str, Fairness]] = []
     everything: list[Timing] = []

@@ -52,7 +52,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
     Raises:
         BadRequest: the address, the name or the options are wrong.
         PlayerError: the player can't be started.
-        NobodyListens: there is no referee.
+        RefereeError: there is no referee.
         Interrupted: the user stopped it.
     """
     where, dialect = _host_and_port(address), installed().dialect(join.dialect)

@@ -75,7 +75,7 @@ def _check_use(
     """Refuse options that do not go together.
 
     Raises:
-        BadExplanation: the record is a folder.
+        BadRequest: the record is a folder.
         click.UsageError: two options contradict each other.
     """
     check_is_record(record, "replay")

@@ -13,7 +13,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ...app.running import run_reactor
-from ...app.services import Monitoring, SandboxMissing, counting
+from ...app.services import Monitoring, counting
 from ...cluster import calls
 from ...cluster.host import Host, calibrate, new_name
 from ...cluster.host_run import HostSettings
@@ -54,10 +54,8 @@ def work(options: WorkerOptions) -> None:
     """Be a host until the organiser asks it to end, and what is being played is over.
 
     Raises:
-        NoCluster: the address can't be used, or Dask is not installed.
-        SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
-        NotCalibrated: the host can't have that many tables.
-        BadRequest: another host uses the folder.
+        BadRequest: the address or the folder can't be used, Dask is not installed, or a sandbox is missing.
+        RefereeError: the host can't have that many tables.
         EndpointError: the address for monitors can't be listened on.
         OSError: the machine failed.
     """
@@ -88,7 +86,7 @@ def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
         find_confinement(terms, hidden=settings.hidden, private_names=record_names, warn=say).close()
     except NoSandboxError as error:
         remedy = f"or accept less, with --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
-        raise SandboxMissing(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
+        raise BadRequest(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
 
 
 @contextlib.contextmanager

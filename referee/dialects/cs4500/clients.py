@@ -33,7 +33,7 @@ class CourseClients(Struct, frozen=True, kw_only=True):
             For each player its name, and why its connection ended.
 
         Raises:
-            NobodyListens: no server listens there.
+            RefereeError: no server listens there.
         """
         ends = [PlayerEnd(player.name, Actor(player)) for player in self.players]
         reasons = await launch(reactor, self.host, port, ends, self.wait_s)

@@ -184,7 +184,7 @@ async def join(
 
     Raises:
         PlayerError: the program cannot be started, or is not ready in time.
-        NobodyListens: no referee listens there.
+        RefereeError: no referee listens there.
     """
     course_terms, token, loop, ports = CourseTerms(**terms), secrets.token_hex(32), EventLoop(reactor, now), Ports()
     lobby = ReservedSeats(reactor, [token], course_terms.start_s, patience=Patience(reactor, loop))

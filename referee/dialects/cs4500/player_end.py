@@ -32,10 +32,6 @@ _LEAST_BYTES = 5
 bytes before it returns the first value."""
 
 
-class NobodyListens(RefereeError):
-    """Raised if no referee listens; the text says where."""
-
-
 class Call(Struct, frozen=True, kw_only=True):
     """One call of the referee's."""
 
@@ -161,7 +157,7 @@ async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
     """Connect a player's end to a referee; try again while nobody listens.
 
     Raises:
-        NobodyListens: nobody did for PATIENCE_S.
+        RefereeError: nobody did for PATIENCE_S.
     """
     factory: Any = Factory.forProtocol(lambda: end)
     give_up = reactor.seconds() + PATIENCE_S
@@ -170,10 +166,10 @@ async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
             await HostnameEndpoint(reactor, host, port).connect(factory)
             return
         except DNSLookupError as error:
-            raise NobodyListens(f"there is no host {host}: {error}") from None
+            raise RefereeError(f"there is no host {host}: {error}") from None
         except ConnectError as error:
             if reactor.seconds() >= give_up:
-                raise NobodyListens(f"no referee at {host}:{port}: {error}; is it running?") from None
+                raise RefereeError(f"no referee at {host}:{port}: {error}; is it running?") from None
             await deferLater(reactor, RETRY_S)
 
 
@@ -191,7 +187,7 @@ async def launch(reactor: Any, host: str, port: int, ends: Iterable[PlayerEnd], 
         Why each connection ended.
 
     Raises:
-        NobodyListens: there is no referee.
+        RefereeError: there is no referee.
     """
     launched = []
     for end in ends:

@@ -173,10 +173,6 @@ def count_names(workers: int) -> int:
     return workers + SPARE if workers else 0
 
 
-class WorkersFail(RefereeError):
-    """Workers can't play; the text says what to do."""
-
-
 class Workers:
     """The processes that play matches for a tournament.
 
@@ -222,7 +218,7 @@ class Workers:
 
         Raises:
             MatchPaused: the call was cancelled; the match can go on from its record.
-            WorkersFail: no worker can play it.
+            RefereeError: no worker can play it.
             RecordError: the worker's record is not that of this job.
             OSError: the record can't be written.
         """
@@ -234,7 +230,7 @@ class Workers:
             self._crashes = 0
             return await outlast(Deferred.fromCoroutine(self._seal(match, outcome)))
         if isinstance(outcome, MatchFailed):
-            raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
+            raise RefereeError(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
         await outlast(self._in_thread(match.void, outcome.why, self._sealer))
@@ -251,11 +247,11 @@ class Workers:
         """Assign one more match to the worker that has least to do, and return the worker.
 
         Raises:
-            WorkersFail: all workers have crashed.
+            RefereeError: all workers have crashed.
         """
         if not self._workers:
             text = f"no worker is left, the last one for this: {self._last_why}"
-            raise WorkersFail(f"{text}; what it printed is in {self._settings.folder}; the same command goes on")
+            raise RefereeError(f"{text}; what it printed is in {self._settings.folder}; the same command goes on")
         worker = min(self._workers, key=lambda worker: worker.matches)
         worker.matches += 1
         return worker

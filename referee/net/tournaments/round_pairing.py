@@ -240,10 +240,6 @@ def _first_words(said: bytes) -> str:
 # --- The built-in library
 
 
-class PairingFailed(RefereeError):
-    """The process that pairs a round ended without a pairing; the text says how it ended, and what to do."""
-
-
 class PairingProcess:
     """A process that pairs one round; it starts at once.
 
@@ -266,14 +262,14 @@ class PairingProcess:
             As pair_round does.
 
         Raises:
-            PairingFailed: the process ended without a pairing; if it has a traceback, that is on stderr.
+            RefereeError: the process ended without a pairing; if it has a traceback, that is on stderr.
         """
         with self._process as process:
             written, _ = process.communicate(msgspec.json.encode(request))
         if process.returncode:
             how = f"signal {-process.returncode}" if process.returncode < 0 else f"status {process.returncode}"
             why = f"the process that was to pair round {request.round} ended with {how}"
-            raise PairingFailed(f"{why}; give the same command again to pair it")
+            raise RefereeError(f"{why}; give the same command again to pair it")
         return msgspec.json.decode(written, type=tuple[tuple[Group, ...], str])
 
     def end(self) -> None:

@@ -56,10 +56,6 @@ REFRESH_S = 0.25
 """Seconds between two calls of Observer.refresh."""
 
 
-class TournamentStopped(RefereeError):
-    """The tournament can't go on; what was played is kept, and the text says what to do."""
-
-
 class TournamentRunner:
     """Runs one tournament.
 
@@ -124,7 +120,7 @@ class TournamentRunner:
 
         Raises:
             CancelledError: it was stopped; every open match is paused and can go on from its record.
-            TournamentStopped: it can't go on.
+            RefereeError: it can't go on.
             AddressError: the address for remote entrants can't be listened on.
             OSError: a record can't be written.
         """
@@ -333,7 +329,7 @@ class TournamentRunner:
         name = fixture.match
         if fixture.attempt >= MAX_ATTEMPTS:
             where = self._run_settings.folder / f"{name[: name.rindex('r')]}*.jsonl"
-            raise TournamentStopped(
+            raise RefereeError(
                 f"{name} was void {MAX_ATTEMPTS} times, and the records say why: {where}; "
                 f"or rule on it: `referee rule {self._run_settings.folder} void {name}`"
             )
@@ -378,7 +374,7 @@ class TournamentRunner:
             self._fill()
 
     def _on_failure(self, failure: Failure) -> None:
-        self.stop(failure.value or TournamentStopped(str(failure)))
+        self.stop(failure.value or RefereeError(str(failure)))
 
     # --- the end
 
@@ -405,4 +401,4 @@ class TournamentRunner:
         elif self._not_paired is not None:
             self._finished.errback(self._not_paired[1])
         elif self._alarm is None or not self._alarm.active():
-            self._finished.errback(TournamentStopped("the pairing format gives nothing to play, and is not over"))
+            self._finished.errback(RefereeError("the pairing format gives nothing to play, and is not over"))

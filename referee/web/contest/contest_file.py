@@ -174,10 +174,6 @@ class Contest(Struct, frozen=True, kw_only=True):
                 yield name, warning
 
 
-class NoContest(BadRequest):
-    """A folder that holds no contest, or to which no example can be written."""
-
-
 def read_contest(folder: Path, registry: Registry) -> Contest:
     """Read the file of a contest, and those of its tournaments.
 
@@ -186,12 +182,12 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         registry: installed games, formats and players.
 
     Raises:
-        NoContest: the folder has no contest.toml.
+        BadRequest: the folder has no contest.toml.
         BadTournamentFile: a file has mistakes; the error lists all of that file.
     """
     path = folder.absolute() / CONTEST
     if not path.is_file():
-        raise NoContest(f"{folder} has no {CONTEST}; `referee host --example {folder}` writes one that runs at once")
+        raise BadRequest(f"{folder} has no {CONTEST}; `referee host --example {folder}` writes one that runs at once")
     sheet = Sheet(path)
     top = sheet.section(sheet.values)
     listed, now = list(_tournaments(sheet, top, registry)), datetime.now(UTC)
@@ -274,16 +270,16 @@ def write_example(folder: Path) -> tuple[Path, ...]:
     """Write a contest of house players that runs at once, and return its files.
 
     Raises:
-        NoContest: a file exists already, or can't be written.
+        BadRequest: a file exists already, or can't be written.
     """
     paths = tuple(folder / name for name in EXAMPLES)
     for path in paths:
         if path.exists():
-            raise NoContest(f"{path} exists; give a new folder")
+            raise BadRequest(f"{path} exists; give a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in zip(paths, EXAMPLES.values(), strict=True):
             path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise NoContest(f"can't write {error.filename}: {error.strerror}") from None
+        raise BadRequest(f"can't write {error.filename}: {error.strerror}") from None
     return paths

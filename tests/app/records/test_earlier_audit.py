@@ -13,7 +13,7 @@ from referee.app.records import audit as auditing
 from referee.app.records import earlier_audit
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, Equivocation, SoundRecord
-from referee.app.records.earlier_audit import BadEarlierAudit
+from referee.errors import BadRequest
 from referee.match.events import RefereeFailed
 from referee.record.key import Sealer
 from referee.record.published_heads import PublishedHead
@@ -195,7 +195,7 @@ def test_what_others_could_have_written_is_not_trusted(
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "alone.jsonl").write_bytes(record_of("clean"))
     path = place(tmp_path)
-    with pytest.raises(BadEarlierAudit, match=text):
+    with pytest.raises(BadRequest, match=text):
         audit_paths([tmp_path / "logs"], Demands(), 1, lambda *_: None, path)
 
 
@@ -204,7 +204,7 @@ def test_the_file_of_another_user_is_not_trusted(logs: Path) -> None:
     """The owner of a file can write it."""
     audited(logs, is_known=False)
     os.chown(logs.parent / "found.json", 65534, -1)
-    with pytest.raises(BadEarlierAudit, match="others could have written"):
+    with pytest.raises(BadRequest, match="others could have written"):
         audited(logs)
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.records.audit import NoRecords, audit_paths
+from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import Demands, SoundRecord
-from referee.app.records.explain import BadExplanation, find_view, select_turn
+from referee.app.records.explain import find_view, select_turn
+from referee.errors import BadRequest
 from referee.match.fouls import Cause
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -33,7 +34,7 @@ def test_who_was_expelled_is_explained() -> None:
 )
 def test_what_can_not_be_explained_is_told(record: str, seat: str | None, text: str) -> None:
     """The error lists what can be explained instead."""
-    with pytest.raises(BadExplanation, match=text):
+    with pytest.raises(BadRequest, match=text):
         find_view(GOLDEN / record, seat)
 
 
@@ -45,7 +46,7 @@ def test_an_audit_is_one_object() -> None:
     assert (report.holds, report.broken, report.redacted, report.unlisted) == (True, 0, 0, [])
     assert seen == [(record, 2) for record in report.records]
     assert all(isinstance(record, SoundRecord) for record in report.records)
-    with pytest.raises(NoRecords, match="there is no file or folder"):
+    with pytest.raises(BadRequest, match="there is no file or folder"):
         audit_paths([GOLDEN / "nowhere"], Demands(), 1, lambda _record, _total: None)
 
 

@@ -9,9 +9,10 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from referee.errors import RefereeError
 from referee.net.jobs import workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, pack_frame
-from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_CRASHES, Workers, WorkersFail, count_names
+from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_CRASHES, Workers, count_names
 from referee.observers import Observers
 from referee.programs.confining import Confinement
 from referee.record.reader import read_record
@@ -94,7 +95,7 @@ def test_the_worker_that_has_least_to_do_plays_next(monkeypatch: pytest.MonkeyPa
     errors = [fired(playing.addErrback(lambda failure: failure.type)) for playing in played]
     for playing in made[1].courses:
         playing.callback(MatchFailed(match=JOB.match, why="no"))
-    assert errors == [[], [WorkersFail], [], [WorkersFail]]
+    assert errors == [[], [RefereeError], [], [RefereeError]]
     played.append(Deferred.fromCoroutine(found.play(JOB)))
     assert [(worker.matches, len(worker.courses)) for worker in made] == [(2, 2), (1, 3)]
 

@@ -11,7 +11,7 @@ from referee.app.tournament_file.sheet import BadTournamentFile
 from referee.cli.main import main
 from referee.errors import BadRequest
 from referee.plugins import load
-from referee.web.contest.contest_file import CONTEST, NoContest, read_contest, write_example
+from referee.web.contest.contest_file import CONTEST, read_contest, write_example
 
 CUP = '[[tournaments]]\nfile = "cup.toml"\n'
 MISTAKES = {
@@ -150,10 +150,10 @@ def test_mistakes_of_a_tournament_are_named(folder: Path) -> None:
 
 def test_a_folder_without_a_contest_says_how_to_make_one(tmp_path: Path) -> None:
     """And the example overwrites nothing."""
-    with pytest.raises(NoContest, match="referee host --example"):
+    with pytest.raises(BadRequest, match="referee host --example"):
         read_contest(tmp_path, load())
     (tmp_path / "cup.toml").touch()
-    with pytest.raises(NoContest, match=r"cup\.toml exists"):
+    with pytest.raises(BadRequest, match=r"cup\.toml exists"):
         write_example(tmp_path)
     assert not (tmp_path / CONTEST).exists()
 
