@@ -229,6 +229,7 @@ class JsonLines(Observer):
             "tournament-over",
             is_over=tournament.is_over,
             **_counts(tournament),
+            awarded=len(tournament.awards),
             given_up=tournament.given_up,
             void=tournament.voided,
         )
@@ -250,6 +251,8 @@ SLOW_S = 0.01
 """Longest time for tie-breaks, in seconds; after that, entrants with equal points share a place on the screen."""
 RATE_S = 120.0
 """Period of the rate of matches, in seconds: long enough for slow games, short enough to follow changes."""
+RECENT = 50
+"""Number of matches whose length says how long the rest will take."""
 LATELY = 5
 """Lines of recent trouble, and most results above them."""
 LEAST_ROWS = 18
@@ -306,6 +309,8 @@ class LiveView(Observer):
         self._lately: deque[Text] = deque(maxlen=LATELY)
         self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
+        self._took_s: deque[float] = deque(maxlen=RECENT)
+        """How long recent matches took, in seconds."""
         self._tournament: Tournament | None = None
         self._begun_s = 0.0
         self._drawn_s = float("-inf")
@@ -350,8 +355,10 @@ class LiveView(Observer):
 
     def on_match_closed(self, entry: MatchEntry) -> None:
         """Note that a table is free, who won, and who was expelled."""
-        self._seated.pop(entry.match, None)
-        self._closed_s.append(self._clock())
+        now_s, seated = self._clock(), self._seated.pop(entry.match, None)
+        self._closed_s.append(now_s)
+        if seated is not None:
+            self._took_s.append(now_s - seated.opened_s)
         self._note_result(entry)
         self._lately.extend(_trouble_lines(entry))
 
@@ -427,8 +434,8 @@ class LiveView(Observer):
         rate = self._rate(now_s)
         if rate:
             parts.append(f"{rate * 60:.1f} a minute")
-            if total is not None:
-                parts.append(f"about {spell(max(total - tournament.played, 0) / rate)} left")
+        if total is not None and self._took_s:
+            parts.append(f"about {spell(self._estimate_left(total - tournament.played, now_s))} left")
         if tournament.awards:
             parts.append(f"{len(tournament.awards)} awarded")
         if tournament.given_up:
@@ -438,6 +445,17 @@ class LiveView(Observer):
         if tournament.suspended:
             parts.append(f"{len(tournament.suspended)} suspended")
         yield Text("   ".join(parts))
+
+    def _estimate_left(self, remaining: int, now_s: float) -> float:
+        """Return about how many seconds the remaining matches take, the open ones among them."""
+        # The rate would be far off at the beginning: when the first of many matches ends, the others have nearly been
+        # played, and at that rate they would not have begun.
+        ages_s = [now_s - seated.opened_s for seated in self._seated.values()]
+        usual_s = sum(self._took_s) / len(self._took_s)
+        longer_s = [age_s for age_s in ages_s if age_s > usual_s]
+        usual_s = (sum(self._took_s) + sum(longer_s)) / (len(self._took_s) + len(longer_s))
+        open_s = sum(max(usual_s - age_s, 0.0) for age_s in ages_s)
+        return (open_s + max(remaining - len(ages_s), 0) * usual_s) / max(len(ages_s), 1)
 
     def _rate(self, now_s: float) -> float:
         """Return how many matches end in a second, recently; 0 if none did."""

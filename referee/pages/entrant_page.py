@@ -18,6 +18,8 @@ from .rendering import page, time_of_day
 from .summary import Summary
 from .words import Causes, number, short_cause
 
+BRACKETS = ("knockout", "doubleelimination")
+"""Formats in which the round that an entrant went out in comes before its points."""
 MOST_MATCHES = 2000
 """Number of lines of a list in the page itself; a browser opens that many at once."""
 
@@ -98,6 +100,11 @@ def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
         yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
     if entrant in summary.suspended:
         yield f"{summary.entrant_state(entrant)}: {short_cause(summary.suspended[entrant])}"
+    line = next(line for line in summary.standings if line.entrant == entrant)
+    lost = [entry for entry in summary.entries_by_entrant[entrant] if not summary.history.uncounted_reason(entry)]
+    if summary.tournament.is_over and summary.spec.format in BRACKETS and line.place > 1 and lost:
+        # Without this, a reader who counts fouls or points does not understand the place.
+        yield f"went out in round {lost[-1].fixture.round}; those who went out in a later round are ahead, fouls or not"
 
 
 def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:

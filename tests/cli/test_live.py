@@ -182,7 +182,7 @@ def test_json_lines(tmp_path: Path) -> None:
     (suspended,) = by_event["entrant-suspended"]
     assert (suspended["name"], suspended["given_up"]) == ("bot03", 1)
     assert [item["event"] for item in written[-2:]] == ["standings", "tournament-over"]
-    counts = {"played": 5, "total": 5, "given_up": 1, "void": 1}
+    counts = {"played": 5, "total": 5, "awarded": 0, "given_up": 1, "void": 1}
     assert written[-1] == {"event": "tournament-over", "is_over": True, **counts}
     assert written[-2]["standings"][0] == {
         "name": written[-2]["standings"][0]["name"],
@@ -239,6 +239,25 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
     assert "left" in rows[1]
     assert all(item.name in text for item in told.spec.entrants)
     assert "void, to be played again" in text
+
+
+def test_the_time_that_is_left_counts_what_open_matches_have_played(tmp_path: Path) -> None:
+    """At four tables, the first of the matches of twenty seconds has ended, and three others are about to end."""
+    live, console, clock = view(160)
+    told = Stage(spec(10, "roundrobin", tie_breaks=()), tmp_path)
+    fixtures = list(told.tournament.fixtures())
+    with live:
+        live.on_tournament_begun(told.tournament, told.tournament.total)
+        for table, fixture in enumerate(fixtures[:4]):
+            live.on_match_opened(fixture.match, table, fixture)
+        clock.now_s += 20.0
+        entry, _ = told.play_one(fixtures[0])
+        live.on_match_closed(entry)
+        live.on_match_opened(fixtures[4].match, 0, fixtures[4])
+        (head,) = [row for row in screen(live, console) if "so far" in row]
+    total = told.tournament.total
+    assert total is not None
+    assert f"about {spell((total - 4) / 4 * 20)} left" in head
 
 
 def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:

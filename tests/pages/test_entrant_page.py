@@ -152,3 +152,18 @@ def test_pages_are_written_anew(cup: Stage, tmp_path: Path) -> None:
     (folder / "entrants" / "bot00.html").write_text("old")
     report(cup, html=folder / "report.html")
     assert (folder / "entrants" / "bot00.html").read_text(encoding="utf-8") != "old"
+
+
+def test_a_page_says_why_a_program_that_fouled_is_ahead_of_others(tmp_path: Path) -> None:
+    """In a bracket, a foul is a loss: one that fouled twice after a win is fifth, ahead of those that lost at once."""
+    stage = Stage(spec(8, "doubleelimination"), tmp_path, Cast(rude={0: 2}, cheats={0: 3})).play()
+    report(stage)
+    line = next(line for line in stage.tournament.standings() if line.entrant == 0)
+    fouls = [
+        entry.fixture.round for entry in stage.entries for foul in entry.fouls if entry.fixture.entrants[foul.seat] == 0
+    ]
+    assert (line.place, len(fouls)) == (5, 2)
+    went_out = f"went out in round {fouls[-1]}; those who went out in a later round are ahead, fouls or not"
+    assert went_out in header(entrant_page(stage, "bot00"))
+    winner = next(line for line in stage.tournament.standings() if line.place == 1)
+    assert "went out" not in header(entrant_page(stage, stage.spec.entrants[winner.entrant].name))

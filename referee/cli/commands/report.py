@@ -132,6 +132,7 @@ def _print_json(reported: ReportedTournament) -> None:
             "tournament": tournament.spec.name,
             "is_over": tournament.is_over,
             "played": tournament.played,
+            "awarded": len(tournament.awards),
             "given_up": tournament.given_up,
             "void": tournament.voided,
             "unfinished": reported.unfinished,
