@@ -1,4 +1,4 @@
-"""Finds out by which channels a program in a sandbox can send words to another one, or to itself in a later match.
+"""Finds the channels by which a program in a sandbox can send bits to another one, or to itself in a later match.
 
 Two programs try each of them, with one folder as their player's: at once, as two seats of a match, and one after the
 other, as in two matches. Words are bits that the second one must tell.
@@ -28,38 +28,38 @@ from referee.programs.processes import start
 from . import channel_probe
 
 BITS = (False, True, True, False, True, False)
-"""What is sent by each channel: who always hears the same does not hear this."""
+"""Bits that each channel sends; a receiver that always gets the same bit fails."""
 COUNTS, OWN_FOLDER, TIMED, WAIT = "counts of the machine", "own folder", "file in memory, timed", "wait at a file"
 UNHIDDEN = (
     "how busy the machine is and was, how much was started on it and, in one match, which files of /usr are used, "
     "and at which of their words a thread waits"
 )
-"""What no filter closes; without such waiting, processes of one program could not wait for one another, either."""
+"""Channels that no filter closes; without such waiting, processes of one program could not wait for each other."""
 _ANSWER_S = 10.0
 _LARGE_BYTES = 8 << 20
-"""Of a file for the channels that read single pages."""
+"""Least size of a file for the channels that read single pages."""
 
 
 class Together(StrEnum):
-    """How two programs run."""
+    """Ways in which two programs run."""
 
     AT_ONCE = "in one match"
     AFTER = "from match to match"
 
 
 class TriedChannel(Struct, frozen=True, kw_only=True):
-    """What came of one channel."""
+    """The result of one channel."""
 
     name: str
     together: Together
     leaks: bool
-    """Whether every bit was heard."""
+    """Whether every bit arrived."""
     detail: str
-    """Why not, if the kernel said so."""
+    """Reason of the kernel if the channel could not be used."""
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing holds this channel off: two programs that run at once share the system's files in memory."""
+        """Whether this channel is known to be open: two programs that run at once share the system's files."""
         return self.name in (TIMED, WAIT) and self.together is Together.AT_ONCE
 
 
@@ -91,7 +91,7 @@ def tried(confinement: Confinement) -> list[TriedChannel]:
 
 
 class _Round(Struct, frozen=True):
-    """What two programs said of one bit."""
+    """The messages of two programs about one bit."""
 
     sent: Mapping[str, Any]
     heard: Mapping[str, Any]
@@ -111,7 +111,7 @@ def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[TriedChann
 
 
 class _Trial(Struct, frozen=True):
-    """Two programs that try to talk."""
+    """Two programs that try to communicate."""
 
     launch: Launch
     confinement: Confinement
@@ -148,7 +148,7 @@ class _Trial(Struct, frozen=True):
 
     @contextlib.contextmanager
     def _program(self) -> Iterator["_Inside"]:
-        """Start a program in the sandbox, and end it with all that is left of it."""
+        """Start a program in the sandbox, and end it with everything that is left of it."""
         launch, confinement = self.launch, self.confinement
         with contextlib.ExitStack() as held:
             private = held.enter_context(scratch("leaks"))
@@ -182,7 +182,7 @@ class _Inside(Struct, frozen=True):
     end: socket.socket
 
     def told(self, what: str, *, bit: bool = False) -> dict[str, Any]:
-        """Have it do something with all channels, and return what it says."""
+        """Make it do something with all channels, and return its answer."""
         bits = dict.fromkeys(channel_probe.MAKERS, bit)
         self.end.sendall(json.dumps({"do": what, "bits": bits}).encode() + b"\n")
         said = b""

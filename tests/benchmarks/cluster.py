@@ -29,9 +29,9 @@ from tests.cluster.troubles import dispatchers_in
 
 HOSTS = (1, 2, 4, 8)
 PER_HOST = 16
-"""Matches: those of the middle, and some for the beginning and the end."""
+"""Matches that are counted, and some at the beginning and the end."""
 BEGINNING = 4
-"""Matches of each host that are not counted: in these, it gets the program."""
+"""Uncounted matches of each host, in which it gets the program."""
 THINK_MS = 50
 TOML = """\
 name = "cup"
@@ -45,7 +45,7 @@ name = "roundrobin"
 rounds = {rounds}
 """
 ENTRANTS = 32
-"""All of one program; so many that each host has a match."""
+"""Entrants, all with one program; so many that each host has a match."""
 CHOOSE = "static void choose(const char *game, const struct value *view, struct buffer *move) {\n"
 SLEEP = f"    usleep({1000 * THINK_MS});\n"
 POLL_S = 0.05
@@ -60,7 +60,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     closed: int
     """Matches by then."""
     seconds: tuple[tuple[float, ...], ...]
-    """User and system time of each part."""
+    """User and system time of each process."""
 
 
 def main(arguments: list[str]) -> int:
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
 
 
 def told(folder: Path, hosts: int, matches: int) -> str:
-    """Play a tournament, and return what came of it in one line."""
+    """Play a tournament, and return its result in one line."""
     write(folder, matches)
     processes = Processes(folder, hosts)
     try:
@@ -110,13 +110,14 @@ def write(folder: Path, matches: int) -> None:
     build = tomllib.loads(spec.read_text())["build"]
     subprocess.run(shlex.split(build), cwd=spec.parent, stdout=subprocess.DEVNULL, check=True)
     lines = spec.read_text().splitlines(keepends=True)
-    spec.write_text("".join(line for line in lines if not line.startswith("build")))  # it would be for each entrant
+    # It would be built for each entrant.
+    spec.write_text("".join(line for line in lines if not line.startswith("build")))
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "thinker"\n' for number in range(ENTRANTS))
     (folder / "cup.toml").write_text(TOML.format(entrants=entrants, rounds=-(-matches // (ENTRANTS // 2))))
 
 
 def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spent]:
-    """Run the tournament; return what had been spent at the beginning and at the end of its middle."""
+    """Run the tournament; return the processor time at the beginning and at the end of its middle."""
     command = [sys.executable, "-m", "referee", "tournament", "cup.toml", *processes.options]
     with (folder / "printed").open("wb") as printed:
         keeper = subprocess.Popen(

@@ -23,9 +23,9 @@ from referee.tournament.pairing.base import Pairing, PlayedPairing, bye
 from ..tournament.naive import Naive
 
 FAULTS = ("exits", "illegal-move", "silent", "no-ready", "json", "floods", "moves-twice", "prints-frames", "deaf")
-"""Of the faulty programs, in turn; the first one can't be built either."""
+"""Kinds of the faulty programs, in turn; the first one can't be built either."""
 LANGUAGES = ("c", "javascript", "c", "python-socket")
-"""Of the others, in turn."""
+"""Kinds of the other programs, in turn."""
 NAME = "crowd"
 BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
 TOML = """\
@@ -92,7 +92,7 @@ def gather(programs: Path, count: int, faulty: int) -> None:
 
 
 def run(folder: Path, *arguments: str) -> int:
-    """Run a command of the referee's in a folder; print the end of what it says if it fails."""
+    """Run a command of the referee in a folder; print the end of its output if it fails."""
     command = [sys.executable, "-m", "referee", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -125,7 +125,7 @@ def differences(folder: Path) -> list[str]:
 
 
 def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
-    """Return what the records say, and a bye wherever an entrant has no match in a round that it took part in."""
+    """Return the results on record, with a bye for an entrant that has no match in one of its rounds."""
     found: list[PlayedPairing] = []
     met: dict[int, set[int]] = defaultdict(set)
     for path in sorted(folder.glob(f"{NAME}-*.jsonl")):

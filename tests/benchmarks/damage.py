@@ -1,4 +1,4 @@
-"""Damages the folder of a whole tournament at random, and counts what an audit names, and what people are told.
+"""Damages the folder of a whole tournament at random, and counts what an audit reports, and what people see.
 
 A stranger changes any file; a dishonest organiser, who has the key, chains and signs anew what he changed. What he
 could have done honestly no folder can show; it must show against heads that were published.
@@ -32,7 +32,7 @@ NAMED, SAME, HEADS = "named", "nothing changed that anybody is told", "shows aga
 
 
 def play_runs(folder: Path, seed: int) -> Runs:
-    """Play a tournament twice, with all that a referee leaves in its folder."""
+    """Play a tournament twice, with all files that a referee leaves in its folder."""
     runs = Runs(folder / "one" / "cup", folder / "other" / "cup")
     for number, run in enumerate((runs.one, runs.other)):
         play_cup(run, seed + 2 * number)
@@ -65,7 +65,7 @@ def told(folder: Path) -> Any:
 
 
 def verdict(folder: Path, runs: Runs, expected: Any) -> str:
-    """Return what an audit makes of the first run, damaged, of which something else was told before."""
+    """Return the audit's verdict on the first run, damaged; heads of the second run are known."""
     report = audited(folder)
     if report is None or not report.holds:
         return NAMED
@@ -81,13 +81,13 @@ def verdict(folder: Path, runs: Runs, expected: Any) -> str:
 
 
 def is_late(folder: Path, runs: Runs) -> bool:
-    """Tell whether nothing changed up to the last opening, which is all that a match's record names, or all did."""
+    """Return whether nothing changed up to the last opening, which is all that a match's record names, or all did."""
     found, before, other = (read_tournament(each / "cup.jsonl") for each in (folder, runs.one, runs.other))
     return found.contexts == before.contexts or found.chain.lines == other.chain.lines
 
 
 def _is_told_of(folder: Path, before: Path, sound: SoundTournament, name: str) -> bool:
-    """Tell whether a file that is another one than before is known to prove nothing."""
+    """Return whether a changed file is of a kind that proves nothing."""
     path, old = folder / name, before / name
     parts = {name, f"{name}/"}
     is_same = path.is_file() and old.is_file() and path.read_bytes() == old.read_bytes()

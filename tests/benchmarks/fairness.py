@@ -1,4 +1,4 @@
-"""Many matches at once on one referee whose loop stands still on purpose: is an honest player ever expelled for time?
+"""Many matches at once on a referee whose loop stands still on purpose: is an honest player ever expelled for time?
 
 Honest players answer at 90 % of their limit. Every tenth match's second seat moves at 110 %, and in as many others the
 first seat says so late that it is ready: the former must never be expelled, the latter always. What the players' own
@@ -36,13 +36,13 @@ from .fairness_server import LIMIT_MS, SEATS
 from .staircase import frame
 
 EARLY, LATE = 0.9, 1.1
-"""Shares of the limit."""
+"""Thinking times as shares of the limit."""
 EVERY = 10
-"""One of so many matches has a late player, in its last seat."""
+"""Number of matches of which one has a late player, in its last seat."""
 _LOOK_S = 0.001
-"""How often the players' process looks at its sockets, at least: so much may a delay of its own be overrated."""
+"""Longest time between two looks of the players' process at its sockets, and so the largest error of its own delay."""
 _BEGINNING_MS = 1000.0
-"""How long the first turns are spread over: matches do not all begin at one instant."""
+"""Time over which the first turns are spread, because matches do not all begin at one instant."""
 
 
 class Player:
@@ -56,7 +56,7 @@ class Player:
         self.is_known = False
         """Whether it was offered a seat."""
         self.spare_ms = 0.0
-        """Of its last request's limit, when the answer is due."""
+        """Share of its last request's limit after which the answer is due."""
         self._read_late_s = 0.0
         self._due_s = math.inf
         self._answered_s: float | None = None
@@ -105,13 +105,13 @@ class Player:
         return self._due_s
 
     def answer(self) -> None:
-        """Send what was thought of; a referee that has closed does not hear it."""
+        """Send the answer, if the referee has not closed the connection."""
         with contextlib.suppress(OSError):
             self.sock.sendall(self._answer)
         self._end_turn()
 
     def close(self) -> None:
-        """Close; an answer that is overdue will not be given any more."""
+        """Close the connection; an overdue answer is dropped."""
         self.sock.close()
         self._end_turn()
 
@@ -121,7 +121,7 @@ class Player:
 
     @property
     def own_ms(self) -> float:
-        """How long at most its own process kept its last request unread, and its answer unsent after it was due."""
+        """Return the longest time for which its own process left its last request unread, and its due answer unsent."""
         overslept_s = max((self._answered_s or 0.0) - self._due_s, 0.0)
         return (self._read_late_s + overslept_s) * 1000
 
@@ -156,14 +156,14 @@ def answer_all(players: Sequence[Player]) -> None:
 
 @dataclass
 class Verdict:
-    """An expulsion for time, and whose fault it was."""
+    """An expulsion for time, and its cause."""
 
     timing: Timing
     player: Player
 
     @property
     def is_unjust(self) -> bool:
-        """Whether an innocent was expelled whose own process was not late by all that its answer had to spare.
+        """Whether the expelled player was innocent, and its own process not late by all the time that it had to spare.
 
         What the record says it used does not count here: that ends with the verdict, wherever the answer was then.
         """
@@ -240,5 +240,5 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--turns", type=int, default=100_000, help="of all matches together")
     parser.add_argument("--stall", type=float, default=150.0, help="longest standstill on purpose, in ms")
     options = parser.parse_args(arguments)
-    gc.disable()  # a player that looks for garbage is late
+    gc.disable()  # a player that collects garbage is late
     return tell(*play(options.matches, -(-options.turns // options.matches), options.stall))

@@ -37,7 +37,7 @@ _SEED = chance.seed_from_number(0)
 
 
 class Tables(Lobby):
-    """Seats whoever comes, and begins when all are there; a player's name tells its table: `p17s0`."""
+    """Seats all players, and begins a match when its players are there; a player's name has its table: `p17s0`."""
 
     def __init__(self, folder: Path, matches: int, turns: int, stall_ms: float) -> None:
         self._loop = EventLoop(_reactor, time.monotonic)
@@ -58,7 +58,7 @@ class Tables(Lobby):
         """Take everybody."""
 
     def on_leave(self, link: PlayerLink) -> None:
-        """Nothing is kept of anybody."""
+        """Do nothing: no player is remembered."""
 
     def seat(self, link: PlayerLink) -> None:
         """Begin with the last one."""
@@ -92,14 +92,14 @@ class Tables(Lobby):
             _reactor.callLater(0.1, _reactor.stop)
 
     def _perhaps_stand_still(self) -> None:
-        """Stand still at a random instant of the next period, as a slow disk or a busy machine makes a loop stand."""
+        """Stand still at a random instant of the next period, as a slow disk or a busy machine stops a loop."""
         _reactor.callLater(self._source.uniform(0, _STALL_EVERY_S), self._stand_still)
 
     def _stand_still(self) -> None:
         time.sleep(self._source.uniform(0, self._stall_ms) / 1000)
 
     def _note(self, event: str, **facts: float) -> None:
-        """Keep a standstill, one that was not on purpose, too."""
+        """Keep each standstill, even one that was not on purpose."""
         self._stalls_ms.append(facts["stalled_s"] * 1000)
 
 

@@ -1,4 +1,4 @@
-"""Hostile streams into conversations, in every role and state, for as long as one likes; stops at what must not be.
+"""Sends hostile streams into conversations, in every role and state, without end; stops at a forbidden outcome.
 
 Prints streams a second, what became of them, and what the process grew by. The seed of a failure plays it again.
 """
@@ -11,7 +11,7 @@ from random import Random
 from ..protocol.fuzzing import Fuzzer
 
 _ROUNDS = 200
-"""Streams of one seed."""
+"""Number of streams of one seed."""
 _MAX_GROWTH_KIB = 32 * 1024
 
 

@@ -1,4 +1,4 @@
-"""A hosted contest is killed at random instants, again and again: at its end, nothing is lost or double.
+"""A hosted contest is killed at random instants, again and again: in the end, nothing is lost or doubled.
 
 While tournaments, checks and practice matches go on, authors hand in and ask for practice matches, and an organiser
 pauses, starts and rules. After each kill (SIGKILL) the folder is looked at, and after each start the pages. One of the
@@ -64,18 +64,18 @@ TOURNAMENTS = ("kills", "league")
 AUTHORS = ("ada", "bob")
 HELD = b'id="record-text">'
 SPANS_S = (0.5, 4.0, 20.0)
-"""From a start to the kill, at most: within the start, a match, and a check with a practice match after it."""
+"""Longest time from a start to the kill: enough for the start, a match, and a check with a practice match after it."""
 PAUSE_S = 0.3
-"""Between two looks at a page."""
+"""Time between two looks at a page."""
 LOOK_S = 2.0
-"""Between two looks whether all is over: an author may ask 120 times a minute."""
+"""Time between two looks whether all is over; an author may ask 120 times a minute."""
 PATIENCE_S = 120.0
 LONGEST_S = 1800.0
-"""From the last kill to the end."""
+"""Longest time from the last kill to the end."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run the contest, kill it, and print what was found.
+    """Run the contest, kill it, and print the findings.
 
     Returns:
         0 if nothing was lost or double, every page told the truth, and every record holds.
@@ -121,7 +121,7 @@ class Killed:
     # --- alive
 
     def live_and_die(self) -> None:
-        """Host the contest, let people act, and kill it; then look at what is left."""
+        """Host the contest, let people act, kill it, and check the disk."""
         left, begun = self._looked(), time.monotonic()
         people: list[Author | Organiser] = [*self._authors, self._organiser]
         with hosted(self._folder) as (host, site), ThreadPoolExecutor() as pool:
@@ -142,7 +142,7 @@ class Killed:
         self._left[kills.state_of(self._path)] += 1
 
     def _act(self, person: Author | Organiser, site: str, left: Left, is_over: Event) -> Counter[str]:
-        """Let somebody look at the pages, and act until the host is gone; return what came of it."""
+        """Open pages, and act until the host is gone; return the outcomes."""
         told, is_in = Counter[str](), False
         while not is_over.wait(person.pace_s):
             try:
@@ -194,7 +194,7 @@ class Killed:
     # --- dead
 
     def _looked(self) -> Left:
-        """Look at the disk while nobody runs."""
+        """Check the disk while no host runs."""
         challenges = Challenges(self._folder / LOGS / PRACTICE)
         with closing(Store(self._folder / SUBMISSIONS)) as store:
             for author in self._authors:
@@ -212,7 +212,7 @@ class Killed:
         )
 
     def report(self) -> int:
-        """Print what was done and found; return 0 if no fault was."""
+        """Print what was done and found; return 0 if there was no fault."""
         self._looked()
         self._judge_rulings()
         print(f"killed {self._left.total()} times; started within {max(self._starts_s):.1f} s at most")
@@ -242,7 +242,7 @@ class Killed:
             self.faults.add(f"rulings are on record twice: {twice}")
 
     def _judge_practice(self) -> None:
-        """Hold practice matches against their records, and audit those."""
+        """Compare practice matches with their records, and audit those."""
         challenges = Challenges(self._folder / LOGS / PRACTICE)
         every = [challenge for author in AUTHORS for challenge in challenges.list_own(author)]
         records = [path for each in every for path in challenges.folder(each).glob("*.jsonl")]
@@ -288,7 +288,7 @@ def processes_of(folder: Path) -> list[int]:
 
 
 def _judge_archives(contest: Path, everything: bytes) -> int:
-    """Unpack the organiser's archive and audit it, and look through the public one; return 0 if they are whole."""
+    """Unpack the organiser's archive and audit it, and check the public one; return 0 if they are whole."""
     unpacked = contest.with_name("unpacked")
     unpacked.mkdir()
     subprocess.run(["tar", "-x", "-C", str(unpacked)], input=everything, check=True)
@@ -306,11 +306,11 @@ def _judge_archives(contest: Path, everything: bytes) -> int:
 
 
 def _is_whole(name: str, data: bytes, contest: Path) -> bool:
-    """Tell whether a file of the public archive is as its ending says, and has what is on the disk."""
+    """Return whether a file of the public archive is valid for its ending, and equal to the one on the disk."""
     below = contest / LOGS / name.removeprefix("tournaments/")
     if name.endswith(".html") and not data.rstrip().endswith(b"</html>"):
         return False
-    if HELD in data:  # the replay of a match: no server gives its record, so it has that within
+    if HELD in data:  # no server gives the record of an archive's replay, so the page has it inside
         record: str = json.loads(data.partition(HELD)[2].partition(b"</script>")[0])
         return record.encode() == (below.parent.parent / f"{below.stem}.jsonl").read_bytes()
     return not name.startswith("tournaments/") or name.endswith("heads") or below.read_bytes() == data

@@ -1,4 +1,4 @@
-"""Ten thousand hostile requests to a hosted contest over its own socket, while it plays and honest visitors look on.
+"""Ten thousand hostile requests to a hosted contest on its own socket, while it plays for honest visitors.
 
 None may crash it, make it answer with a fault of its own, or keep honest visitors or players waiting for long.
 """
@@ -31,13 +31,13 @@ CONTEST_FILE = 'title = "Besieged"\nspectators = "board only"\npractice = true\n
 AT_A_TIME = 48
 ADDRESSES = 40
 PATIENCE_S = 40.0
-"""Of a hostile visitor: longer than the site's with it."""
+"""Time limit of a hostile visitor, longer than the site's with it."""
 SLOW_S = 12.0
 HONEST_PAUSE_S = 0.1
 LINES, LAST = 40, 1500
-"""Of a complaint, in lines and in characters."""
+"""Largest complaint, in lines and in characters."""
 MOST_WAIT_S = 5.0
-"""For an honest visitor, on a machine that is busy with all of it."""
+"""Time limit of an honest visitor, on a machine that is busy with all of it."""
 
 PATHS = (
     *(
@@ -112,11 +112,11 @@ BODIES = (
     ),
     *(b"\x1f\x8b\x08" + bytes(2000), b'{"name": "' + b"a" * 20_000, b"[" * 20_000, b"token=" + b"A" * 15_000),
 )
-"""Also of what says `Transfer-Encoding: chunked`."""
+"""Largest body, also with `Transfer-Encoding: chunked`."""
 
 
 class Found(Struct):
-    """What came of it."""
+    """The findings."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -229,7 +229,7 @@ class Siege:
         self._found.statuses["let events come, and read none"] += 1
 
     async def _oversized(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Hand in what is too large, with or without a token that is good."""
+        """Hand in a body that is too large, with a valid token or without."""
         token = self._chance.choice((self._token, "none"))
         size = MAX_PACKED_BYTES + (1 << 20)
         writer.write(
@@ -241,7 +241,7 @@ class Siege:
         await self._heard(reader)
 
     async def _heard(self, reader: asyncio.StreamReader) -> None:
-        """Read all that comes, and take note of each answer."""
+        """Read everything that comes, and count each answer."""
         data = bytearray()
         while part := await reader.read(1 << 16):
             data += part
@@ -255,7 +255,7 @@ class Siege:
 
 
 def main(arguments: list[str]) -> int:
-    """Host a contest, besiege it, and print what came of it.
+    """Host a contest, attack it, and print the findings.
 
     Returns:
         0 if the site stood, served honest visitors in time, and no player was wronged.
@@ -321,7 +321,7 @@ def _besieged(contest: Path, requests: int, seed: int, found: Found) -> None:
 
 
 def _complaints(said: Sequence[str]) -> Counter[str]:
-    """Return what a host said of faults of its own, each with its last words."""
+    """Return a host's messages about its own faults, each with its last words."""
     begins = [at for at, line in enumerate(said) if "Traceback" in line or "page-failed" in line or "Unhandled" in line]
     return Counter("".join(said[at : at + LINES])[-LAST:] for at in begins)
 

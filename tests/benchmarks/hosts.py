@@ -1,4 +1,4 @@
-"""A tournament on hosts that are killed, frozen and cut off: at its end, nothing is lost, double or another one.
+"""A tournament on hosts that are killed, frozen and cut off: in the end, nothing is lost, doubled or changed.
 
 Plays a Swiss on this machine, undisturbed, and the same one on hosts with networks of their own, while worker
 processes, the process that speaks to Dask, the scheduler and the tournament's own are killed, and hosts frozen and cut
@@ -30,7 +30,7 @@ name = "swiss"
 rounds = {rounds}
 """
 PLAYERS = ("dag", "ldasg")
-"""House players that play the same whenever they are started."""
+"""House players that play the same in each run."""
 HOST_KILLS, DISPATCHER_KILLS, KEEPER_KILLS, SCHEDULER_KILLS = 9, 3, 2, 1
 CUTS, FREEZES = 3, 1
 
@@ -85,7 +85,7 @@ def record_of(file: Path) -> Path:
 
 
 def troubles(chosen: argparse.Namespace) -> Iterator[Trouble]:
-    """Yield what goes wrong, all over the tournament and before its last match is closed; hosts in turn."""
+    """Yield the troubles, spread over the tournament and before its last match is closed; hosts in turn."""
     source, total = random.Random(chosen.seed), chosen.entrants // 2 * chosen.rounds
     hosts = [f"host{number}" for number in range(1, chosen.hosts + 1)]
     for what, times, where in (
@@ -102,7 +102,7 @@ def troubles(chosen: argparse.Namespace) -> Iterator[Trouble]:
 
 
 def report(calm: Path, wild: Path) -> int:
-    """Compare both, audit them, and print what was found."""
+    """Compare both, audit them, and print the findings."""
     one, other = results(calm), results(wild)
     is_same = one == other
     print(f"results counted: {len(other['matches'])} of {len(one['matches'])}, each once")
@@ -115,5 +115,5 @@ def report(calm: Path, wild: Path) -> int:
 
 
 def _in_short(why: str) -> str:
-    """Return why a match was void, without the name of its host."""
+    """Return the reason of a void match, without the name of its host."""
     return " ".join(word for word in why.partition(":")[0].split() if "-" not in word)

@@ -1,4 +1,4 @@
-"""A tournament whose referee is killed at random instants, again and again: at its end, nothing is lost or double.
+"""A tournament whose referee is killed at random instants, again and again: in the end, nothing is lost or doubled.
 
 Plays a tournament undisturbed, and the same one, with the same seeds, under a referee that is killed (SIGKILL) and
 started again; then compares their records and databases, and audits both with the key. A kill falls between two writes
@@ -40,19 +40,19 @@ cycles = {cycles}
 """
 ENTRANTS = 5
 PER_CYCLE = 10
-"""Matches of so many entrants."""
+"""Number of entrants."""
 NAME = "kills"
 CHANGES = (
-    ("player.c", "static uint64_t state;", "uint64_t state = 0;"),  # its chance is not kept from move to move
+    ("player.c", "static uint64_t state;", "uint64_t state = 0;"),  # its random state is not kept between moves
     ("player.toml", 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'),  # nor begun anew
     ("player.toml", 'build = "make"\n', ""),
 )
-"""File of the sample in C -> what stands there, and what is to."""
+"""File of the sample in C -> its text, and the replacement."""
 POLL_S = 0.005
 SPANS_S = (0.001, 0.02, 0.5)
-"""From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
+"""Longest time from a line of the tournament's record to the kill: about a write, a start, and a match."""
 LONGEST_START_S = 120.0
-"""What a referee may take until it writes something; more is no start."""
+"""Longest time until a referee writes something; otherwise it has not started."""
 ROWS = (
     "SELECT match, number, round, stage, leg, attempt, entrants FROM openings ORDER BY match",
     "SELECT match, void, reason, turns FROM results ORDER BY match",
@@ -61,7 +61,7 @@ ROWS = (
     "SELECT number, round, entrant, stage, against FROM byes ORDER BY number",
     "SELECT place, entrant, points, tie_breaks, played, byes, has_withdrawn FROM standings ORDER BY place, entrant",
 )
-"""All that a database says of a tournament, but for lines, hashes and times, which no two runs have in common."""
+"""Everything that a database has of a tournament, except for lines, hashes and times, which differ between runs."""
 
 
 def main(arguments: list[str]) -> int:
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
 
 
 def built(folder: Path) -> Path:
-    """Return a folder with the program that all entrants are: built here, once."""
+    """Return a folder with the program of all entrants, built once."""
     make_player("c", folder)
     forget(folder)
     subprocess.run(["make"], cwd=folder, check=True, capture_output=True)
@@ -114,7 +114,7 @@ def prepared(folder: Path, player: Path, chosen: argparse.Namespace, programs: s
 
 
 def forget(player: Path) -> None:
-    """Change the sample so that its chance follows from nothing: it plays the same, started anew or not."""
+    """Change the sample so that its moves do not depend on random numbers, in a new start or not."""
     for name, kept, not_kept in CHANGES:
         source = player / name
         text = source.read_text()
@@ -158,7 +158,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def size_of(path: Path) -> int:
-    """Return how long the record of a tournament is, in bytes; 0 if there is none."""
+    """Return the size of a tournament's record, in bytes; 0 if there is none."""
     return record_of(path).stat().st_size if record_of(path).exists() else 0
 
 
@@ -216,7 +216,7 @@ def killed(path: Path, lines: int, source: random.Random, workers: int) -> bool:
 
 
 def state_of(path: Path) -> str:
-    """Say in what state a kill has left a tournament."""
+    """Return the name of the state in which a kill has left a tournament."""
     lines = lines_of(path)
     if not lines:
         return "no first line"
@@ -234,7 +234,7 @@ def event_of(line: dict[str, Any]) -> str | None:
 
 
 def match_state(path: Path) -> str:
-    """Say how far the record of an open match has come."""
+    """Return how far the record of an open match has come."""
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     if not lines or not lines[0].endswith(b"\n"):
         return "opened without a first line" if path.exists() else "opened without a file"
@@ -252,13 +252,13 @@ def print_left(left: Counter[str]) -> None:
 
 
 def told(path: Path) -> list[list[tuple[Any, ...]]]:
-    """Return what a tournament's database says of it, but for what no two runs have in common."""
+    """Return a database's content about a tournament, without what differs between runs."""
     with closing(sqlite3.connect(folder_of(path) / FILE)) as database:
         return [database.execute(query).fetchall() for query in ROWS]
 
 
 def report(calm: Path, wild: Path, matches: int) -> int:
-    """Compare the two tournaments and audit both; print what was found."""
+    """Compare the two tournaments and audit both; print the findings."""
     one, other = told(calm), told(wild)
     closed = [line["event"]["entry"]["fixture"]["match"] for line in lines_of(wild) if event_of(line) == "match-closed"]
     is_once = len(set(closed)) == len(closed) == matches
@@ -272,7 +272,7 @@ def report(calm: Path, wild: Path, matches: int) -> int:
 
 
 def audited(path: Path) -> int:
-    """Audit a tournament with its referee's key, print what came of it, and return the exit status."""
+    """Audit a tournament with its referee's key, print the result, and return the exit status."""
     public = load_key(path.with_name("key")).public
     argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--key", public]
     audit = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -21,7 +21,7 @@ WITHOUT = ("filter", "groups", "sandbox")
 
 
 def confinement(without: list[str]) -> Confinement:
-    """Return what programs are held to on this machine, but for what is taken away."""
+    """Return the confinement of programs on this machine, without the named walls."""
     groups = None if "groups" in without else find_control_groups()
     if "sandbox" in without:
         return Confinement(groups=groups)

@@ -1,4 +1,4 @@
-"""How fast random players play in one process: these games, PettingZoo's classic games, and OpenSpiel's of like size.
+"""Speed of random players in one process: these games, PettingZoo's classic games, and similar ones of OpenSpiel.
 
 Processor time, on one core. By rules: the legal steps alone, one drawn, the move played. With arrays: in each step also
 what a program that learns is given, the observation and the mask of legal actions: of these games and PettingZoo's
@@ -30,12 +30,12 @@ from .rules import GAMES, by_steps, dealt
 CLASSIC = ("tictactoe_v3", "connect_four_v3", "go_v5", "chess_v6")
 SPIEL = ("tic_tac_toe", "connect_four", "go(board_size=19)", "chess", "backgammon", "gin_rummy", "quoridor")
 PACKAGES = {"PettingZoo": "'pettingzoo[classic]'", "OpenSpiel": "open-spiel"}
-"""What the games of others need."""
+"""Packages for the games of others."""
 
 PlayGame = Callable[[Random], int]
 """Plays one random game; returns its steps."""
 Row = tuple[str, str, Callable[[], PlayGame]]
-"""Whose game it is, its name, and what makes the player."""
+"""Library, name of the game, and function that makes the player."""
 
 
 def by_rules(number: int) -> PlayGame:
@@ -63,7 +63,7 @@ def in_environment(env: Any) -> PlayGame:
             if terminated or truncated:
                 env.step(None)
                 continue
-            (legal,) = observed["action_mask"].astype(bool).nonzero()  # of numbers, that takes three times as long
+            (legal,) = observed["action_mask"].astype(bool).nonzero()  # as numbers, that takes three times as long
             env.step(int(legal[source.randrange(len(legal))]))
             steps += 1
         return steps
@@ -108,7 +108,7 @@ def in_spiel(name: str, *, with_arrays: bool) -> PlayGame:
 def measured(play: PlayGame, seconds: float) -> str:
     """Play for so long, and return the figures of one row."""
     source, games, steps = Random(1), 0, 0
-    play(source)  # what is made once
+    play(source)  # objects that are made once
     begun = time.process_time()
     while (took := time.process_time() - begun) < seconds:
         steps += play(source)
@@ -117,7 +117,7 @@ def measured(play: PlayGame, seconds: float) -> str:
 
 
 def timed(plain: Callable[..., Any], part: str, spent: dict[str, float]) -> Callable[..., Any]:
-    """Return what does the same, and adds the seconds that it takes to those of its part."""
+    """Return a wrapper that adds the seconds of each call to those of its part."""
 
     def _timed(*arguments: Any) -> Any:
         begun = time.perf_counter()
@@ -129,12 +129,12 @@ def timed(plain: Callable[..., Any], part: str, spent: dict[str, float]) -> Call
 
 
 def shares(name: str, seconds: float) -> str:
-    """Play for so long, and return the shares of a step with arrays that its parts take; the rest is behind them."""
+    """Play for so long, and return the shares of a step with arrays; the rest comes last."""
     env, spent, source = raw_env(name), defaultdict[str, float](float), Random(1)
     play, rules, encoding = in_environment(env), env.encoding.rules, env.encoding
     methods = ((rules, "legal_steps"), (encoding, "legal"), (encoding, "observation"), (encoding, "mask"))
     playing = ((rules, method) for method in ("move_of", "play", "deliver", "outcome"))
-    play(source)  # what is made once
+    play(source)  # objects that are made once
     with ExitStack() as patches:
         for owner, method in (*methods, *playing):
             part = method if (owner, method) in methods else "play"
@@ -159,7 +159,7 @@ ARRAYS: tuple[Row, ...] = (
 
 
 def print_rows(rows: Iterable[Row], seconds: float) -> set[str]:
-    """Measure and print rows; return the packages that are missing for others."""
+    """Measure and print rows; return the missing packages."""
     missing = set()
     for whose, name, make in rows:
         try:

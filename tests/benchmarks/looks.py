@@ -1,4 +1,4 @@
-"""How every page of a contest looks, on a phone, a desk and a projector, light and dark; and whether axe-core objects.
+"""Every page of a contest as a picture, on a phone, a desk and a projector, light and dark; and axe-core's findings.
 
 Three people go through a contest in a browser, and each of their pages is opened again. Pictures go into a folder that
 is named; with axe-core's `axe.min.js`, every page is held to its rules, and a serious or critical objection is a fault.
@@ -28,7 +28,7 @@ from ..web.course import Course
 WIDTHS = (360, 1280, 2560)
 HEIGHT = 900
 WITH_AXE = ((360, False), (1280, False), (1280, True))
-"""What axe-core finds depends on the width where parts are hidden, and on the colours."""
+"""Widths and colours for axe-core: its findings depend on both, because parts are hidden."""
 GRAVE = ("serious", "critical")
 NOWHERE = "nowhere"
 PLAYS = "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
@@ -59,11 +59,11 @@ HOSTS = (
     replace(OWN, name="host1", tables=8, matches=[f"final-0000{number}" for number in range(1, 9)], lag_ms=12.5),
     replace(OWN, name="a-host.example.org", state="is silent", tables=2, heard="2026-11-01T09:58:00+00:00"),
 )
-"""What plays, where hosts of a cluster do: there is none in the contest that is gone through."""
+"""Processes of a cluster's hosts, which the contest here does not have."""
 
 
 def main(arguments: list[str]) -> int:
-    """Go through a contest, look at its pages, and print what is wrong with them.
+    """Go through a contest, look at its pages, and print the findings.
 
     Returns:
         0 if axe-core has no serious objection, no page is wider than its window, and none complains.
@@ -110,7 +110,7 @@ class Looks:
             into.mkdir(parents=True, exist_ok=True)
 
     def at(self, name: str) -> None:
-        """Look at the page that is open.
+        """Look at the open page.
 
         Args:
             name: of its kind, and of its pictures.
@@ -143,7 +143,7 @@ class Looks:
 
 
 class _HostsPage(BaseHTTPRequestHandler):
-    """Answers with the page of these hosts, and with events that never come."""
+    """Answers with the page of these hosts, and with a stream without events."""
 
     def do_GET(self) -> None:
         """Answer."""
@@ -163,7 +163,7 @@ class _HostsPage(BaseHTTPRequestHandler):
 
 
 def look_at_hosts(looks: "Looks") -> None:
-    """Look at the page of what plays, with hosts."""
+    """Look at the page of processes, with hosts."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _HostsPage) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, daemon=True).start()

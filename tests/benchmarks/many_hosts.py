@@ -34,21 +34,21 @@ from referee.settings import RunTerms
 from referee.tournament.hosts import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
-"""Of matches of a class of students; long ones are rare."""
+"""Turns of matches of a class of students; long ones are rare."""
 LOOK_S = 0.5
-"""How often all hosts are told of, as the real process does."""
+"""Time between two reports of all hosts, as in the real process."""
 CALIBRATION = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
 WELCOME, PLAYED = encode_message(RunAnswer(calibration=CALIBRATION)), encode_message(PlayedMatch(record=b""))
 JOB: Any = SimpleNamespace(
     seats=("a", "b"),
     terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
 )
-"""What is looked at of a match that is going on."""
+"""Part of a running match that is looked at."""
 PARTS = 10
 
 
 class StandIn:
-    """In the place of the process that speaks to Dask, on a clock of its own."""
+    """Stand-in for the process that speaks to Dask, on a clock of its own."""
 
     def __init__(self, *_: Any) -> None:
         self.now_s = 0.0

@@ -24,11 +24,11 @@ from ..mutations.running import tried
 
 _MEMORY_BYTES = 4 << 30
 _MEMORY = Path("/dev/shm")
-"""Where files need no disk: records sync their lines."""
+"""Folder where files need no disk, because records sync their lines."""
 _REMEMBERED = 100
 """Records."""
 _KEPT = 3
-"""Failures of one sort that are shown."""
+"""Failures of one kind that are shown."""
 
 
 def main(arguments: list[str]) -> int:
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _remembered(examine: Callable[..., Any]) -> Callable[..., Any]:
-    """Let records that were not changed be audited once: most of a tournament's are the same every time."""
+    """Audit unchanged records once, because most of a tournament's are the same every time."""
     known: dict[tuple[str, str], Any] = {}
 
     def _examine(path: Path, demands: Any) -> Any:

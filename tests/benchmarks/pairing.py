@@ -1,4 +1,4 @@
-"""How long formats take to pair a long tournament, results aside: record and due must not look at all that was."""
+"""The time that formats take to pair a long tournament: `record` and `due` must not go through all results."""
 
 import argparse
 import resource

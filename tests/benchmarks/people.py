@@ -1,4 +1,4 @@
-"""Those who use a hosted contest in a benchmark: authors who hand in and practise, an organiser who decides."""
+"""People who use a hosted contest in a benchmark: authors who hand in and practise, an organiser who decides."""
 
 import hashlib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ PLACE = "organiser/tournaments/league"
 
 
 class Author(Person):
-    """Somebody who hands in again and again, and asks for practice matches.
+    """An author who hands in again and again, and asks for practice matches.
 
     Args:
         contest: its folder.
@@ -35,9 +35,9 @@ class Author(Person):
         super().__init__(contest, "authors.toml", name)
         self.name = name
         self.sent, self.taken = set[str](), set[str]()
-        """Hashes of what was handed in, and of that for which an answer came."""
+        """Hashes of the versions that were handed in, and of those with an answer."""
         self.asked, self.granted = 0, 0
-        """Practice matches, as above."""
+        """The same for practice matches."""
         folder = contest / f"of-{name}"
         make_player("c", folder)
         lines = (folder / "player.toml").read_text().splitlines()
@@ -80,7 +80,7 @@ class Author(Person):
 
 
 class Organiser(Person):
-    """Somebody who pauses a tournament, starts it, and rules.
+    """An organiser who pauses a tournament, starts it, and rules.
 
     Args:
         contest: its folder.
@@ -88,12 +88,12 @@ class Organiser(Person):
     """
 
     pace_s = 1.5
-    """Between two deeds: a tournament has time to come on."""
+    """Time between two actions, in which the tournament goes on."""
 
     def __init__(self, contest: Path, source: Random) -> None:
         super().__init__(contest, "organisers.toml", "ann")
         self.ruled = set[str]()
-        """Reasons of rulings that were taken."""
+        """Reasons of accepted rulings."""
         self._league = contest / "league.toml"
         self._source = source
 
@@ -115,12 +115,12 @@ class Organiser(Person):
 
 
 class Left(Struct):
-    """What is on the disk while nobody runs."""
+    """The files on the disk while no host runs."""
 
     closed: int
-    """Matches of the tournament that is compared."""
+    """Matches of the compared tournament."""
     is_paused: bool
-    """Whether the other one is."""
+    """Whether the other one is over."""
     versions: dict[str, int]
     challenges: dict[str, int]
 

@@ -1,4 +1,4 @@
-"""Microseconds a move of python-chess's engine protocol over pipes, beside ours over a sandbox's socket, in one run.
+"""Microseconds a move of python-chess's engine protocol over pipes, and of ours on a sandbox's socket, in one run.
 
 Both speak with a program that answers at once: python-chess with an engine of UCI, whose moves it parses and plays on
 its board; the referee with a player of Q, whose moves it judges, records, chains and signs for. Of both, the time on
@@ -18,7 +18,7 @@ from . import wire
 
 _MISSING = "python-chess is not installed: pip install -e '.[test]', or pip install chess"
 _PLIES = 100
-"""Of one game, as many as a match of the wire's benchmark has turns."""
+"""Moves of a game, as many as a match of the `wire` benchmark has turns."""
 _CYCLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 """Legal for ever."""
 _ENGINE = f"""
@@ -41,7 +41,7 @@ for line in sys.stdin:
 
 
 async def _chess_games(games: int) -> wire.Cost:
-    """Play games against the engine; return what a move costs."""
+    """Play games against the engine; return the cost of a move."""
     import chess.engine  # noqa: PLC0415  # what it is, main has found out
 
     _, engine = await chess.engine.popen_uci([sys.executable, "-c", _ENGINE])
@@ -61,7 +61,7 @@ async def _chess_games(games: int) -> wire.Cost:
 
 
 def _our_matches(matches: int) -> wire.Cost:
-    """Play matches over a Unix socket, as programs in a sandbox do; return what a move costs."""
+    """Play matches on a Unix socket, as programs in a sandbox do; return the cost of a move."""
     with tempfile.TemporaryDirectory() as folder:
         return wire.measure("referee", 1, matches, socket_path=Path(folder) / "socket")
 

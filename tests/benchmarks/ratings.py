@@ -1,4 +1,4 @@
-"""Do the 95 % intervals of ratings hold the truth 95 times of 100?
+"""Do the 95 % intervals of ratings contain the truth 95 times of 100?
 
 Players of known strength play simulated tournaments; each line is one kind of tournament.
 """
@@ -12,7 +12,7 @@ from math import sqrt
 from tests.tournament.simulated import SIZE, Rater, coverage, elo_by, skill_by
 
 LEAST, MOST = 0.93, 0.97
-"""How often the intervals are to hold."""
+"""Share of the intervals that must hold."""
 
 
 def kinds() -> Iterator[tuple[str, Rater, float]]:
@@ -27,11 +27,11 @@ def kinds() -> Iterator[tuple[str, Rater, float]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each kind of tournament; fail if intervals hold the truth too seldom or too often."""
+    """Print a line for each kind of tournament; fail if intervals hold too rarely or too often."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks ratings", description=__doc__)
     parser.add_argument("tournaments", type=int, nargs="?", default=200, help="of each kind")
     tournaments = parser.parse_args(arguments).tournaments
-    margin = 2 * sqrt(0.05 * 0.95 / (tournaments * SIZE))  # the share that is found is itself known only so far
+    margin = 2 * sqrt(0.05 * 0.95 / (tournaments * SIZE))  # the measured share has an error of its own
     is_kept = True
     for name, rater, spread in kinds():
         began = time.perf_counter()

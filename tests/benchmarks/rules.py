@@ -1,4 +1,4 @@
-"""How long the rules take: the legal moves and steps of positions that are large for their game, and random games.
+"""Speed of the rules: the legal moves and steps of large positions, and random games.
 
 A figure is processor time: of positions the best of several runs, each over many of the same kind; of random games the
 mean. Quad-Ominos has 125 tiles and two players: a seat with 30 in hand sees 94 on the table at most, and one that sees
@@ -79,11 +79,11 @@ ROWS: tuple[tuple[str, AnyGame, Callable[[AnyGame, Random], Any], float], ...] =
     ("quadominos: 30 in hand, 94 laid", GAMES[3], lambda game, source: full_table(game, source, 94, 30), 5.0),
     ("quadominos: 24 in hand, 100 laid", GAMES[3], lambda game, source: full_table(game, source, 100, 24), 5.0),
 )
-"""What is measured, its game, what makes a position, and the target in ms."""
+"""Name of the figure, its game, function that makes a position, and the target in ms."""
 
 
 def listing_ms(game: AnyGame, states: Sequence[Any], runs: int) -> float:
-    """Return the milliseconds that the legal moves of one state take: the best of the runs."""
+    """Return the milliseconds for the legal moves of one state: the best of the runs."""
     took = []
     for _ in range(runs):
         begun = time.process_time()
@@ -94,7 +94,7 @@ def listing_ms(game: AnyGame, states: Sequence[Any], runs: int) -> float:
 
 
 def by_steps(game: AnyGame, state: Any, source: Random) -> tuple[Any, int]:
-    """Return the state after a move of random steps, and how many these were."""
+    """Return the state after a move of random steps, and their number."""
     chosen: tuple[Step, ...] = ()
     while (move := game.move_of(chosen)) is None:
         chosen = (*chosen, source.choice(game.legal_steps(state, chosen)))
@@ -102,7 +102,7 @@ def by_steps(game: AnyGame, state: Any, source: Random) -> tuple[Any, int]:
 
 
 def steps_us(game: AnyGame, states: Sequence[Any], runs: int) -> tuple[float, float]:
-    """Return the microseconds that choosing a random step takes, the best of the runs, and the steps of a move."""
+    """Return the microseconds for choosing a random step, the best of the runs, and the steps of a move."""
     took = []
     for _ in range(runs):
         source, steps, begun = Random(0), 0, time.process_time()
@@ -145,11 +145,11 @@ STEP_TARGETS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "quincy": ("35 us a step", lambda rate, _: rate >= 1e6 / 35),
     "quadominos": ("35 us a step", lambda rate, _: rate >= 1e6 / 35),
 }
-"""What random games by steps are to reach, and whether so many steps a second, and so many a game, do."""
+"""Targets of random games by steps, in steps and games a second."""
 
 
 def print_random_games() -> int:
-    """Measure random games, and print them; return how many targets are missed."""
+    """Measure random games, and print them; return the number of missed targets."""
     print("random games of two, whole, by legal moves")
     for game in GAMES:
         rate, length = random_games(game, by_moves)

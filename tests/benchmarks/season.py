@@ -1,4 +1,4 @@
-"""A season: a ladder of many matches, with new entrants and new versions on the way; its memory, and how it is resumed.
+"""A season: a ladder of many matches, with new entrants and new versions; its memory, and how it is resumed.
 
 Nobody plays: results are drawn by lot and go through the fold into the tournament's record. Then the record is read and
 folded again, as when a referee goes on. Reports the memory at intervals, and processor
@@ -29,22 +29,22 @@ FOUNDERS = 20
 TABLES = 8
 TROUBLES = Troubles(void=0.002, failed=0.0005)
 LOOKS = 10
-"""How often memory is looked at."""
+"""Events between two looks at the memory."""
 MOST_GROWTH_MIB = 24.0
-"""By how much memory may grow from half of the season to its end."""
+"""Growth of the memory that is allowed from half of the season to its end."""
 MOST_RESUME_S = 5.0
 _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 class UnsyncedWriter(TournamentWriter):
-    """Syncs nothing to the disk: how long that takes tells of the disk alone."""
+    """Syncs nothing, because the time of a sync depends only on the disk."""
 
     def sync(self) -> None:
         """Do nothing."""
 
 
 def main(arguments: list[str]) -> int:
-    """Play a season, resume it, and print what that took.
+    """Play a season, resume it, and print the costs.
 
     Returns:
         0 if memory is flat and it is resumed soon enough.
@@ -90,7 +90,7 @@ def play(path: Path, matches: int, joining: int) -> float:
 
 
 def course(tournament: Tournament, matches: int, joining: int) -> Iterator[e.TournamentEvent]:
-    """Yield what happens in a season; whoever asks lets the tournament take each event before asking for more."""
+    """Yield the events of a season; the tournament must take each event before the next is asked for."""
     random, arrived = Random(1), 0
     yield e.Begun(at=AT)
     for event in events_of(tournament, random, tables=TABLES, troubles=TROUBLES):
@@ -101,7 +101,7 @@ def course(tournament: Tournament, matches: int, joining: int) -> Iterator[e.Tou
 
 
 def newcomer(tournament: Tournament, random: Random, number: int) -> e.TournamentEvent:
-    """Return that somebody joins, or that an entrant comes with a new version."""
+    """Return the event that an entrant joins, or has a new version."""
     if number % 2:
         name = Participant(name=f"late{number}", player="house:dag")
         return e.EntrantJoined(at=AT, participant=name, digest=f"{number:064x}")
@@ -110,7 +110,7 @@ def newcomer(tournament: Tournament, random: Random, number: int) -> e.Tournamen
 
 
 def resume(path: Path) -> float:
-    """Read a season and fold it again; return how many seconds of processor that took."""
+    """Read a season and fold it again; return the seconds of processor time."""
     before_mib, begun = memory_mib(), time.process_time()
     record = read_tournament(path)
     read_s = time.process_time() - begun

@@ -1,4 +1,4 @@
-"""Spectators look on at a contest's tables while 16 matches are played: what that costs the players, and the host.
+"""Spectators follow a contest's tables during 16 matches: what that costs the players, and the host.
 
 The site has a process of its own; what is to be shown is that nothing of it reaches the matches: the lag that their
 records tell of, verdicts that were voided for it, and expulsions for time, of which there must be none.
@@ -37,7 +37,7 @@ cycles = 50
 
 
 class Seen(Struct):
-    """What spectators were sent."""
+    """The events that spectators got."""
 
     events: int = 0
     mebibytes: float = 0.0
@@ -46,7 +46,7 @@ class Seen(Struct):
 
 
 def main(arguments: list[str]) -> int:
-    """Host a contest, look on, and print what it cost.
+    """Host a contest, follow it, and print the cost.
 
     Returns:
         0 if nobody was expelled, no verdict was voided and no spectator was lost.
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _prepare(contest: Path) -> None:
-    """Write a contest whose programs think for a while about each move, as people's do."""
+    """Write a contest whose programs think about each move, as people's do."""
     player = contest / "player"
     make_player("c", player)
     code = (player / "player.c").read_text()
@@ -113,7 +113,7 @@ def _measured(contest: Path, spectators: int, seconds: float) -> dict[str, float
 
 
 async def _look_on(port: int, spectators: int, seconds: float, host: int) -> tuple[Seen, int]:
-    """Let spectators look on for some time; return what they saw, and the host's memory at the end of it."""
+    """Let spectators follow for some time; return their events, and the host's memory at the end."""
     seen = Seen()
     looking = [asyncio.create_task(_spectator(port, number, seen)) for number in range(spectators)]
     await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""A match of Q whose player needs no thought: one seat, equal tiles, one tile a turn up a staircase.
+"""A match of Q that needs no thought: one seat, equal tiles, one tile a turn up a staircase.
 
 Every turn is legal and touches runs of two, as in a real game; so what is measured is the referee, not a player.
 """
@@ -50,7 +50,7 @@ def move_frames(match: str) -> list[bytes]:
 
 
 def referee_frames(match: str) -> list[bytes]:
-    """Return what the referee sends for each turn of a match: what was told of the last one, and the turn itself."""
+    """Return the referee's messages for each turn of a match: the news of the last one, and the turn itself."""
     sent: list[bytes] = []
     fold = Match(QGame(), setup(match), SEED)
     for event in events():

@@ -1,4 +1,4 @@
-"""A player of Q that answers 10 ms after it was asked, as near as the system's clock allows: for benchmarks."""
+"""A player of Q that answers 10 ms after a request, as exactly as the system's clock allows: for benchmarks."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a storm of connections costs: a player stays silent while its address storms the lobby, others play on.
+"""The cost of a storm of connections: a player stays silent while its address storms the lobby, others play on.
 
 Prints how long the referee stood still, and when the silent player was out. Each must be of the order of its limit.
 """
@@ -18,7 +18,7 @@ from ..peers.storm import KINDS, storming
 
 AT, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 COME_BACK_S = 5.0
-"""As long as players may come back, the lobby stays open."""
+"""Time for which players may return, and the lobby stays open."""
 
 
 def main(arguments: list[str]) -> int:
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
 
 
 def weather(server: MatchServer, kind: str, limit_ms: float) -> int:
-    """Play a match in a storm, print what came of it, and return 0 if that is as it should be."""
+    """Play a match in a storm, print its result, and return 0 if that is right."""
     address = server.open(kind, "q", 3, position=POSITION, per_move_ms=limit_ms, come_back_s=COME_BACK_S)
     silent = Rogue(address)
     silent.hello("silent")

@@ -1,4 +1,4 @@
-"""How strong the house players are: greedy against random, and search against greedy, in each game for two.
+"""Strength of the house players: greedy against random, and search against greedy, in each game for two.
 
 Every deal is played twice with the seats exchanged, so that a lucky deal helps both; where there is no deal, the first
 turns are left to chance instead, the same ones twice. A score is wins plus half the draws; its interval is that of the
@@ -26,15 +26,15 @@ from sample_players.python.search import BUDGET_S, Budget, Search
 AnyGame = Game[Any, Any, Any]
 GAMES = ("q", "quincy", "quincala", "quadominos")
 OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 1}}
-"""One round of Quad-Ominos is a game here: whole ones last ten times as long, and tell hardly more."""
+"""Options: one round of Quad-Ominos is a game here, because whole games last ten times as long and show hardly more."""
 _OPENING_TURNS = 4
-"""Left to chance where there is no deal."""
+"""Random opening turns of games without a deal."""
 _Z = 1.96
 MATCHES = (("greedy", "random"), ("search", "greedy"))
 
 
 class Job(NamedTuple):
-    """One deal to be played twice."""
+    """One deal, which is played twice."""
 
     game: str
     first: str

@@ -1,4 +1,4 @@
-"""How rounds of FIDE's Dutch system are paired: those of TRF files, or of random tournaments, which are checked.
+"""Rounds of FIDE's Dutch system: those of TRF files, or of random tournaments, which are checked.
 
 Of each file the pairing of its next round is printed as bbpPairings and JaVaFo print it: the number of tables, then the
 starting numbers of White and Black, 0 for a bye. Without a file, random tournaments are played, and it is counted in
@@ -36,7 +36,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def main(arguments: list[str]) -> int:
-    """Pair what the files tell, or play random tournaments."""
+    """Pair the next rounds of the files, or play random tournaments."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks swiss", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, metavar="TRF")
     parser.add_argument("--tournaments", type=int, default=300, help="random ones, if there is no file")
@@ -66,14 +66,14 @@ def main(arguments: list[str]) -> int:
 
 
 class OtherProgram:
-    """Another program that pairs rounds, and how many it has paired the same."""
+    """Another program that pairs rounds, and how many of its rounds are the same."""
 
     def __init__(self, command: str) -> None:
         self._words = shlex.split(command)
         self._found: Counter[str] = Counter()
 
     def compare(self, trf: Path) -> bool:
-        """Pair the next round of a file on both sides.
+        """Pair the next round of a file with both programs.
 
         Returns:
             Whether all opponents and colours are the same; or neither side has a pairing.
@@ -95,7 +95,7 @@ class OtherProgram:
         print(f"{colours:6} of them with the same opponents and colours, {colours / max(rounds, 1):.2%}")
 
     def _pairs_of(self, trf: Path) -> Pairs | None:
-        """Return the other program's pairs; None if it has none, which is printed with what it says of that."""
+        """Return the other program's pairs; None if it has none, which is printed with its message."""
         words = [word.replace("{trf}", str(trf)) for word in self._words]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         count, *lines = done.stdout.split("\n")
@@ -175,7 +175,7 @@ def _write_trf(path: Path, course: PlayedRounds) -> None:
 
 
 def _breaches(request: RoundToPair, tables: Sequence[Group]) -> Iterator[str]:
-    """Yield what a round has that it should not have, or may have only at the end."""
+    """Yield the faults of a round, and those that are allowed only at the end."""
     cards = make_cards(request.played)
     is_last = request.round == request.played.rounds
     for table in tables:

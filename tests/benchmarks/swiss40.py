@@ -25,7 +25,7 @@ NAME = "swiss40"
 ENTRANTS, FAULTY = 40, 8
 ROUNDS = 7
 LINES = 2 * ROUNDS * ENTRANTS // 2 + 20
-"""Of the tournament's record, about."""
+"""Lines of the tournament's record, about."""
 HEAD = """\
 name = "{name}"
 game = "quincy"
@@ -42,12 +42,12 @@ name = "swiss"
 rounds = {rounds}
 """
 CHOOSE = "    list_moves(game, view, &moves);\n"
-"""The line of the sample in C behind which it may be made to fail."""
+"""The line of the C sample after which it may be made to fail."""
 FAULTS = {
     "junk": "    put_byte(move, 0xc0);\n    if (moves.count < 1000)\n        return;\n",
     "crash": "    if (chance(6) == 0)\n        exit(3);\n",
 }
-"""Kind of program -> what it does where it chooses a move."""
+"""Kind of program -> its deed when it chooses a move."""
 
 
 def main(arguments: list[str]) -> int:
@@ -86,7 +86,7 @@ def prepared(folder: Path) -> Path:
 
 
 def build(folder: Path, kind: str) -> str:
-    """Build a program that plays well, or fails as it should, and return its command."""
+    """Build a program that plays well, or fails as intended, and return its command."""
     make_player("c", folder)
     source = folder / "player.c"
     text = source.read_text()
@@ -97,7 +97,7 @@ def build(folder: Path, kind: str) -> str:
 
 
 def ask(path: Path, player: Path, number: int) -> None:
-    """Ask for something after a kill: two join, one is withdrawn, and a match is awarded to its loser."""
+    """Make a request after a kill: two join, one is withdrawn, and a match is awarded to its loser."""
     folder = str(folder_of(path))
     reason = ["--reason", "as the benchmark says"]
     if number in (2, 4):
@@ -110,7 +110,7 @@ def ask(path: Path, player: Path, number: int) -> None:
 
 
 def decided(path: Path) -> tuple[str, str]:
-    """Return the last match that somebody won, and who lost it."""
+    """Return the last match that has a winner, and its loser."""
     entries = [line["event"]["entry"] for line in lines_of(path) if event_of(line) == "match-closed"]
     entry = [entry for entry in entries if len(entry["ranking"]) == 2 and not entry["fouls"]][-1]
     return entry["fixture"]["match"], entry["names"][entry["ranking"][1][0]]

@@ -1,4 +1,4 @@
-"""How a tournament of many matches holds up: how quick each part of it is, and whether memory stays bounded.
+"""A tournament of many matches: the speed of each part, and whether memory stays bounded.
 
 First, real programs play at 1, 8 and 64 tables. Then nobody plays: results are drawn by lot, and go through pairing,
 the fold and the standings.
@@ -27,10 +27,10 @@ KEY = "00" * 32
 TABLES = 32
 TABLES_PLAYED = (1, 8, 64)
 STANDINGS_EVERY = 1000
-"""Matches; a live view asks more often, though not for all tie-breaks."""
+"""Matches between two standings; a live view asks more often, but not for all tie-breaks."""
 TROUBLES = Troubles(void=0.002)
 MOST_GROWTH_MIB = 32
-"""By how much memory may grow from a tenth of the matches to all of them: by who met whom, not by matches."""
+"""Growth of the memory that is allowed from a tenth of the matches to all: by pairs that met, not by matches."""
 
 
 def main(arguments: list[str]) -> int:
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def at_tables() -> None:
-    """Play the same tournament of real programs at 1, 8 and 64 tables, and print what the referee itself took."""
+    """Play the same tournament of real programs at 1, 8 and 64 tables, and print the referee's own cost."""
     first_us = 0.0
     with tempfile.TemporaryDirectory() as folder:
         for number in TABLES_PLAYED:
@@ -64,7 +64,7 @@ def at_tables() -> None:
 
 
 def _is_bounded(name: str, entrants: int, matches: int) -> bool:
-    """Run a tournament in a process of its own, so that its memory can be told from that of others."""
+    """Run a tournament in a process of its own, to measure its memory alone."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         growth_mib = pool.submit(simulate, name, entrants, matches).result()
     is_bounded = growth_mib <= MOST_GROWTH_MIB
@@ -91,7 +91,7 @@ class Stopwatch:
 
 
 class TimedFormat(PairingFormat[Any]):
-    """A format whose time is told apart from that of the fold around it."""
+    """A format whose time is measured apart from that of the fold around it."""
 
     def __init__(self, inner: PairingFormat[Any], watch: Stopwatch) -> None:
         self._inner = inner
@@ -121,7 +121,7 @@ class TimedFormat(PairingFormat[Any]):
         return self._inner.withdraw(state, entrant)
 
     def is_over(self, state: Any) -> bool:
-        """Tell whether the format is over."""
+        """Return whether the format is over."""
         return self._inner.is_over(state)
 
     def places(self, state: Any) -> tuple[tuple[int, ...], ...] | None:
@@ -130,7 +130,7 @@ class TimedFormat(PairingFormat[Any]):
 
 
 def simulate(name: str, entrants: int, matches: int) -> int:
-    """Run a tournament, and print what it took.
+    """Run a tournament, and print its cost.
 
     Args:
         name: of the format.

@@ -1,4 +1,4 @@
-"""What a contest and the auditors of its matches keep from one run to the next, with its readers."""
+"""Files that a contest and the auditors of its matches keep between runs, with their readers."""
 
 from contextlib import closing, suppress
 from pathlib import Path
@@ -38,7 +38,7 @@ _DEMANDS = Demands(keys=(SEALER.public,))
 
 
 def _write_records(folder: Path) -> None:
-    """Write two records, the heads that were published of them, and what an audit found."""
+    """Write two records, their published heads, and the results of an audit."""
     (folder / _AUDITED).mkdir()
     for name in ("clean", "dealt"):
         path = folder / _AUDITED / f"{name}.jsonl"
@@ -53,14 +53,14 @@ def _write_records(folder: Path) -> None:
 
 
 def _append_head(folder: Path) -> None:
-    """Publish further heads behind those that are there."""
+    """Append further heads."""
     with HeadLog(folder / _HEADS):
         pass
     read_heads(folder / _HEADS)
 
 
 def _check_heads(folder: Path) -> None:
-    """Audit records by changed heads.
+    """Audit records with changed heads.
 
     Raises:
         Failed: the audit held, though a head was published that no line has.
@@ -80,7 +80,7 @@ def _audited_since(folder: Path) -> bool:
 
 
 def _change_audited(folder: Path, random: Random) -> str:
-    """Change what an audit kept, or a record of those that it found sound."""
+    """Change stored results of an audit, or a record that held in it."""
     if random.random() < 0.6:
         return json_of(_SINCE)(folder, random)
     path = random.choice(sorted((folder / _AUDITED).iterdir()))

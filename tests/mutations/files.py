@@ -1,4 +1,4 @@
-"""What changes one file of a folder: as a text, or a value in the JSON that it holds."""
+"""Changes of one file of a folder: as a text, or of a value in its JSON."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _parts(data: bytes) -> list[bytes]:
 
 
 def json_of(*patterns: str) -> Change:
-    """Return what changes one of the files that match these patterns as a text, or a value in one of its lines."""
+    """Return a function that changes one of the files with these patterns as a text, or a value in one of its lines."""
 
     def _change(folder: Path, random: Random) -> str:
         path = random.choice([path for pattern in patterns for path in sorted(folder.glob(pattern))])

@@ -1,4 +1,4 @@
-"""What players hand in, and what is kept of it, with its readers."""
+"""Programs that authors hand in, and the files that are stored of them, with their readers."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def write_archive(folder: Path) -> None:
 
 
 def change_archive(folder: Path, random: Random) -> str:
-    """Change the bytes of an archive, headers more often than not."""
+    """Change the bytes of an archive, mostly in its headers."""
     path = folder / "archive.tar.gz"
     data = path.read_bytes()
     if random.random() < 0.2:
@@ -51,7 +51,7 @@ def change_archive(folder: Path, random: Random) -> str:
             [b"\xff", b"\x80", b"0", b"7", b"9", b"/", b"../", b"\0", b"L", b"x", b"\xed\xa0\x80", b"\n"]
         )
         plain[block + at : block + at + length] = (new * length)[: random.randrange(length + 1)].ljust(length, b"\0")
-        if random.random() < 0.8:  # the sum of the header, as whoever packs makes it
+        if random.random() < 0.8:  # the sum of the header, as a packing program makes it
             head = plain[block : block + 148] + b" " * 8 + plain[block + 156 : block + 512]
             plain[block + 148 : block + 156] = f"{sum(head):06o}\0 ".encode()
     tar = bytes(plain) if random.random() < 0.8 else mutated_text(random, bytes(plain))
@@ -60,13 +60,13 @@ def change_archive(folder: Path, random: Random) -> str:
 
 
 def unpacked(folder: Path) -> None:
-    """Unpack an archive, and look at the player in it."""
+    """Unpack an archive, and check the player in it."""
     write(unpack((folder / "archive.tar.gz").read_bytes()), folder / "unpacked")
     read_folder(folder / "unpacked")
 
 
 def write_store(folder: Path) -> None:
-    """Take a version in, and let its check pass."""
+    """Hand a version in, and let its check pass."""
     write_archive(folder)
     with closing(Store(folder / "store")) as store:
         version, _ = store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
@@ -76,7 +76,7 @@ def write_store(folder: Path) -> None:
 
 
 def read_store(folder: Path) -> None:
-    """Read what there is of versions, and take one more in."""
+    """Read the stored versions, and hand in one more."""
     with closing(Store(folder / "store")) as store:
         store.report("ann", 1)
         store.recover()

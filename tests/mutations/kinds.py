@@ -89,16 +89,16 @@ _FIELD = cup(4, game="q")
 
 
 class _Hasty(Organiser):
-    """An organiser whose players soon pass, so that what they leave is read quickly."""
+    """An organiser whose players soon pass, so that the records are short."""
 
     def chooser(self, match: Match) -> Choose:
-        """Return how they choose: four turns at random."""
+        """Return the players' choice: four random turns, then passes."""
         pick = super().chooser(match)
         return lambda view: pick(view) if match.turn < 4 else PASS
 
 
 def _play(folder: Path) -> None:
-    """Play a tournament that was stopped, with a program that changed, somebody who came late, and a ruling."""
+    """Play a tournament with a stop, a changed program, a late entrant, and a ruling."""
     with _Hasty(folder, _FIELD, Random(1)) as first:
         first.play(2)
         first.recorder.take(Stopped(at=AT, why="it was asked to"))
@@ -113,7 +113,7 @@ def _play(folder: Path) -> None:
 
 
 def _gone_on_with(folder: Path) -> None:
-    """Take a tournament up as `referee tournament` does, as far as its records go."""
+    """Resume a tournament as `referee tournament` does, as far as its records go."""
     spec = replace(_FIELD, entrants=(*_FIELD.entrants, Participant(name="late", player="house:greedy")))
     loaded = load_or_begin(folder, spec, installed().format(spec.format), SEALER, Observers())
     with closing(loaded.writer):

@@ -1,4 +1,4 @@
-"""Records of matches and tournaments, as changed by strangers, and by organisers who chain and seal them anew."""
+"""Records of matches and tournaments, changed by strangers, and by organisers who chain and seal them again."""
 
 import json
 import tempfile
@@ -39,15 +39,15 @@ from .values import Keys, found_at, mutated, mutated_text, paths
 OTHER_GAMES = ("quincy", "quadominos", "quincala")
 RECORD = "m.jsonl"
 HONEST, LISTED, HOW = ".honest", ".listed", ".how"
-"""Beside a changed record: what it was, and how it was changed."""
+"""File next to a changed record: the original, and its changes."""
 _CAUSES = ("setup", "event", "seed", "open")
-"""What everything else in a record follows from."""
+"""Keys from which everything else in a record follows."""
 _FIXED = ("n", "prev", "signature")
-"""What whoever writes a record makes anew."""
+"""Keys that somebody who writes a record makes again."""
 
 
 class How(StrEnum):
-    """How a record was changed."""
+    """The way in which a record was changed."""
 
     TEXT = "as a text"
     WRITTEN = "chained and sealed anew"
@@ -58,7 +58,7 @@ class How(StrEnum):
 
 
 def of_game(game: str) -> bytes:
-    """Play another game, in which the seats fail one after the other."""
+    """Play another game, in which the seats foul one after the other."""
     match = Match(find_game(game), setup_of(2, game=game), SEED)
     pick = random_chooser(match.game, Random(3), match)
     seats = [FaultySeat(lambda view: pick(view) if match.turn < 8 else {"action": "fly"}, seat) for seat in range(2)]
@@ -105,7 +105,7 @@ def redacted(name: str, seat: int) -> bytes:
 
 
 def rewritten(lines: Sequence[Any]) -> bytes:
-    """Hash what is hidden anew, number and chain lines, and seal the end, as far as they are lines at all."""
+    """Hash hidden values again, number and chain lines, and seal the end, as far as they are lines at all."""
     prev, data = ZEROS, b""
     for number, line in enumerate(lines):
         if not isinstance(line, dict):
@@ -147,7 +147,7 @@ def _keys_of(path: str) -> Keys:
 
 
 def refolded(path: Path, lines: Sequence[Any]) -> bytes | None:
-    """Let a match follow from what its lines say was settled and happened; None if none does."""
+    """Let a match follow from the settings and events in its lines; None if none does."""
     path.unlink(missing_ok=True)
     try:
         plain = [_opened(line) for line in lines]
@@ -183,14 +183,14 @@ def lines_of(data: bytes) -> list[Any]:
 
 
 def place_in(random: Random, lines: Sequence[Any]) -> tuple[int, list[Keys]]:
-    """Return the number of a line, the first and the last ones more often than others, and what may change in it."""
+    """Return the number of a line, mostly one of the first and the last, and the keys that may change in it."""
     number = random.choice([0, len(lines) - 2, *[random.randrange(len(lines))] * 4])
     anywhere = list(paths(lines[number]))
     return number, [keys for keys in anywhere if keys[0] not in _FIXED or random.random() < 0.1] or anywhere
 
 
 def change_record(path: Path, random: Random) -> tuple[How, str]:
-    """Change a record of a match: its text, or a value in it, with everything else made anew."""
+    """Change a record of a match: its text, or a value in it, with everything else made again."""
     data, dice = path.read_bytes(), random.random()
     if dice < 0.2:
         path.write_bytes(mutated_text(random, data))
@@ -209,7 +209,7 @@ def change_record(path: Path, random: Random) -> tuple[How, str]:
 
 
 def change_one_record(folder: Path, random: Random) -> str:
-    """Put any record into a folder, changed, and beside it as it was."""
+    """Put any record into a folder, changed, with the original next to it."""
     name = random.choice(NAMES)
     (folder / RECORD).write_bytes(whole(name))
     (folder / HONEST).write_bytes(whole(name))
@@ -219,7 +219,7 @@ def change_one_record(folder: Path, random: Random) -> str:
 
 
 def check_told(folder: Path) -> None:
-    """Audit a changed record as who knows the key does, and look at what people are told of it.
+    """Audit a changed record with the key, and check what people see of it.
 
     Raises:
         Failed: the audit took it, and it tells something else. What its writer let follow from other events goes.
@@ -251,7 +251,7 @@ def change_one_redacted(folder: Path, random: Random) -> str:
 
 
 def change_course(path: Path, random: Random) -> tuple[How, str]:
-    """Change the record of a tournament: its text, or a value in it, with everything else made anew."""
+    """Change the record of a tournament: its text, or a value in it, with everything else made again."""
     data, how = path.read_bytes(), How.WRITTEN
     if random.random() < 0.2:
         path.write_bytes(mutated_text(random, data))
@@ -260,14 +260,14 @@ def change_course(path: Path, random: Random) -> tuple[How, str]:
     number, places = place_in(random, lines)
     lines[number], keys = mutated(random, lines[number], places)
     if random.random() < 0.5:
-        with suppress(Exception):  # it is no course then
+        with suppress(Exception):  # then its events can't be folded
             lines, how = tournament_forging.folded(lines), How.FOLDED
     path.write_bytes(tournament_forging.chain(lines, SEALER))
     return how, ".".join(map(str, (number, *keys)))
 
 
 def change_tournament(folder: Path, random: Random) -> str:
-    """Change the record of a folder's tournament, or of a match of it."""
+    """Change the record of a folder's tournament, or of one of its matches."""
     path = folder / "cup.jsonl"
     if random.random() < 0.8:
         how, what = change_course(path, random)
@@ -284,7 +284,7 @@ def keep_told(folder: Path) -> None:
 
 
 def check_all_told(folder: Path) -> None:
-    """Audit a folder as who knows the key does, and look at what people are told of its tournament.
+    """Audit a folder with the key, and check what people see of its tournament.
 
     Raises:
         Failed: the audit took it, and it tells something else. What follows from another event goes: it was one that
@@ -303,7 +303,7 @@ def _told_of_all(folder: Path) -> bytes:
 
 
 def change_manifest(folder: Path, random: Random) -> str:
-    """Change the list of records, and perhaps sign it anew."""
+    """Change the list of records, and perhaps sign it again."""
     path = folder / NAME
     if random.random() < 0.4:
         path.write_bytes(mutated_text(random, path.read_bytes()))
@@ -317,7 +317,7 @@ def change_manifest(folder: Path, random: Random) -> str:
 
 
 def check_listed(folder: Path) -> None:
-    """Audit a folder as who knows the key does, and look at which records its manifest says that there are.
+    """Audit a folder with the key, and compare its records with its manifest.
 
     Raises:
         Failed: the audit took it, and it tells something else.

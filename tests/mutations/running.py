@@ -1,4 +1,4 @@
-"""Reads changed files with the product's own readers, in this process, and says what none of them may do.
+"""Reads changed files with the product's own readers, in this process, and reports forbidden outcomes.
 
 A reader may say that a file does not hold, or that it was asked wrongly. It may not fail, nor take for ever.
 """
@@ -18,11 +18,11 @@ from referee.cli.main import main
 from referee.errors import RefereeError
 
 MOST_S = 30.0
-"""For one reader and one file of some kilobytes; it takes a hundredth of a second."""
+"""Limit for one reader and one file of some kilobytes; it usually takes a hundredth of a second."""
 
 
 class Failed(Exception):
-    """A reader failed over a file; the text says which, and how."""
+    """A reader failed at a file; the text says which, and how."""
 
 
 class _TooLong(BaseException):
@@ -30,20 +30,20 @@ class _TooLong(BaseException):
 
 
 Reader = Callable[[Path], object]
-"""Reads what lies in a folder."""
+"""Reads the files in a folder."""
 
 
 class Kind(Struct, frozen=True):
-    """A kind of file: how an honest folder of it is made, how it is changed, and who reads it."""
+    """A kind of file: how a valid folder of it is made, how it is changed, and its readers."""
 
     make: Callable[[Path], None]
     change: Callable[[Path, Random], str]
-    """Changes something in a copy of the folder; returns what, in a few words."""
+    """Changes something in a copy of the folder; returns a short description."""
     readers: dict[str, Reader]
 
 
 def command(*arguments: str) -> Reader:
-    """Return the reader that a command of the product is; `.` in its arguments is the folder."""
+    """Return a command of the product as a reader; `.` in its arguments is the folder."""
 
     def _read(folder: Path) -> int:
         with contextlib.chdir(folder):

@@ -28,7 +28,7 @@ COUNTS = {
     "challenge": 30,
     "host's record": 30,
 }
-"""Of the kinds that are slow to read; of others there are more."""
+"""Number of changes of slow kinds; other kinds have more."""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def problems(name: str, folder: Path, only: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_an_honest_folder_is_read(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
-    """Else nothing would be tried: some readers take what was not changed, and none of them fails."""
+    """Otherwise nothing would be tried. Readers accept unchanged files, and none of them fails."""
     folder = shutil.copytree(honest[name], tmp_path / "folder", symlinks=True)
     if (folder / records.RECORD).exists():
         data = records.whole("dealt") if name != "redacted" else records.redacted("dealt", 0)
@@ -65,7 +65,7 @@ def test_an_honest_folder_is_read(tmp_path: Path, honest: dict[str, Path], name:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_no_change_crashes_a_reader(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
-    """Whatever was changed, each reader takes the file or says that it does not hold."""
+    """Whatever was changed, each reader accepts the file or reports that it does not hold."""
     folder = tmp_path / "folder"
 
     @settings(max_examples=COUNTS.get(name, 60), deadline=None)
@@ -115,7 +115,7 @@ CHANGES: dict[str, Callable[[list[Any]], object]] = {
 
 
 def test_evidence_that_is_no_hex_is_shown_as_it_is(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """A record is shown before it is audited; the audit finds it."""
+    """A record can be shown without an audit; the audit reports it."""
     folder = shutil.copytree(honest["record"], tmp_path / "folder")
     lines = records.lines_of(records.whole("late move"))
     for path, entry in (item for line in lines for item in line.get("open", {}).items()):
@@ -129,7 +129,7 @@ def test_evidence_that_is_no_hex_is_shown_as_it_is(tmp_path: Path, honest: dict[
 
 
 def test_a_record_whose_last_line_is_torn_is_shown(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """Within a character, too."""
+    """Also inside a character."""
     folder = shutil.copytree(honest["record"], tmp_path / "folder")
     for file in (records.RECORD, records.HONEST):
         (folder / file).write_bytes(records.whole("clean").rpartition(b'{"n":')[0] + b'{"n":"\xc3')
@@ -142,7 +142,7 @@ def test_a_record_whose_last_line_is_torn_is_shown(tmp_path: Path, honest: dict[
 def test_what_crashed_a_reader_of_records(
     tmp_path: Path, honest: dict[str, Path], kind: str, change: Callable[[list[Any]], object]
 ) -> None:
-    """Chained and sealed with the key, each of them is found, and the sound record beside it is read."""
+    """Chained and sealed with the key, each of them is found, and the valid record next to it is read."""
     folder = shutil.copytree(honest[kind], tmp_path / "folder")
     lines = records.lines_of(records.redacted("late move", 0))
     if kind == "record" and change is not _large_in_view:
@@ -156,7 +156,7 @@ def test_what_crashed_a_reader_of_records(
 
 
 def test_a_tournament_that_only_has_its_first_line_is_read(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """Its referee died before it said that it began; so it is reported, and gone on with."""
+    """Its referee crashed before its first event; it is still reported and resumed."""
     folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
     for path in folder.glob("cup*"):
         path.unlink()
@@ -186,7 +186,7 @@ def test_what_crashed_a_reader_of_tournaments(
 
 
 def test_a_match_of_more_than_its_entrants_is_told(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """Its record holds by itself, and is none of those that were opened."""
+    """Its record holds by itself, but the tournament has not opened it."""
     folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
     path = folder / "cup-00001.jsonl"
     lines = records.lines_of(path.read_bytes())
@@ -216,7 +216,7 @@ TEXTS = (
 def test_what_crashed_a_reader_of_texts(
     tmp_path: Path, honest: dict[str, Path], kind: str, name: str, data: bytes
 ) -> None:
-    """Each is told as what it is."""
+    """Each gets its own error."""
     folder = shutil.copytree(honest[kind], tmp_path / "folder", symlinks=True)
     (folder / name).write_bytes(data)
     assert list(problems(kind, folder)) == []

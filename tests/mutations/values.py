@@ -11,7 +11,7 @@ from typing import Any
 
 Keys = tuple[str | int, ...]
 DEEP = 200
-"""Levels of a value that is nested; many more in a text: what a parser refuses, not what a reader stumbles over."""
+"""Levels of a nested value; many more in a text, which a parser refuses."""
 INTEGERS = (-(2**63), -1, 0, 1, 2, 13, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(10**30))
 FLOATS = (-1.0, -0.0, 0.0001, 0.5, 1.25, 1e15, 1e16, 1e22, 1e300, -1e300, 5e-324)
 TEXTS = (
@@ -22,7 +22,7 @@ TEXTS = (
 )
 ODD: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], {"": None}, {"hidden": "00"}, {"hidden": 7})
 NUMBERS = ("1e400", "-1e400", "NaN", "nan", "inf", "Infinity", "1e2", "1.50", "01", "-0", "0x10", "9" * 400, "9" * 5000)
-"""As a text has them: some are none, or have another form."""
+"""Numbers as a text has them: some are invalid, or have another form."""
 SIGNS = (
     b"\0",
     b"\xff",
@@ -64,7 +64,7 @@ def nested(value: Any, levels: int = DEEP) -> Any:
 
 
 def odd_value(random: Random, value: Any) -> Any:
-    """Return something in place of a value: of its own type more often than not."""
+    """Return a replacement for a value, mostly of its own type."""
     if isinstance(value, bool) or random.random() < 0.25:
         return deepcopy(random.choice(ODD))
     if isinstance(value, int | float) and random.random() < 0.7:
@@ -125,7 +125,7 @@ def _replaced(random: Random, data: bytes, pattern: "re.Pattern[bytes]", new: by
 
 
 def number_changed(random: Random, data: bytes) -> bytes:
-    """Write a number in another form, or one that is none."""
+    """Write a number in another form, or an invalid one."""
     return _replaced(random, data, _NUMBER, random.choice(NUMBERS).encode())
 
 
@@ -136,7 +136,7 @@ def text_changed(random: Random, data: bytes) -> bytes:
 
 
 def sign_put_in(random: Random, data: bytes) -> bytes:
-    """Put bytes in anywhere, or write them over others."""
+    """Insert bytes anywhere, or overwrite others."""
     at, sign = random.randrange(len(data) + 1), random.choice(SIGNS)
     return data[:at] + sign + data[at + random.choice([0, len(sign)]) :]
 
@@ -186,7 +186,7 @@ WAYS: tuple[Callable[[Random, bytes], bytes], ...] = (
     *(number_changed, number_changed, text_changed, text_changed, sign_put_in, cut, lines_moved),
     *(written_otherwise, nested_in_text, byte_changed, byte_changed),
 )
-"""How a text may be changed."""
+"""Ways to change a text."""
 
 
 def mutated_text(random: Random, data: bytes) -> bytes:

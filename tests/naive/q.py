@@ -1,4 +1,4 @@
-"""The rules of the Q game once more, written from their description alone. Knows no engine; slow and plain.
+"""The rules of the Q game once more, written from their description alone, without the engine; slow and plain.
 
 A tile is its name, `colour-shape`; a map is a dict from (row, column) to a tile.
 """
@@ -24,14 +24,14 @@ def sides(cell: Cell) -> list[Cell]:
 
 
 def axis_fits(tile: str, neighbours: Iterable[str]) -> bool:
-    """Tell whether all neighbours of one axis have the tile's colour, or all have its shape."""
+    """Return whether all neighbours of one axis have the tile's colour, or all have its shape."""
     color, shape = attributes(tile)
     pairs = [attributes(neighbour) for neighbour in neighbours]
     return all(other[0] == color for other in pairs) or all(other[1] == shape for other in pairs)
 
 
 def may_lie(board: Board, cell: Cell, tile: str) -> bool:
-    """Tell whether a tile may be laid on a cell: free, beside the map, fitting in its row and in its column."""
+    """Return whether a tile may be laid on a cell: free, next to the map, fitting in its row and in its column."""
     beside = sides(cell)
     if cell in board or not any(side in board for side in beside):
         return False
@@ -41,13 +41,13 @@ def may_lie(board: Board, cell: Cell, tile: str) -> bool:
 
 
 def owns(hand: Sequence[str], placed: Sequence[Placed]) -> bool:
-    """Tell whether a hand holds the placed tiles, each as often as it is placed."""
+    """Return whether a hand has the placed tiles, each as often as it is placed."""
     wanted = [tile for _, _, tile in placed]
     return all(wanted.count(tile) <= hand.count(tile) for tile in wanted)
 
 
 def is_line(placed: Sequence[Placed]) -> bool:
-    """Tell whether all placed tiles lie in one row or one column."""
+    """Return whether all placed tiles lie in one row or one column."""
     return len({row for row, _, _ in placed}) == 1 or len({column for _, column, _ in placed}) == 1
 
 
@@ -103,7 +103,7 @@ def score(after: Board, hand: Sequence[str], placed: Sequence[Placed], q_bonus: 
 
 
 class Table:
-    """A whole game: hands by seat, the pile's front first, and who has yet to move in the round.
+    """A whole game: hands by seat, the pile's front first, and the seats that have yet to move in the round.
 
     Args:
         board: the map.
@@ -122,11 +122,11 @@ class Table:
         self.scores = [0] * len(hands)
         self.order = list(range(len(hands)))
         self.waiting = list(self.order)
-        """Who has yet to move in this round."""
+        """Seats that have yet to move in this round."""
         self.has_placed = False
-        """Whether somebody placed a tile in this round."""
+        """Whether a seat has placed a tile in this round."""
         self.end: str | None = None
-        """Why the game is over."""
+        """Reason for which the game is over."""
 
     def singles(self) -> list[Placed]:
         """Return every placement of one tile of the mover's hand."""
@@ -135,7 +135,7 @@ class Table:
         return [(*cell, tile) for cell in free for tile in hand if may_lie(self.board, cell, tile)]
 
     def can_exchange(self) -> bool:
-        """Tell whether the pile has as many tiles as the mover's hand."""
+        """Return whether the pile has as many tiles as the mover's hand."""
         return len(self.pile) >= len(self.hands[self.order[0]])
 
     def skip(self) -> None:
@@ -143,7 +143,7 @@ class Table:
         self._moved()
 
     def exchange(self) -> bool:
-        """Let the mover exchange its hand; tell whether it may."""
+        """Let the mover exchange its hand; return whether it may."""
         if not self.can_exchange():
             return False
         seat = self.order[0]
@@ -154,7 +154,7 @@ class Table:
         return True
 
     def place(self, placed: Sequence[Placed]) -> bool:
-        """Let the mover place tiles, one after the other; tell whether it may."""
+        """Let the mover place tiles, one after the other; return whether it may."""
         seat = self.order[0]
         hand = self.hands[seat]
         after = result(self.board, hand, placed)

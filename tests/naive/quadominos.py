@@ -1,4 +1,4 @@
-"""Quad-Ominos once more, written from its rules alone. Knows no engine; slow and plain.
+"""The rules of Quad-Ominos once more, written from their description alone, without the engine; slow and plain.
 
 A tile is a string of its four numbers, ascending; a tile on the table is a string of the numbers as they lie, clockwise
 from the top left. The table is a dict from (row, column) to such a string; rows grow downwards, columns to the right.
@@ -15,12 +15,12 @@ Cell = tuple[int, int]
 Board = dict[Cell, str]
 Move = tuple[Any, ...]
 Deck = Callable[[int], list[str]]
-"""The shuffled tiles of a round, 1 for the first: player by player their hands, then the well."""
+"""The shuffled tiles of a round, 1 for the first: the players' hands, then the well."""
 
 TILES = ["".join(four) for four in combinations_with_replacement("012345", 4) if "".join(four) != "0245"]
 DEAL = {2: 30, 3: 20, 4: 15, 5: 12}
 CORNERS = ((0, 0), (0, 1), (1, 1), (1, 0))
-"""Where the corners of a tile are, clockwise from its top left: (row, column) of the lattice of all corners."""
+"""The corners of a tile, clockwise from its top left: (row, column) of the lattice of all corners."""
 
 
 def total(tile: str) -> int:
@@ -66,7 +66,7 @@ def lays(board: Board, hand: list[str]) -> Iterator[Move]:
 
 
 def can_lay(board: Board, hand: list[str]) -> bool:
-    """Tell whether any tile of a hand can be laid."""
+    """Return whether any tile of a hand can be laid."""
     return any(True for _ in lays(board, hand))
 
 
@@ -105,7 +105,7 @@ class Table:
     # --- rounds
 
     def next_round(self) -> None:
-        """Deal to everybody in the game, and open."""
+        """Deal to all players in the game, and open."""
         self.round += 1
         deck = self.deck(self.round)
         self.order.sort()
@@ -151,7 +151,7 @@ class Table:
         self.step = "lay"
 
     def end_round(self) -> None:
-        """End a round; the game, if it is time; or deal again."""
+        """End a round; then end the game, if it is time, or deal again."""
         if self.rounds is not None:
             if self.round == self.rounds:
                 self.ended = "rounds"
@@ -165,7 +165,7 @@ class Table:
     # --- turns
 
     def go_on(self) -> None:
-        """After a tile or a choice: find out what is next."""
+        """Decide what comes after a tile or a choice."""
         seat = self.order[0]
         hand = self.hands[seat]
         if not hand:
@@ -182,7 +182,7 @@ class Table:
             self.start_turn()
 
     def start_turn(self) -> None:
-        """Draw for the player whose turn it is until a tile can be laid; else let it pass."""
+        """Draw for the player whose turn it is until a tile can be laid; otherwise skip it."""
         self.step, self.additional, self.bonuses = "lay", 0, 0
         while not self.ended:
             seat = self.order[0]
@@ -211,13 +211,13 @@ class Table:
         return list(lays(self.board, hand))
 
     def play(self, move: Move) -> "Table":
-        """Return the game after a move; its state before it stays."""
+        """Return the game after a move; its earlier state does not change."""
         table = deepcopy(self)
         table.carry_out(move)
         return table
 
     def carry_out(self, move: Move) -> None:
-        """Carry a move out."""
+        """Make a move."""
         seat, step, left = self.order[0], self.step, self.additional
         if step == "open":
             self.lay_first(move[3])
@@ -261,7 +261,7 @@ class Table:
         return table
 
     def ranking(self) -> list[list[int]]:
-        """Return who stays, best first; equals together."""
+        """Return the remaining players, best first, equal ones together."""
         levels = sorted({self.scores[seat] for seat in self.order}, reverse=True)
         return [sorted(seat for seat in self.order if self.scores[seat] == level) for level in levels]
 

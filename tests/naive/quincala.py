@@ -1,4 +1,4 @@
-"""The rules of Quincala Mixing once more, written from the source and its rulings alone. Knows no engine.
+"""The rules of Quincala Mixing once more, written from the source and its rulings alone, without the engine.
 
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). A piece is its name, `w3` or `b1`; a dot is
 (row, column), rows and columns 1 to 11; a board is a dict from a dot to the set of pieces on it, with no empty sets.
@@ -21,7 +21,7 @@ DIRECTIONS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (d
 
 @dataclass
 class Position:
-    """Everything that matters for what may follow."""
+    """Everything on which the rest of the game depends."""
 
     sizes: int
     max_turns: int
@@ -29,19 +29,19 @@ class Position:
     hands: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
     seat: int = 0
     turns: int = 0
-    """Turns that are over, skipped ones too."""
+    """Number of turns that are over, skipped ones too."""
     skips: int = 0
-    """Turns skipped in a row, up to now."""
+    """Number of turns skipped in a row, up to now."""
     immune: set[tuple[Dot, str]] = field(default_factory=set)
-    """What may not be knocked in this turn."""
+    """Pieces that may not be knocked in this turn."""
     knockers: set[tuple[Dot, str]] = field(default_factory=set)
-    """What knocked the other colour in this turn, where it now stands."""
+    """Pieces that have knocked the other colour in this turn, at their present places."""
     legs: int = 0
-    """Legs made in this turn."""
+    """Number of legs made in this turn."""
     here: Dot | None = None
-    """Where the last leg of this turn ended."""
+    """Dot on which the last leg of this turn ended."""
     end: str | None = None
-    """Why the game is over: aim, both, cap or skips."""
+    """Reason for which the game is over: aim, both, cap or skips."""
     winner: int | None = None
 
 
@@ -60,7 +60,7 @@ def size_of(piece: str) -> int:
 
 
 def is_dot(dot: Dot) -> bool:
-    """Tell whether a dot lies in the playing area."""
+    """Return whether a dot lies in the playing area."""
     return 1 <= dot[0] <= LAST and 1 <= dot[1] <= LAST
 
 
@@ -76,12 +76,12 @@ def free_placing_dots(position: Position) -> list[Dot]:
 
 
 def is_placing(position: Position) -> bool:
-    """Tell whether the player to move has a piece to place and a dot for it."""
+    """Return whether the player to move has a piece to place and a dot for it."""
     return position.legs == 0 and bool(position.hands[position.seat]) and bool(free_placing_dots(position))
 
 
 def lifted(position: Position, dot: Dot) -> set[str]:
-    """Return what a leg from a dot would lift; nothing if none may start there."""
+    """Return the pieces that a leg from a dot would lift; none if no leg may start there."""
     colour = COLOURS[position.seat]
     tower = position.board.get(dot, set())
     own = {piece for piece in tower if piece[0] == colour}
@@ -115,7 +115,7 @@ def knocked(position: Position, moving: set[str], end: Dot) -> set[str]:
 
 
 def all_legs(position: Position) -> list[Move]:
-    """Return every leg that may be made now, whether or not anything has yet to be placed."""
+    """Return every leg that may be made now, even if a piece has yet to be placed."""
     if position.legs >= MAX_LEGS:
         return []
     return [("leg", dot, end) for dot in position.board for end in leg_ends(position, dot)]
@@ -154,7 +154,7 @@ def after(position: Position, move: Move) -> Position:
 
 
 def make_leg(position: Position, begin: Dot, end: Dot) -> None:
-    """Move the lifted pieces, and give what they knock to the opponent."""
+    """Move the lifted pieces, and give the pieces that they knock to the opponent."""
     moving = lifted(position, begin)
     gone = knocked(position, moving, end)
     colour = COLOURS[position.seat]
@@ -179,7 +179,7 @@ def mixed_sizes(position: Position, seat: int) -> set[int]:
 
 
 def finish_turn(position: Position) -> None:
-    """Judge the aim, and pass the turn on to whoever can do something."""
+    """Check the aim, and pass the turn on to a player that can do something."""
     reached = [seat for seat in (0, 1) if len(mixed_sizes(position, seat)) == position.sizes]
     if reached:
         position.end = "both" if len(reached) == 2 else "aim"
@@ -189,7 +189,7 @@ def finish_turn(position: Position) -> None:
 
 
 def skip_idle(position: Position) -> None:
-    """Skip players who have nothing to place and no leg to make; the second one in a row ends the game."""
+    """Skip players that have nothing to place and no leg to make; the second skip in a row ends the game."""
     while position.end is None and not is_placing(position) and not all_legs(position):
         position.skips += 1
         if position.skips == 2:
@@ -198,7 +198,7 @@ def skip_idle(position: Position) -> None:
 
 
 def pass_on(position: Position) -> None:
-    """Begin the other player's turn, or end the game if there have been enough."""
+    """Begin the other player's turn, or end the game after the last turn."""
     position.turns += 1
     position.immune = position.knockers
     position.knockers = set()

@@ -1,4 +1,4 @@
-"""Quincy once more, written from its description alone. Knows no engine; slow and plain.
+"""The rules of Quincy once more, written from their description alone, without the engine; slow and plain.
 
 A move is a dict, as a player sends it, its domino either way round. Else a domino is a tuple, the smaller end first; a
 square is (row, column), 1 to 9 each; a team is 0 or 1, and a seat's team is the seat modulo 2.
@@ -33,7 +33,7 @@ def lines(board: dict[Square, int], team: int) -> list[list[Square]]:
 
 
 def is_named(domino: Domino, square: Square) -> bool:
-    """Tell whether a domino may do something on a square, whatever lies there."""
+    """Return whether a domino names a square, whatever lies there."""
     low, high = domino
     if low == high == 0:
         return True
@@ -85,7 +85,7 @@ class Table:
         ]
 
     def is_playable(self, domino: Domino) -> bool:
-        """Tell whether the player to move could play a domino."""
+        """Return whether the player to move could play a domino."""
         return bool(self.added_to(domino) or self.removed_from(domino))
 
     def moves(self) -> Iterator[Move]:
@@ -99,7 +99,7 @@ class Table:
                 yield {"action": "discard", "domino": list(domino)}
 
     def play(self, move: Move) -> None:
-        """Play a legal move to its end, drawing included."""
+        """Play a legal move to its end, with the draw."""
         seat = self.turn
         low, high = sorted(move["domino"])
         self.hands[seat].remove((low, high))
@@ -121,7 +121,7 @@ class Table:
         self._skip()
 
     def leave(self, seat: int) -> None:
-        """Take a player out; its dominoes go face down."""
+        """Remove a player; its dominoes go face down."""
         if seat == self.turn:
             self.turn = self._after(seat)
         self.playing.remove(seat)
@@ -138,7 +138,7 @@ class Table:
         return later[0] if later else self.playing[0]
 
     def _skip(self) -> None:
-        """Skip whoever can do nothing; its dominoes are discarded. If that is everybody, the game is over."""
+        """Skip players that can do nothing; their dominoes are discarded. If all are skipped, the game is over."""
         skipped = 0
         while not self.is_over:
             hand = self.hands[self.turn]

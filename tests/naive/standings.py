@@ -1,4 +1,4 @@
-"""The standings of a tournament of two seats a second time, from the lines of its record and from nothing else.
+"""The standings of a tournament of two seats a second time, from the lines of its record alone.
 
 Written from docs/organisers/formats.md, and for the tie-breaks from FIDE's Handbook, C.07, articles 6 to 9, 14 and 16.
 It imports nothing of the referee, and is slow and plain: every value is found by walking through all results again.
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 HALF = Fraction(1, 2)
 BUCHHOLZ = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encounter", "wins")
-"""The tie-breaks that are known here; others are not looked at."""
+"""The tie-breaks that this program knows; it ignores others."""
 
 
 class Game(NamedTuple):
-    """What came of a match."""
+    """The result of a match."""
 
     round: int
     entrants: tuple[int, ...]
@@ -33,32 +33,32 @@ class Bye(NamedTuple):
     entrant: int
     points: Fraction
     is_late: bool
-    """Whether it was missed before the entrant joined."""
+    """Whether the round was before the entrant joined."""
 
 
 @dataclass
 class PlayedRounds:
-    """What a record tells that standings follow from."""
+    """Everything in a record from which standings follow."""
 
     spec: dict[str, Any]
     names: list[str]
     games: dict[int, Game] = field(default_factory=dict)
-    """By the number of the pairing; those that count."""
+    """Results that count, by the number of the pairing."""
     byes: list[Bye] = field(default_factory=list)
     voids: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
-    """Number -> round and entrants of matches that a ruling made void."""
+    """Number -> round and entrants of a match that a ruling made void."""
     paired: int = 0
-    """The last round that was paired."""
+    """The last paired round."""
     back: dict[int, int] = field(default_factory=dict)
-    """Who came back -> the last round that was paired by then."""
+    """Entrant that returned -> the last round that was paired by then."""
     fixtures: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Number -> what is, or was, to be played."""
+    """Number -> a pairing that is or was due."""
     gone: set[int] = field(default_factory=set)
     disqualified: set[int] = field(default_factory=set)
 
     @property
     def rounds(self) -> int:
-        """How many there were."""
+        """Number of rounds."""
         games, voids = (game.round for game in self.games.values()), (number for number, _ in self.voids.values())
         return max([*games, *voids, *(bye.round for bye in self.byes)], default=0)
 
@@ -96,7 +96,7 @@ def take(course: PlayedRounds, event: dict[str, Any], commands: list[dict[str, A
 
 
 def rule(course: PlayedRounds, ruling: dict[str, Any]) -> None:
-    """Take a ruling; that somebody plays no more stands among the commands."""
+    """Take a ruling; the commands say that an entrant plays no more."""
     kind, name = ruling["kind"], ruling["entrant"]
     who = -1 if name is None else course.names.index(name)
     if kind == "disqualify":
@@ -119,7 +119,7 @@ def rule(course: PlayedRounds, ruling: dict[str, Any]) -> None:
 
 
 def give_bye(course: PlayedRounds, command: dict[str, Any]) -> None:
-    """Take a bye: worth a win, or what the spec says."""
+    """Take a bye, worth a win, or as much as the spec says."""
     scoring, is_late = course.spec["scoring"], command["table"] == "late"
     worth = scoring["late_bye"] if is_late else 1 if scoring["bye"] is None else scoring["bye"]
     course.byes.append(Bye(command["round"], command["entrant"], Fraction(str(worth)), is_late))
@@ -181,7 +181,7 @@ def missed_before(course: PlayedRounds, who: int) -> int:
 
 
 def missed(course: PlayedRounds, who: int) -> int:
-    """Return how many rounds there were after the last one of somebody who withdrew."""
+    """Return the number of rounds after a withdrawn entrant's last one."""
     if who not in course.gone:
         return 0
     own = rounds_of(course, who)
@@ -189,12 +189,12 @@ def missed(course: PlayedRounds, who: int) -> int:
 
 
 def for_others(course: PlayedRounds, who: int) -> Fraction:
-    """Return an entrant's points as they count for its opponents: as if it had drawn what it missed (16.3.2)."""
+    """Return an entrant's points for its opponents' tie-breaks: missed rounds count as draws (16.3.2)."""
     return points_of(course, who) + HALF * missed(course, who)
 
 
 def virtual(course: PlayedRounds, who: int) -> Fraction:
-    """Return the points of the opponent that stands for a round which was not played (16.4)."""
+    """Return the points of the virtual opponent of a round that was not played (16.4)."""
     return min(points_of(course, who), HALF * course.rounds)
 
 
@@ -214,7 +214,7 @@ def buchholz(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
 
 
 def buchholz_cut_1(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
-    """Return the same without a round that was missed by choice, or else without the least of them (14.1, 16.5)."""
+    """Return the same without a round that was missed by choice, or else without the smallest one (14.1, 16.5)."""
     left = sorted(contributions(course, who))
     if missed(course, who) or missed_before(course, who) or any(bye.is_late for bye in byes_of(course, who)):
         left.remove(virtual(course, who))
@@ -222,13 +222,13 @@ def buchholz_cut_1(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction
 
 
 def sonneborn_berger(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
-    """Return the points of each opponent, times what was won against it (9.1)."""
+    """Return the points of each opponent, times the result against it (9.1)."""
     real = sum((points * for_others(course, opponent) for opponent, points, _ in games_of(course, who)), Fraction(0))
     return real + sum((bye.points * virtual(course, who) for bye in byes_of(course, who)), Fraction(0))
 
 
 def direct_encounter(course: PlayedRounds, who: int, tied: list[int]) -> Fraction:
-    """Return of how many of the tied somebody is surely ahead, whatever the missing matches would bring (6)."""
+    """Return the number of tied entrants that one is surely ahead of, whatever missing matches would bring (6)."""
     sure, met = {}, {}
     for somebody in tied:
         among = [(opponent, points) for opponent, points, _ in games_of(course, somebody) if opponent in tied]
@@ -245,7 +245,7 @@ def direct_encounter(course: PlayedRounds, who: int, tied: list[int]) -> Fractio
 
 
 def wins(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
-    """Return how many matches were won; a bye is none."""
+    """Return the number of matches won, without byes."""
     return Fraction(sum(points == 1 for _, points, _ in games_of(course, who)))
 
 
@@ -300,7 +300,7 @@ def line_of(course: PlayedRounds, who: int, place: int, values: dict[str, float]
 
 
 def differences(record: Path) -> list[str]:
-    """Return in what the standings at the end of a record differ from those that are found here."""
+    """Return the differences between the standings at the end of a record and those of this program."""
     lines = [json.loads(line) for line in record.read_bytes().splitlines()]
     ends = [command for line in lines for command in line.get("commands", ()) if command["command"] == "end-tournament"]
     told, found = ends[-1]["standings"], standings(read(lines))

@@ -1,4 +1,4 @@
-"""The engine of Q against its plain second implementation, over positions of random play.
+"""The engine of Q and its naive second implementation agree over random play.
 
 `python -m tests.naive.test_q 10000` compares so many positions.
 """
@@ -19,9 +19,9 @@ from . import q as naive
 
 GAME = QGame()
 POSITIONS = 2000
-"""In the regular suite: some seconds."""
+"""Number of positions in the regular suite, which take some seconds."""
 ILLEGAL = 5
-"""Placements tried in each position besides the one that is played; most of them are illegal."""
+"""Placements tried in each position in addition to the played one; most of them are illegal."""
 
 
 def begun(source: Random) -> tuple[State, naive.Table]:
@@ -78,7 +78,7 @@ def compare_moves(state: State, table: naive.Table, source: Random) -> None:
 
 
 def stepped(state: State, table: naive.Table, source: Random) -> Any:
-    """Return a move of random steps; after each, the plain rules allow the same tiles and squares."""
+    """Return a move of random steps; after each, the naive rules allow the same tiles and squares."""
     hand, steps = table.hands[table.order[0]], list[Any]()
     while (move := GAME.move_of(tuple(steps))) is None:
         offered: Any = GAME.legal_steps(state, tuple(steps))
@@ -104,7 +104,7 @@ def stepped(state: State, table: naive.Table, source: Random) -> Any:
 
 
 def chosen(state: State, source: Random) -> Any:
-    """Return a legal move, placements of several tiles among them."""
+    """Return a legal move, perhaps a placement of several tiles."""
     if source.random() < 0.15:
         return source.choice([move for move in GAME.legal_moves(state) if not isinstance(move, Place)])
     if state.hands[state.order[0]] and source.random() < 0.4:
@@ -131,7 +131,7 @@ def play_both(state: State, table: naive.Table, move: Any) -> State:
 
 
 def compare(positions: int, seed: int) -> int:
-    """Compare both implementations over so many positions; return how many games they were of."""
+    """Compare both implementations over so many positions; return their number of games."""
     source, games, count = Random(seed), 0, 0
     while count < positions:
         state, table = begun(source)
@@ -154,7 +154,7 @@ def compare(positions: int, seed: int) -> int:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_both_agree_over_random_play(seed: int) -> None:
-    """Legal moves, successors, scores and ends are the same; so are the verdicts on any placements."""
+    """Legal moves, successors, scores and ends are the same, and so are the verdicts on any placements."""
     assert compare(POSITIONS // 4, seed) > 1
 
 
@@ -165,8 +165,9 @@ COUNTS: tuple[tuple[tuple[str, ...], int, tuple[int, int]], ...] = (
     (("red-square", "green-star"), 1, (10, 10)),
     (("red-square", "green-star"), 2, (11, 11)),
 )
-"""Hand, tiles left, and the number of moves by hand: a pass, six spots beside two reds, three beside the star alone, an
-exchange if the pile has as many; then the same of the second player, who holds the same hand, after a pass."""
+"""Hand, tiles left, and the number of moves by hand: a pass, six spots next to two reds, three next to the star alone,
+an exchange if the pile has as many. Then the same for the second player, who holds the same hand, after a pass.
+"""
 
 
 @pytest.mark.parametrize(("hand", "left", "counts"), COUNTS)
@@ -180,7 +181,7 @@ def test_moves_from_a_small_position_are_counted(hand: tuple[str, ...], left: in
 
 
 def main(arguments: list[str]) -> int:
-    """Compare so many positions, and say so."""
+    """Compare so many positions, and print the result."""
     positions = int(arguments[0]) if arguments else 10_000
     print(f"{positions} positions of {compare(positions, 1)} games of q: both agree")
     return 0

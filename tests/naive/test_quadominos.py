@@ -1,4 +1,4 @@
-"""The engine of Quad-Ominos against the naive one: the same legal moves, states and ends over random play.
+"""The engine of Quad-Ominos and the naive one have the same legal moves, states and ends over random play.
 
 `python -m tests.naive.test_quadominos 10000` compares as many positions as it is told.
 """
@@ -40,7 +40,7 @@ def as_tuple(move: Move) -> naive.Move:
 
 
 def facts(state: State) -> dict[str, Any]:
-    """Return what both engines must agree on, of the engine's state."""
+    """Return the engine's facts that both must agree on."""
     outcome = GAME.outcome(state)
     return {
         "hands": [[TILES[tile] for tile in hand] for hand in state.hands],
@@ -112,7 +112,7 @@ def by_steps(state: State) -> list[naive.Move]:
 
 
 def guesses(source: Random, table: naive.Table) -> list[naive.Move]:
-    """Return moves that may be legal or not: of any tile in any order of its numbers, on or beside the table."""
+    """Return moves, legal or not: of any tile in any order of its numbers, on the table or next to it."""
     cells = [*table.board, *((row + source.randint(-1, 1), column + 1) for row, column in table.board), (0, 0)]
     hand = table.hands[table.order[0]]
     found: list[naive.Move] = [("points",), ("done",)]
@@ -123,7 +123,7 @@ def guesses(source: Random, table: naive.Table) -> list[naive.Move]:
 
 
 def is_legal(state: State, move: naive.Move) -> bool:
-    """Tell whether the engine plays a move."""
+    """Return whether the engine plays a move."""
     try:
         GAME.play(state, as_move(move))
     except IllegalMove:
@@ -147,14 +147,14 @@ def compare(positions: int, seed: int) -> Counter[str]:
 
 
 def test_both_engines_agree() -> None:
-    """Over games with all options and numbers of seats, positions, legal moves, successors and ends are the same."""
+    """In games with all options and numbers of seats, positions, legal moves, successors and ends are the same."""
     met = compare(POSITIONS, 5)
     assert met.keys() >= {"lay", "bonus", "second", "target"}
 
 
 @pytest.mark.parametrize("seats", [2, 7])
 def test_both_engines_agree_on_openings(seats: int) -> None:
-    """However a round begins, with a quad-zero beside a higher quad, too, both ask the same."""
+    """In every opening, also with a quad-zero and a higher quad, both have the same task."""
     source, found = Random(seats), 0
     for number in range(100):
         dealer = chance.Dealer(chance.seed_from_number(number))
@@ -205,7 +205,7 @@ def naive_table(
 
 
 def count(state: State, depth: int) -> int:
-    """Count the ways to play so many moves, ends of the round included."""
+    """Count the ways to play so many moves, with ends of the round."""
     if not depth or state.ended:
         return 1
     return sum(count(GAME.play(state, move), depth - 1) for move in GAME.legal_moves(state))
@@ -229,7 +229,7 @@ def test_counts_of_small_positions(
     options: dict[str, Any],
     counts: tuple[int, ...],
 ) -> None:
-    """From small positions there are so many ways to play 1, 2, 3... moves; the naive engine counts the same."""
+    """The numbers of ways to play 1, 2, 3... moves from small positions are known; the naive engine agrees."""
     state = state_of(*hands, board=board, well=well, rounds=1, **options)
     table = naive_table(hands, board, well, options)
     depths = range(1, len(counts) + 1)

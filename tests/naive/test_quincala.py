@@ -1,4 +1,4 @@
-"""Quincala Mixing twice over: the engine and the naive rules agree on moves, successors and outcomes, and on counts.
+"""The engine of Quincala Mixing and the naive rules agree on moves, successors, outcomes and counts.
 
 `python -m tests.naive.test_quincala 10000` compares that many positions.
 """
@@ -29,7 +29,7 @@ def plain(move: Move) -> naive.Move:
 
 
 def seen(view: View) -> dict[str, Any]:
-    """Return what a view shows, order of pieces and dots apart."""
+    """Return the content of a view, without the order of pieces and dots."""
     return {
         "board": {(spot.row, spot.column): set(spot.pieces) for spot in view.board},
         "hands": [sorted(hand) for hand in view.hands],
@@ -74,7 +74,7 @@ def compare(state: State, position: Position) -> None:
 
 
 def guess(source: Random, position: Position) -> Move:
-    """Return a move that is near a legal one, and mostly illegal."""
+    """Return a move close to a legal one, which is mostly illegal."""
     near = [*position.board, *([position.here] * 9 if position.here else [])]
     (row, column), kind = source.choice(near or [(1, 1)]), source.random()
     if kind < 0.1:
@@ -90,7 +90,7 @@ def guess(source: Random, position: Position) -> Move:
 
 
 def is_legal(state: State, move: Move) -> bool:
-    """Tell whether the engine plays a move."""
+    """Return whether the engine plays a move."""
     try:
         GAME.play(state, move)
     except IllegalMove:
@@ -105,7 +105,7 @@ def started(sizes: int, max_turns: int) -> tuple[State, Position]:
 
 
 def crowded(source: Random, sizes: int) -> tuple[State, Position]:
-    """Return a position with few empty placing dots, or with little to move: what random play does not reach."""
+    """Return a position with few empty placing dots, or few moves, which random play does not reach."""
     seat, turns, skipped = source.randrange(2), source.randrange(90), source.random() < 0.3
     supply = [f"{colour}{size}" for colour in "wb" for size in range(1, sizes + 1)] * sizes
     source.shuffle(supply)
@@ -129,7 +129,7 @@ def crowded(source: Random, sizes: int) -> tuple[State, Position]:
 
 
 def settled(position: Position) -> Position:
-    """Return a naive position at the beginning of a turn, those skipped who can do nothing."""
+    """Return a naive position at the beginning of a turn, after skips."""
     naive.skip_idle(position)
     return position
 
@@ -149,7 +149,7 @@ def restored(position: Position) -> State:
 
 
 def walk(source: Random, begin: Callable[[], tuple[State, Position]], most: int) -> int:
-    """Play at random from a position, and compare every position and every verdict on the way; return how many."""
+    """Play at random from a position, and compare every position and verdict on the way; return how many."""
     state, position = begin()
     compare(state, position)
     count = 1
@@ -165,7 +165,7 @@ def walk(source: Random, begin: Callable[[], tuple[State, Position]], most: int)
 
 
 def compared(seed: int, wanted: int) -> int:
-    """Compare at least so many positions, of whole games and of crowded positions in turn; return how many."""
+    """Compare at least so many positions, of whole games and of crowded positions by turns; return how many."""
     source = Random(seed)
     count = 0
     while count < wanted:
@@ -203,7 +203,7 @@ KNOCKING = Position(3, 100, {(1, 1): {"w1", "w2"}, (2, 2): {"b1", "b3"}, (1, 2):
 PLACING = Position(3, 100, {(4, 4): {"w1"}, (5, 5): {"b1"}}, (["b2"], ["w3"]))
 ENDING = Position(3, 100, {(6, 1): {"b2", "w1"}, (6, 3): {"b1", "w2"}, (6, 5): {"b1"}, (5, 5): {"w3"}})
 MOST_COUNTED = 1200
-"""Steps that the naive rules count in the suite, about a second's worth; they agree on the larger ones, too."""
+"""Steps that the naive rules count in the suite, in about a second; they agree on the larger ones, too."""
 COUNTS: tuple[tuple[str, Position, tuple[int, ...]], ...] = (
     ("three sizes", naive.start(3, 400), (50, 710, 8381)),
     ("four sizes", naive.start(4, 400), (72, 1380)),
@@ -217,7 +217,7 @@ COUNTS: tuple[tuple[str, Position, tuple[int, ...]], ...] = (
 
 @pytest.mark.parametrize(("_name", "position", "expected"), COUNTS, ids=[row[0] for row in COUNTS])
 def test_counts_of_steps(_name: str, position: Position, expected: tuple[int, ...]) -> None:
-    """The ways to play one, two, three... steps from a small position are as many as were counted."""
+    """The numbers of ways to play one, two, three... steps from a small position are known."""
     state = restored(position)
     for depth, count in enumerate(expected, start=1):
         assert count == engine_count(state, depth)

@@ -1,4 +1,4 @@
-"""Quincy's engine against its plain second implementation, over positions of random play.
+"""Quincy's engine and its naive second implementation agree over random play.
 
 `python -m tests.naive.test_quincy 10000` compares so many positions.
 """
@@ -22,7 +22,7 @@ from .quincy import Domino, Move, Square, Table
 GAME = QuincyGame()
 OPTIONS = GAME.parse_options({})
 POSITIONS = 2000
-"""In the regular suite: about ten seconds."""
+"""Number of positions in the regular suite, which take about ten seconds."""
 
 
 def rows(board: dict[Square, int]) -> list[str]:
@@ -67,7 +67,7 @@ def begun(source: Random) -> tuple[State, Table]:
 
 
 def guess(source: Random, hand: Sequence[Domino]) -> Move:
-    """Return something with the form of a move: a domino of the hand, mostly, and any square."""
+    """Return something with the form of a move: mostly a domino of the hand, and any square."""
     low, high = source.choice(hand) if source.random() < 0.9 else source.choice(naive.DOMINOES)
     action = source.choice(("add", "add", "remove", "remove", "discard"))
     if action == "discard":
@@ -78,7 +78,7 @@ def guess(source: Random, hand: Sequence[Domino]) -> Move:
 
 
 def is_legal(state: State, move: Move) -> bool:
-    """Tell whether the engine takes a move."""
+    """Return whether the engine accepts a move."""
     try:
         GAME.play(state, GAME.parse_move(move))
     except IllegalMove:
@@ -87,7 +87,7 @@ def is_legal(state: State, move: Move) -> bool:
 
 
 def compare(state: State, table: Table, source: Random) -> list[Move]:
-    """Check that both implementations stand the same and let the same happen, and return the legal moves."""
+    """Check that both implementations have the same state and the same next states; return the legal moves."""
     outcome = GAME.outcome(state)
     assert table.is_over == (outcome is not None)
     assert table.winner == state.winner
@@ -144,7 +144,7 @@ def compare_games(source: Random, positions: int) -> int:
 
 
 def test_both_implementations_agree() -> None:
-    """Board, hands, lines, legal moves, refusals, skips, ends and winners are the same all along random games."""
+    """Board, hands, lines, legal moves, refusals, skips, ends and winners are the same in random games."""
     assert compare_games(Random("quincy"), POSITIONS) > 100
 
 
@@ -173,7 +173,7 @@ COUNTS: tuple[tuple[str, Any, Any, dict[Square, int], int, int], ...] = (
     ("_name", "hands", "pile", "board", "depth", "expected"), COUNTS, ids=[row[0] for row in COUNTS]
 )
 def test_counts(_name: str, hands: Any, pile: Any, board: dict[Square, int], depth: int, expected: int) -> None:
-    """From a small position there are just so many sequences of moves, whoever counts them."""
+    """From a small position the number of sequences of moves is known to both."""
     state, table = sides(hands, pile, board)
     assert (expected, expected) == (engine_count(state, depth), naive.count(table, depth))
 

@@ -1,4 +1,4 @@
-"""Standings against their plain second implementation, over simulated Swiss tournaments that were written down.
+"""Standings and their naive second implementation agree over simulated Swiss tournaments on record.
 
 `python -m tests.naive.test_standings 500` compares so many tournaments.
 """
@@ -26,15 +26,15 @@ from ..tournament.courses import AT, SALT, Troubles, events_of, spec_of, tournam
 from . import standings as naive
 
 TOURNAMENTS = 30
-"""In the regular suite: a few seconds."""
+"""Number of tournaments in the regular suite, which take a few seconds."""
 TROUBLES = Troubles(void=0.03, failed=0.08)
 ASKED = 0.08
-"""How often somebody asks for something between two events."""
+"""Share of the events before which somebody makes a request."""
 SCORINGS = (Scoring(), Scoring(bye=0.5), Scoring(late_bye=0.0), Scoring(bye=0.5, late_bye=1.0))
 
 
 def asked(tournament: Tournament, random: Random, number: int) -> e.TournamentEvent:
-    """Return something that an organiser or an entrant may ask for; it may make no sense."""
+    """Return a request of an organiser or an entrant, which may be impossible."""
     name = random.choice(tournament.spec.entrants).name
     match = f"cup-{random.randrange(1, 30):05}"
     about: dict[Any, dict[str, str]] = {
@@ -53,7 +53,7 @@ def asked(tournament: Tournament, random: Random, number: int) -> e.TournamentEv
 
 
 def written(folder: Path, seed: int) -> Path:
-    """Play a tournament, with whatever may happen in it, and return its record."""
+    """Play a tournament with all kinds of events, and return its record."""
     random = Random(seed)
     spec = spec_of(
         random.randrange(5, 14),
@@ -81,12 +81,12 @@ def written(folder: Path, seed: int) -> Path:
 
 @pytest.mark.parametrize("seed", range(TOURNAMENTS))
 def test_standings_are_those_of_a_second_program(tmp_path: Path, seed: int) -> None:
-    """Points, byes, late entrants, withdrawals, rulings and every tie-break come out the same from the record alone."""
+    """Points, byes, late entrants, withdrawals, rulings and every tie-break are the same from the record alone."""
     assert naive.differences(written(tmp_path, seed)) == []
 
 
 def test_a_changed_result_changes_the_standings(tmp_path: Path) -> None:
-    """The second program does see what stands in a record."""
+    """The second program really reads the record."""
     text = written(tmp_path, 1).read_text()
     assert '"ranking":[[0],[1]]' in text
     changed = tmp_path / "changed"
@@ -95,7 +95,7 @@ def test_a_changed_result_changes_the_standings(tmp_path: Path) -> None:
 
 
 def main(count: int) -> int:
-    """Compare so many tournaments, and print what differs."""
+    """Compare so many tournaments, and print the differences."""
     wrong = 0
     for seed in range(count):
         with tempfile.TemporaryDirectory() as folder:
