@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..app.replaying import write_page
 from ..chance import shuffle_key
 from ..errors import RefereeError
-from ..files.removal import remove
+from ..files.scratch import remove
 from ..files.whole import write_whole
 from ..games.arguments import describe
 from ..games.notation import format_move

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import BadRequest, RefereeError
-from ..files.removal import remove
+from ..files.scratch import remove
 from ..pages.replay_frames import FoldedRecord, ReplayFrame
 from ..pages.replay_page import replay_page, with_record
 from ..pages.words import with_names

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .. import chance
-from ..files.removal import temporary_folder
+from ..files.scratch import temporary_folder
 from ..games.base import seats_text
 from ..games.q.tiles import COLORS, NAMES, SHAPES
 from ..match.setup import DEFAULT_TIME

@@ -16,7 +16,7 @@ from msgspec import Struct, inspect
 
 from ..app.services import RefereeOptions
 from ..errors import BadRequest
-from ..files.small import read_small_text
+from ..files.reading import read_small_text
 from ..games.base import Game
 from ..net.matches.settings import MatchSettings
 from ..observers import Observer

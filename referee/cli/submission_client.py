@@ -21,8 +21,8 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import BadRequest, RefereeError
+from ..files.reading import read_small, read_small_text
 from ..files.scratch import scratch
-from ..files.small import read_small, read_small_text
 from ..files.tree import MIB
 from ..programs.player_spec import RUNNERS, explain_no_folder
 from ..record.explain import Explanation

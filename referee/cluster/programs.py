@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import RefereeError
-from ..files.removal import remove
+from ..files.scratch import remove
 from ..files.tree import walk
 from ..files.whole import write_whole
 from ..net.jobs.job import JobSeat, MatchJob, encode_job

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from .opened import FOLDER, open_descriptor
+from .reading import FOLDER, open_descriptor
 from .tree import TreeNode, open_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .opened import FOLDER, open_descriptor
+from .reading import FOLDER, open_descriptor
 
 # The folders walked here belong to players. During the walk, a player's program may rename folders, put links in their
 # place, or nest them deeper than a path can be long. A path would then name something else at each use: the file that

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from .opened import open_descriptor
+from .reading import open_descriptor
 
 # A file that is overwritten in place is half old and half new for a moment, and for ever if the power fails then. So
 # the new content goes to a file without a name, onto the disk, and only then under the old name, in one step of the

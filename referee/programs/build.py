@@ -33,7 +33,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ..files.copies import carry_over, copy_tree, marks
-from ..files.removal import remove
+from ..files.scratch import remove
 from ..files.tree import MAX_BYTES, MAX_ENTRIES, TreeNode, open_folder, walk
 from .confining import Confinement
 from .control_groups import Group

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 import protocol
 
 from ..files.copies import LeftOut
-from ..files.small import read_small
+from ..files.reading import read_small
 from .environment import rustup_home
 from .player_spec import Launch, PlayerError
 

@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 from ..errors import RefereeError
 from ..files.executable import find_obstacle
 from ..files.links import SymbolicLinks, TangledLinksError
-from ..files.small import BadFile, read_small_text
+from ..files.reading import BadFile, read_small_text
 from ..files.tree import BadTree, is_of_the_machine, show_path, walk
 from ..text import nearest, visible
 from ..type_words import describe_type, unfit

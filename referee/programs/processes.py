@@ -33,7 +33,7 @@ from typing import IO, Any, Protocol, Self
 from msgspec import Struct
 from twisted.python.failure import Failure
 
-from ..files.opened import open_descriptor
+from ..files.reading import open_descriptor
 from .limits import CLEAR_S
 from .output import Reactor
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..files.below import files_below
+from ..files.reading import files_below
 from ..text import printable_lines, visible
 
 _ENDING, _PRINTED = ".jsonl", ".seat"

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from ..errors import BadRequest
-from ..files.small import read_small
+from ..files.reading import read_small
 from ..files.whole import write_whole
 
 # One Ed25519 key does all that needs a secret, so that an organiser has one file to guard. From it, HKDF derives a key

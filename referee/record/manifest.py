@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..files.small import read_small
+from ..files.reading import read_small
 from ..files.whole import json_bytes, write_json
 from .folder import record_files
 from .key import MANIFEST_PURPOSE, Sealer, is_signed

@@ -13,7 +13,7 @@ from msgspec import Struct
 from protocol.messages import Count, Hex32
 
 from ..errors import BadRequest
-from ..files.small import read_small
+from ..files.reading import read_small
 
 MAX_FILE_BYTES = 1 << 30
 """Largest file of heads: some million lines. An auditor reads it into memory, and it can come from a stranger."""

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.error import HTTPError
 
 from referee.cli.submission_client import ServiceError
-from referee.files.below import files_below
+from referee.files.reading import files_below
 from referee.record.key import VARIABLE
 from referee.web.contest.contest_file import CONTEST, SUBMISSIONS
 from referee.web.contest.intake import LOGS

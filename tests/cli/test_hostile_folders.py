@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.app.tournaments.beginning import hash_programs
-from referee.files.removal import remove
+from referee.files.scratch import remove
 from referee.tournament.spec import Participant
 
 from .calling import referee

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.files.below import everything_below, files_below
+from referee.files.reading import everything_below, files_below
 
 
 def _made(folder: Path, *paths: str) -> None:

@@ -10,7 +10,7 @@ from referee.app.tournament_file.sheet import BadToml, read_toml
 from referee.cli.options import parse_options
 from referee.cli.submission_client import ServiceError, find_service, find_token
 from referee.errors import BadRequest
-from referee.files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text
+from referee.files.reading import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text
 from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
 from referee.programs.player_spec import PlayerError, read_folder
 from referee.record.key import BadKey, load_key, parse_public

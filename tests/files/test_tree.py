@@ -10,7 +10,7 @@ import pytest
 from referee.files import links, tree
 from referee.files.copies import copy_folder
 from referee.files.links import SymbolicLinks, TangledLinksError
-from referee.files.removal import temporary_folder
+from referee.files.scratch import temporary_folder
 from referee.files.tree import BadTree, walk
 
 

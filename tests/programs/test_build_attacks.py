@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.files.removal import remove
+from referee.files.scratch import remove
 from referee.programs.build import Builds, content_hash
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups

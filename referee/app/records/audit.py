@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...errors import BadRequest
-from ...files.below import files_below
+from ...files.reading import files_below
 from ...games.base import BadSetup
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.match import audit

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...errors import BadRequest
-from ...files.opened import open_descriptor
+from ...files.reading import open_descriptor
 from ...files.whole import write_whole
 from ...plugins import installed
 from ...record.audit.times import Presence

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...files.below import everything_below
+from ...files.reading import everything_below
 from ...plugins import PluginError, find_format, find_game
 from ...record.audit.processes import check_runs, check_starts
 from ...record.audit.times import Presence

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ...errors import BadRequest
-from ...files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
+from ...files.reading import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
 from ...settings import settings_of
 from ...text import nearest, printable
 from ...type_words import describe_type, show_value, unfit

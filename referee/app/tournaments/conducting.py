@@ -17,7 +17,7 @@ from ... import __version__
 from ...clock import wall_clock
 from ...cluster.coordinator import Cluster, ClusterPlan, Hosts
 from ...errors import Interrupted, RefereeError
-from ...files.removal import remove
+from ...files.scratch import remove
 from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
 from ...net.jobs.workers import Workers, count_names

@@ -19,7 +19,7 @@ from ...cluster.host import Host, calibrate, new_name
 from ...cluster.host_run import HostSettings
 from ...cluster.security import check_address
 from ...errors import BadRequest, Interrupted
-from ...files.removal import remove
+from ...files.scratch import remove
 from ...programs.confining import find_confinement
 from ...programs.sandbox import NoSandboxError
 from ...record.folder import record_names

@@ -18,7 +18,7 @@ from pathlib import Path
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...errors import BadRequest
-from ...files.small import BadText, read_small_text
+from ...files.reading import BadText, read_small_text
 from ...files.whole import write_whole
 
 TOKEN_BYTES = 32

@@ -22,7 +22,7 @@ from protocol.messages import Message
 
 from ...clock import Timer
 from ...files.copies import marks
-from ...files.opened import open_descriptor
+from ...files.reading import open_descriptor
 from ...files.tree import BadTree
 from ...observers import Observer, Observers
 from ...programs.confining import Confinement

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ...app.tournaments.requests import pending, rule
 from ...errors import BadRequest
-from ...files.below import everything_below
+from ...files.reading import everything_below
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...app.report import report_tournament
 from ...errors import BadRequest
-from ...files.below import files_below
+from ...files.reading import files_below
 from ...pages.contest_page import contest_page
 from ...pages.links import REPLAYS
 from ...pages.rendering import without_site

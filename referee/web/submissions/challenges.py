@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import RemediableError
-from ...files.removal import remove
+from ...files.scratch import remove
 from ...files.whole import write_whole
 from .store import StoreError
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ...files.reading import BadFile, read_small_text
 from ...files.scratch import scratch
-from ...files.small import BadFile, read_small_text
 from ...files.tree import MIB, BadTree, TreeNode, walk
 from ...record.folder import holds_records_alone
 from .archive import find_player, pack

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from ...errors import RefereeError, RemediableError
 from ...files.copies import copy_folder
-from ...files.removal import remove, temporary_folder
+from ...files.scratch import remove, temporary_folder
 from ...files.tree import MIB
 from ...files.whole import sync_folder, write_whole
 from .archive import find_format, unpack

@@ -1,11 +1,70 @@
-"""Reads a small file of a stranger."""
+"""Opens, lists and reads files that strangers made, within bounds."""
 
 import codecs
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .opened import open_descriptor
+FOLDER = os.O_RDONLY | os.O_DIRECTORY
+"""Flags to open a folder; add O_NOFOLLOW to refuse a link to one."""
+
+
+@contextmanager
+def open_descriptor(path: Path | str, flags: int = FOLDER, *, within: int | None = None) -> Iterator[int]:
+    """Open a file or folder, and close it at the end.
+
+    Args:
+        path: path of the file or folder.
+        flags: flags of os.open.
+        within: descriptor of the folder that a relative path begins at.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    descriptor = os.open(path, flags, dir_fd=within)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def everything_below(folder: Path) -> Iterator[Path]:
+    """Yield everything below a folder, by name, each folder before its content; links are not followed.
+
+    What is removed during the walk is left out. What can't be read is an error: an audit of "all files" must not skip
+    some of them silently.
+
+    Args:
+        folder: folder to begin with; it may be missing.
+
+    Raises:
+        OSError: a folder can't be read.
+    """
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        yield folder / entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from everything_below(folder / entry.name)
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder whose names match a pattern, by path.
+
+    Args:
+        folder: folder to begin with.
+        pattern: pattern of names, such as "*.jsonl".
+
+    Raises:
+        OSError: a folder can't be read.
+    """
+    return sorted(path for path in everything_below(folder) if fnmatchcase(path.name, pattern) and path.is_file())
+
 
 MAX_SMALL_BYTES = 16_384
 """Largest small file: a player.toml has ten lines, a list of players one line each, a board some hundred numbers."""
