@@ -40,7 +40,6 @@ from .messages import (
     Resumed,
     Reveal,
     Terms,
-    Told,
     Turn,
 )
 
@@ -239,7 +238,7 @@ def run(
     choose: Choose | None = None,
     *,
     make: Callable[[Terms], Choose] | None = None,
-    on_told: Callable[[Told], None] | None = None,
+    on_message: Callable[[Message], None] | None = None,
     address: str | None = None,
     name: str | None = None,
     token: str | None = None,
@@ -253,7 +252,8 @@ def run(
         make: alternative to choose: called with each offer, returns the choose of that match; also called when the
             player is taken back into a match. Keep what you remember of a match in the function that it returns,
             because another match may follow on the same connection.
-        on_told: called with every `told`.
+        on_message: called with every message of the referee, before it is answered: `told` says what others did, and
+            `turn` how much time is left.
         address: where the referee listens; None: `REFEREE_ADDRESS` of the environment.
         name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.
         token: the token that reserves a seat; None: `REFEREE_TOKEN` of the environment.
@@ -292,13 +292,13 @@ def run(
     >>> thread.join()
     >>> listener.close()
     """
-    check_function("on_told", on_told, "of a message")
+    check_function("on_message", on_message, "of a message")
     check_function("say", say, "of a line")
     for argument, text in (("address", address), ("name", name), ("token", token)):
         check_text(argument, text)
     if come_back_s is not None:
         check_seconds("come_back_s", come_back_s)
-    session = _Session(_check_choice(choose, make), on_told, say)
+    session = _Session(_check_choice(choose, make), on_message, say)
     with contextlib.closing(session):
         session.play_all(address, name, token, come_back_s)
     return list(session.ends.values())
@@ -324,7 +324,7 @@ class _Session(Struct):
     """All matches of one player, over several connections if one broke off."""
 
     make: Callable[[Terms], Choose]
-    on_told: Callable[[Told], None] | None
+    on_message: Callable[[Message], None] | None
     say: Callable[[str], None] | None
     choose: Choose | None = None
     """The function that chooses the moves of the match that was offered last."""
@@ -383,6 +383,8 @@ class _Session(Struct):
             self._conclude(self.broken_off)
 
     def _answer(self, client: Client, message: Message) -> None:
+        if self.on_message is not None:
+            self.on_message(message)
         match message:
             case Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
@@ -396,8 +398,6 @@ class _Session(Struct):
                 assert self.choose is not None, "the connection lets no turn come before an offer"
                 move = self.choose(message.view)
                 _send(client, Move(match=message.match, turn=message.turn, move=move))
-            case Told() if self.on_told is not None:
-                self.on_told(message)
             case End() | Expelled():
                 self._take_end(message)
         ack = getattr(message, "ack", None)

@@ -28,7 +28,7 @@ def choose(view: Any) -> Any:
         ((choose,), {"name": "x" * 21}, ClientError, "must be 1 to 20 ASCII letters"),
         ((choose,), {"token": b"x"}, TypeError, "token is text, not of the type bytes"),
         ((choose,), {"say": 3}, TypeError, "say is a function of a line, not of the type int"),
-        ((choose,), {"on_told": 3}, TypeError, "on_told is a function of a message, not of the type int"),
+        ((choose,), {"on_message": 3}, TypeError, "on_message is a function of a message, not of the type int"),
         ((choose,), {"come_back_s": "x"}, TypeError, "come_back_s is a number of seconds, not of the type str"),
         ((choose,), {"come_back_s": -1}, ValueError, "come_back_s is at least 0 seconds, not -1"),
     ],

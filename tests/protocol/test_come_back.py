@@ -5,7 +5,7 @@ The referee is a scripted one on a real socket; each of its scripts is one conne
 
 import hashlib
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from protocol import client
 from protocol.client import ClientError, run
 from protocol.deal import DealFinding
-from protocol.messages import End, Expelled, Hello, Message, Nonce, Terms, type_of
+from protocol.messages import End, Expelled, Hello, Message, Nonce, Terms, Told, type_of
 
 from .scripted import OFFERED, REVEALED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
 from .situations import message_for
@@ -365,6 +365,9 @@ def test_last_words_are_read_though_sending_fails(
         assert not referee.is_alive()
         return MOVE
 
-    wait: Callable[[Any], Any] = wait_for_the_end
-    (ended,) = run(wait, on_told=wait, address=referee.address, say=None, come_back_s=0)
+    def wait_if_told(message: Message) -> None:
+        if isinstance(message, Told):
+            wait_for_the_end(message)
+
+    (ended,) = run(wait_for_the_end, on_message=wait_if_told, address=referee.address, say=None, come_back_s=0)
     assert isinstance(ended.message, last)

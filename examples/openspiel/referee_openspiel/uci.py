@@ -3,16 +3,18 @@
     python -m referee_openspiel.uci stockfish
     python -m referee_openspiel.uci stockfish --nodes 2000 --option "Skill Level=3"
 
-The engine is started once and stays for all matches of the program. With a bank, the engine manages its own time: it is
-told both clocks, as over the board. Otherwise it is given most of the time of one move.
+The engine is started once and stays for all matches of the program. With a bank, it manages its own time: it is told
+both clocks, as over the board. Without one, it is given most of the time of one move.
 """
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from threading import Timer
 from typing import Any
 
 import chess
@@ -21,7 +23,7 @@ import pyspiel
 from chess.engine import Limit, SimpleEngine
 
 from protocol.client import ClientError, run
-from protocol.messages import Terms
+from protocol.messages import Message, Offer, Resumed, Start, Terms, TimeControl, Turn
 
 SHARE = 0.7
 """Share of a move's time that the engine may think. The rest is for the way to it and back on a busy machine."""
@@ -29,90 +31,141 @@ SPARE_S = 0.05
 """Time kept back from the clock for the same reason, in seconds."""
 
 
-class Clock:
-    """The seat's clock as the engine is told it.
+class Clocks:
+    """The clocks of both seats, as the engine is told them.
 
-    The opponent's clock is not known to a player. The engine is told that it stands where its own does, which is what
-    engines assume of an even game.
+    The referee says how much of its bank a seat has left. It does not say so of the opponent. But the opponent's clock
+    runs from one's own move to one's next turn, so it can be measured here; it then lacks the way of two messages. A
+    program that is taken back into a match has not seen all of it, and takes the opponent's clock for its own.
 
     Args:
-        terms: the match's terms.
-        nodes: positions to search a move; None: as many as the time allows.
+        now: reads a clock, in seconds.
     """
 
-    def __init__(self, terms: Terms, nodes: int | None) -> None:
-        control = terms.time
-        self._nodes = nodes
-        self._move_s = None if control.per_move_ms is None else control.per_move_ms / 1000
-        self._bank_s = None if control.bank_ms is None else control.bank_ms / 1000
-        self._increment_s = control.increment_ms / 1000
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._control: TimeControl | None = None
+        self._own_s: float | None = None
+        """What is left of the own bank; None if there is none."""
+        self._other_s: float | None = None
+        """What is left of the opponent's, before its current move; None if that is not known."""
+        self._running_since_s: float | None = None
+        """Reading of the clock when the opponent's clock began to run; None while it stands still."""
+        self.move_s = 0.0
+        """Time until the referee's limit for the current move, in seconds."""
 
-    def limit(self) -> Limit:
-        """Return the limit of the next move."""
-        time_s = None if self._move_s is None else max(self._move_s * SHARE - SPARE_S, 0.01)
-        if self._bank_s is None:
-            return Limit(time=time_s, nodes=self._nodes)
-        left_s = max(self._bank_s - SPARE_S, 0.01)
+    def hear(self, message: Message) -> None:
+        """Take note of what a message of the referee says of the time."""
+        match message:
+            case Offer() | Resumed():
+                self._control, self._is_second = message.time, message.seat == 1
+                bank_ms = message.time.bank_ms if isinstance(message, Offer) else None
+                self._other_s, self._running_since_s = None if bank_ms is None else bank_ms / 1000, None
+            case Start() if self._is_second:
+                self._running_since_s = self._now()
+            case Turn():
+                self._own_s = None if message.bank_ms is None else message.bank_ms / 1000
+                self.move_s = message.left_ms / 1000
+                self._stop()
+
+    def press(self) -> None:
+        """Start the opponent's clock: the own move is made."""
+        self._running_since_s = self._now()
+
+    def _stop(self) -> None:
+        if self._other_s is not None and self._running_since_s is not None:
+            assert self._control is not None, "a turn comes after an offer"
+            self._other_s += self._control.increment_ms / 1000 - (self._now() - self._running_since_s)
+        self._running_since_s = None
+
+    def limit(self, nodes: int | None) -> Limit:
+        """Return the limit of the current move.
+
+        Args:
+            nodes: positions to search; None: as many as the time allows.
+        """
+        assert self._control is not None, "a turn comes after an offer"
+        if self._own_s is None:
+            return Limit(time=max(self.move_s * SHARE - SPARE_S, 0.01), nodes=nodes)
+        own_s = max(self._own_s - SPARE_S, 0.01)
+        other_s = own_s if self._other_s is None else max(self._other_s, 0.01)
+        white_s, black_s = (other_s, own_s) if self._is_second else (own_s, other_s)
+        increment_s = self._control.increment_ms / 1000
         return Limit(
-            white_clock=left_s,
-            black_clock=left_s,
-            white_inc=self._increment_s,
-            black_inc=self._increment_s,
-            nodes=self._nodes,
+            white_clock=white_s, black_clock=black_s, white_inc=increment_s, black_inc=increment_s, nodes=nodes
         )
 
-    def spend(self, seconds: float) -> None:
-        """Take the time of a move off the bank, and add the increment."""
-        if self._bank_s is not None:
-            self._bank_s += self._increment_s - seconds
 
-
-def make_chooser(engine: SimpleEngine, nodes: int | None) -> Callable[[Terms], Callable[[Any], Any]]:
-    """Return what makes the function from a view to a move for each match.
+class EnginePlayer:
+    """Lets an engine choose the moves of all matches.
 
     Args:
         engine: the engine, started.
         nodes: positions to search a move; None: as many as the time allows.
     """
 
-    def _make(terms: Terms) -> Callable[[Any], Any]:
-        clock, rules = Clock(terms, nodes), pyspiel.load_game("chess")
+    def __init__(self, engine: SimpleEngine, nodes: int | None) -> None:
+        self._engine, self._nodes = engine, nodes
+        self.clocks = Clocks()
 
-        def _choose(view: Any) -> Any:
-            begun = time.monotonic()
-            # The board is built from all moves, not from the FEN, so that the engine sees repetitions.
-            board, state = chess.Board(), rules.new_initial_state()
-            for action in view["history"]:
-                board.push_uci(pyspiel.chess.action_to_move(action, state.board()).to_lan())
-                state.apply_action(action)
-            move = engine.play(board, clock.limit(), game=terms.match).move
-            if move is None:
-                raise RuntimeError("the engine has resigned; the referee knows no resignation")
-            clock.spend(time.monotonic() - begun)
-            return state.parse_move_to_action(move.uci())
+    def begin(self, terms: Terms) -> Callable[[Any], Any]:
+        """Return the function from a view to a move for one match."""
+        rules = pyspiel.load_game("chess", {"chess960": True} if terms.options.get("chess960") else {})
+        return lambda view: self._choose(rules, terms.match, view)
 
-        return _choose
+    def _choose(self, rules: Any, match: str, view: Any) -> int:
+        board, state = make_board(rules, view)
+        # An engine that manages the bank does not know that the referee also has a limit for each move.
+        protocol = self._engine.protocol
+        stop = Timer(self.clocks.move_s * SHARE, lambda: protocol.loop.call_soon_threadsafe(protocol.send_line, "stop"))
+        stop.start()
+        move = self._engine.play(board, self.clocks.limit(self._nodes), game=match).move
+        stop.cancel()
+        if move is None:
+            raise RuntimeError("the engine has resigned; the referee knows no resignation")
+        self.clocks.press()
+        return int(state.parse_move_to_action(board.uci(move)))
 
-    return _make
+
+def make_board(rules: Any, view: Any) -> tuple[chess.Board, Any]:
+    """Return the board of python-chess and the state of OpenSpiel that a view shows.
+
+    Args:
+        rules: the game of OpenSpiel.
+        view: a view of `openspiel:chess`. Only after 4,096 actions it has no history, and an engine can't see whether a
+            position was there before.
+    """
+    if view["history"] is None:
+        state = rules.new_initial_state("".join(view["text"]))
+        return chess.Board(str(state)), state
+    state, history = rules.new_initial_state(), list(view["history"])
+    if state.is_chance_node():  # it draws the first position of Chess960
+        state.apply_action(history.pop(0))
+    board = chess.Board(str(state), chess960=rules.get_parameters()["chess960"])
+    for action in history:
+        board.push_san(state.action_to_string(state.current_player(), action))
+        state.apply_action(action)
+    return board, state
 
 
 def main() -> None:
     """Play every match that is offered to this program."""
     parser = argparse.ArgumentParser(prog="uci", description="Let a UCI engine play openspiel:chess.")
-    parser.add_argument("engine", help="path of the engine, or its name on the PATH")
+    parser.add_argument("engine", help="path of the engine, or its name on the PATH; quoted, with its arguments")
     parser.add_argument("--nodes", type=int, help="positions to search a move; by default as many as time allows")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine")
     chosen = parser.parse_args()
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/games"))  # where Debian puts engines
     os.environ["PATH"] = path
     try:
-        engine = SimpleEngine.popen_uci(chosen.engine)
+        engine = SimpleEngine.popen_uci(shlex.split(chosen.engine))
     except (OSError, chess.engine.EngineError) as error:
         sys.exit(f"cannot start the engine {chosen.engine}: {error}")
     with closing(engine):
         engine.configure(dict(option.split("=", 1) for option in chosen.option))
+        player = EnginePlayer(engine, chosen.nodes)
         try:
-            run(make=make_chooser(engine, chosen.nodes))
+            run(make=player.begin, on_message=player.clocks.hear)
         except ClientError as error:
             sys.exit(str(error))
 

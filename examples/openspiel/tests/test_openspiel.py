@@ -1,8 +1,5 @@
 """The games of OpenSpiel keep the contract of a game, and hidden cards stay hidden."""
 
-import os
-import subprocess
-import sys
 from random import Random
 from typing import Any
 
@@ -166,20 +163,6 @@ def test_a_game_that_cannot_be_imagined_says_so() -> None:
     assert (rules.legal_moves(after), rules.outcome(after)) == ([], None)
     with pytest.raises(IllegalMove):
         rules.play(imagined, "Raise")
-
-
-def test_a_wrong_engine_is_named() -> None:
-    """An engine that is not there is an error of one line."""
-    done = subprocess.run(
-        [sys.executable, "-m", "referee_openspiel.uci", "no-such-engine"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("cannot start the engine no-such-engine")
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.filterwarnings("ignore")
