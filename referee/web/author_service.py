@@ -172,6 +172,18 @@ class AuthorService:
         trying = _name_step(len(steps)) if marked.state is VersionState.CHECKING else None
         return CheckedVersion(**asdict(marked), plays=plays, report=report, steps=steps, trying=trying)
 
+    async def read_archive(self, author: str, number: str) -> tuple[str, bytes]:
+        """Return the name and the bytes of the archive of a version, as it was handed in.
+
+        Raises:
+            TooOften: the author asks too often.
+            NotYours: the author has no such version.
+        """
+        self._requests.count(author)
+        version = await self._find(author, number)
+        path = await deferToThread(self._store.archive_path, author, version.number)
+        return f"{author}-{version.number}{path.name.removeprefix(path.name.partition('.')[0])}", path.read_bytes()
+
     async def choose(self, author: str, number: str) -> Versions:
         """Let an older version play until a newer one passes its check, and return all versions.
 

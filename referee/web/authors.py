@@ -17,7 +17,7 @@ from msgspec import Struct
 from twisted.internet.defer import maybeDeferred
 
 from ..app.records.explain import foul_lines, word_standing
-from ..errors import RemediableError
+from ..errors import BadRequest, RemediableError
 from ..files.tree import MIB
 from ..pages.explanation_page import list_answers, list_messages
 from ..pages.replay_page import head_at_turn, split_page
@@ -25,6 +25,7 @@ from ..pages.verifying import verifying_link
 from ..pages.words import move_words
 from ..plugins import find_game
 from .author_service import AuthorService, NotYours
+from .contest.notices import Notices
 from .contest.practice import Practice
 from .contest.queue import NextMatch, QueueLine, select_lines
 from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, GuardedRoutes, Visit, find_status, read_request
@@ -52,6 +53,8 @@ from .workshop import Workshop
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
 PRACTICE_PAGE, QUEUE_PAGE = "/author/practice", "/author/queue"
 VERSIONS_API, MATCHES_API, PRACTICE_API, QUEUE_API = "/submissions", "/matches", "/api/practice", "/api/queue"
+ARCHIVE = "application/octet-stream"
+"""Media type of an archive, whatever its format: browsers save it."""
 IN_PERSON = "person"
 """Value of the form's field `plays` if the author plays, and none of its versions."""
 _FILES = "archive"
@@ -66,6 +69,7 @@ class AuthorPages:
         service: everything that authors ask for.
         is_shown: (tournament, match) -> whether everybody may see the replay.
         list_next: author -> what its program plays next, in each tournament.
+        notices: takes appeals.
     """
 
     def __init__(
@@ -73,10 +77,12 @@ class AuthorPages:
         service: AuthorService,
         is_shown: Callable[[str, str], bool],
         list_next: Callable[[str], Sequence[NextMatch]],
+        notices: Notices,
     ) -> None:
         self._service = service
         self._is_shown = is_shown
         self._list_next = list_next
+        self._notices = notices
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
@@ -88,7 +94,9 @@ class AuthorPages:
             (f"{PRINTED}/<path:name>", self._output),
         ):
             routes.shows(SiteRole.AUTHOR, path, partial(show_or_explain, show))
+        routes.shows(SiteRole.AUTHOR, f"{HOME}/versions/<number>/archive", partial(show_or_explain, self._archive))
         routes.does(SiteRole.AUTHOR, f"{HOME}/hand-in", self._hand_in)
+        routes.does(SiteRole.AUTHOR, f"{HOME}/appeal", partial(show_or_explain, self._appeal))
         routes.does(SiteRole.AUTHOR, f"{HOME}/versions/<number>/play", partial(show_or_explain, self._play))
 
     async def _home(self, visit: Visit, refused: RemediableError | None = None) -> bytes:
@@ -103,6 +111,27 @@ class AuthorPages:
         steps = version.steps if report is None else report.get("steps", ())
         coming = self._list_next(visit.person.name) if version.plays else ()
         return visit.page("author/version", version=version, steps=steps, coming=coming, refused_because=refused)
+
+    async def _archive(self, visit: Visit, number: str) -> Any:
+        name, data = await self._service.read_archive(visit.person.name, number)
+        visit.request.setHeader("Content-Disposition", f'attachment; filename="{name}"')
+        return send_pieces(visit.request, ARCHIVE, data)
+
+    async def _appeal(self, visit: Visit) -> bytes:
+        """Take an appeal against the expulsion of an own program in a match of a tournament."""
+        author, name = visit.person.name, visit.form.text("match")
+        try:
+            explanation = await self._service.explain(author, name, None)
+        except NotYours:
+            explanation = None
+        if explanation is None or explanation.verdict is None or name.startswith(f"{PRACTICE}/"):
+            what = "your program was not expelled in such a match of a tournament"
+            raise RequestRefused(HTTPStatus.CONFLICT, what, "appeal on the page of the match")
+        try:
+            self._notices.appeal(author, name.rpartition("/")[2], visit.form.text("text"))
+        except BadRequest as error:
+            raise RequestRefused(HTTPStatus.CONFLICT, str(error), "go back to the match") from None
+        return redirect(visit.request, f"{MATCHES}/{quote(name)}?seat={explanation.seat}")
 
     async def _hand_in(self, visit: Visit) -> Any:
         author = visit.person.name
@@ -148,6 +177,9 @@ class AuthorPages:
             here=f"{top}{MATCHES[1:]}/{quote(name)}?seat={explanation.seat}",
             printed=f"{top}{PRINTED[1:]}/{quote(name)}?seat={explanation.seat}",
             turn=turn,
+            path=name,
+            appeal=self._notices.find_appeal(visit.person.name, name.rpartition("/")[2]),
+            may_appeal=verdict is not None and not name.startswith(f"{PRACTICE}/"),
             standing=word_standing(explanation),
             foul=() if verdict is None else list(foul_lines(explanation, verdict)),
             answers=list_answers(match["conversation"], partial(move_words, find_game(explanation.game))),
@@ -355,10 +387,12 @@ class AuthorApi:
         version = await self._service.hand_in(person.name, request.content.read(), name)
         return Reply(code=HTTPStatus.ACCEPTED, body=msgspec.json.encode(version))
 
-    async def _version(self, person: Person, request: Any, **_rest: str) -> Struct:
+    async def _version(self, person: Person, request: Any, **_rest: str) -> Struct | Reply:
         match _split_path(request):
             case (_, number):
                 return await self._service.find_version(person.name, number)
+            case (_, number, "archive"):
+                return Reply(body=(await self._service.read_archive(person.name, number))[1], content_type=ARCHIVE)
             case (_, _, "present"):
                 raise _refuse_method(request, "PUT")
         raise NotYours

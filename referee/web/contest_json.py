@@ -109,9 +109,21 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     """Address, from the site's first page, of the page that verifies that record; None while it is played."""
 
 
+class Announcement(Struct, frozen=True, kw_only=True):
+    """A sentence of an organiser for everybody."""
+
+    at: str
+    """Time of the announcement, ISO 8601 in UTC."""
+    by: str
+    """Name of the organiser."""
+    text: str
+
+
 class ContestCard(Struct, frozen=True, kw_only=True):
     """A contest in brief."""
 
     title: str
     sign_up: SignUp
+    announcements: Sequence[Announcement]
+    """Latest announcements of the organisers, the newest first."""
     tournaments: Sequence[TournamentCard]

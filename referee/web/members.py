@@ -128,7 +128,7 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     programs = ApiRoutes(app, members.sessions, members.now)
     AuthorApi(members.authors, members.practice, members.organisers.queue).register(programs)
     OrganiserApi(members.organisers).register(programs)
-    AuthorPages(members.authors, is_shown, members.organisers.list_next).register(routes)
+    AuthorPages(members.authors, is_shown, members.organisers.list_next, members.organisers.notices).register(routes)
     AuthorPractice(members.practice, members.authors, members.organisers.queue, members.workshop).register(routes)
     OrganiserPages(members.organisers, matches).register(routes)
 

@@ -112,6 +112,7 @@ OPERATIONS = (
         query={"name": "Of the archive's file, for what is said of it"},
     ),
     _Operation("get", "/submissions/{number}", "A version, with the report of its check", CheckedVersion, role=_AUTHOR),
+    _Operation("get", "/submissions/{number}/archive", "Its archive", str, "application/octet-stream", role=_AUTHOR),
     _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, role=_AUTHOR),
     _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
     _Operation("get", "/matches/{match}", "An explanation of the author's match", Explanation, role=_AUTHOR),

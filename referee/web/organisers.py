@@ -172,6 +172,9 @@ class OrganiserPages:
             (f"{_TOURNAMENT}/start", partial(self._change, service.start)),
             (f"{_TOURNAMENT}/pause", partial(self._change, service.pause)),
             (f"{_TOURNAMENT}/rule", self._rule),
+            (f"{_TOURNAMENT}/reject", self._reject),
+            (f"{HOME}/announce", self._announce),
+            (f"{HOME}/take-back", self._take_back),
             (_AUTHORS, self._add_author),
             (f"{_AUTHORS}/shut-out", self._shut_out),
         ):
@@ -186,6 +189,8 @@ class OrganiserPages:
             processes=service.processes(),
             queue=len(service.queue()),
             actions=service.actions()[:_NEWEST],
+            announcements=service.notices.announcements(),
+            form=visit.form.fields,
             problem=problem,
         )
 
@@ -194,7 +199,10 @@ class OrganiserPages:
         if shown is None:
             return self._home(visit.set_code(HTTPStatus.NOT_FOUND), "There is no such tournament.")
         form, matches = visit.form.fields, self._matches(name)
-        return visit.page("organiser/tournament", shown=shown, form=form, matches=matches, problem=problem)
+        appeals = self._service.notices.appeals(name)
+        return visit.page(
+            "organiser/tournament", shown=shown, form=form, matches=matches, appeals=appeals, problem=problem
+        )
 
     async def _authors(self, visit: Visit, problem: str = "", token: str = "") -> bytes:
         authors = await deferToThread(self._service.authors)
@@ -224,6 +232,28 @@ class OrganiserPages:
             return self._tournament(visit.set_code(HTTPStatus.CONFLICT), name, text)
         rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the arguments follow
         return await self._change(rule, visit, name, kind, subject, to, reason)
+
+    async def _reject(self, visit: Visit, name: str) -> bytes:
+        notices = self._service.notices
+        author, match, reason = map(visit.form.text, ("author", "match", "reason"))
+        try:
+            notices.reject(visit.person.name, author, match, reason)
+        except RefereeError as error:
+            return self._tournament(visit.set_code(HTTPStatus.CONFLICT), name, f"{error}.")
+        return redirect(visit.request, f"{HOME}/tournaments/{name}")
+
+    def _announce(self, visit: Visit) -> bytes:
+        return self._notify(visit, self._service.notices.announce, visit.form.text("text"))
+
+    def _take_back(self, visit: Visit) -> bytes:
+        return self._notify(visit, self._service.notices.take_back, visit.form.text("at"))
+
+    def _notify(self, visit: Visit, act: Callable[[str, str], None], text: str) -> bytes:
+        try:
+            act(visit.person.name, text)
+        except RefereeError as error:
+            return self._home(visit.set_code(HTTPStatus.CONFLICT), f"{error}.")
+        return redirect(visit.request, HOME)
 
     async def _add_author(self, visit: Visit) -> bytes:
         name, may_renew = visit.form.text("name"), bool(visit.form.text("renew"))

@@ -26,6 +26,8 @@ from ..pages.replays import page_path
 from ..pages.tournament_json import TournamentReport
 from .contest_json import ContestCard
 from .event_streams import EventStreams
+from .feed import ATOM, list_announced, list_results, make_feed
+from .feed import PATH as FEED
 from .guarded_routes import Visitor, VisitorCard, find_visitor
 from .http import (
     HTML,
@@ -159,6 +161,15 @@ class _Made(Struct, frozen=True):
         query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
         return query, await self._make(request, self.content.search, query)
 
+    async def feed(self, request: Any) -> bytes:
+        """Return the Atom feed.
+
+        Raises:
+            TooOften: the address asks for such pages too often.
+        """
+        feed: bytes = await self._make(request, _make_feed, self.content)
+        return feed
+
     def send_replay(self, request: Any, path: Path) -> Any:
         """Send the page of a match, with the board of a turn if the request names one.
 
@@ -232,6 +243,10 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
         page = contest_page(content.card(), content.about, find(request))
         return send(request, HTML, page.encode())
 
+    @app.route(FEED, methods=["GET", "HEAD"])
+    async def _feed(request: Any) -> bytes:
+        return send_unchanging(request, ATOM, await made.feed(request))
+
     @app.route("/standings", methods=["GET", "HEAD"])
     def _standings(request: Any) -> bytes:
         return send(request, HTML, standings_page(content.card(STANDINGS), find(request)).encode())
@@ -255,6 +270,13 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
     _add_unchanging(app, content.public_key)
     _add_refusals(app)
     return app
+
+
+def _make_feed(content: SiteContent) -> bytes:
+    """Return the Atom feed: what is published of each tournament, and the announcements."""
+    reports = ((folder, content.report(name)) for name, folder in list(content.folders.items()))
+    results = (entry for folder, report in reports if report is not None for entry in list_results(folder, report))
+    return make_feed(content.title, [*results, *list_announced(content.card().announcements)])
 
 
 def _add_unchanging(app: Klein, public_key: bytes) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from referee.errors import BadRequest
 from referee.web.contest.intake import LoggedAction
+from referee.web.contest.notices import Notices
 from referee.web.contest.organising import AuthorLine, Machine, ProcessLine, TournamentLine
 from referee.web.contest.queue import NextMatch, QueueLine
 from referee.web.contest_json import SignUp
@@ -22,10 +23,12 @@ class StandInOrganiserService:
 
     Args:
         payload: stands in each text.
+        notices: announcements and appeals.
     """
 
-    def __init__(self, payload: str) -> None:
+    def __init__(self, payload: str, notices: Notices) -> None:
         self._payload = payload
+        self.notices = notices
         self.asked = list[tuple[str, ...]]()
         self.more_waits = list[QueueLine]()
         self.is_refusing = False

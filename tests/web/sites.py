@@ -23,7 +23,10 @@ from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
 from referee.web import author_service, http, organisers, replay_maker, signing_up, workshop
 from referee.web.author_service import AuthorService
+from referee.web.contest.intake import ActionLog
+from referee.web.contest.notices import Notices
 from referee.web.contest_json import (
+    Announcement,
     Coming,
     ComingMatch,
     ContestCard,
@@ -56,6 +59,7 @@ ADDRESSES = [None, "tournaments/cup/entrants/bob.html"]
 CARD = ContestCard(
     title=PAYLOAD,
     sign_up=SignUp.INVITATION,
+    announcements=[Announcement(at="2026-12-01T18:00:00Z", by=PAYLOAD, text=PAYLOAD)],
     tournaments=[
         TournamentCard(
             name="cup",
@@ -241,7 +245,7 @@ class TestSite:
         self.matches = AuthorsMatches(folder / "logs", self.store.root, find_game)
         service = AuthorService(self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note)
         self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: known}, self.clock.seconds)
-        self.organisers = StandInOrganiserService(PAYLOAD)
+        self.organisers = StandInOrganiserService(PAYLOAD, Notices(ActionLog(folder), lambda: None))
         self.practice = StandInPractice(PAYLOAD)
         self.sign_up = StandInSignUp(PAYLOAD)
         stand_ins: dict[str, Any] = {

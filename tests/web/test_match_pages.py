@@ -68,3 +68,27 @@ def test_an_explained_match_leads_to_its_replay(
     assert found.head in shown
     links = [urljoin(address, link) for link in re.findall(r'<a href="([^"]*)">Replay</a>', shown)]
     assert links == ([] if replay is None else [replay])
+
+
+@pytest.mark.parametrize(("name", "status"), [("crashed", 303), ("clean", 409)])
+def test_an_author_appeals_against_an_expulsion(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, status: int
+) -> None:
+    """Where there was one; the organiser's answer is shown on the same page."""
+    path = GOLDEN / f"{name}.jsonl"
+    result = read_record(path).result
+    assert result is not None
+    seat = result.result.fouls[0].seat if result.result.fouls else 0
+    monkeypatch.setattr(contest.matches, "explain_match", lambda *_: view_as_seat(path, seat).explain_seat())
+    ada, place = contest.signed_in("ada"), "/author/matches/cup/cup-1"
+    answer = ada.fill_in(place, "/author/appeal", match="cup/cup-1", text="the network was down")
+    assert answer.status == status
+    notices = contest.organisers.notices
+    if status != 303:
+        assert notices.appeals("cup") == []
+        return
+    assert b"It waits for the organiser" in ada.ask("GET", place).body
+    notices.record("ann", "replay", "cup-1 in cup", "so it was")
+    assert b"replay, ruled by ann: so it was" in ada.ask("GET", place).body
+    practice = ada.fill_in("/author", "/author/appeal", match="practice/ada/0001/cup-1", text="no")
+    assert practice.status == 409

@@ -143,6 +143,8 @@ None: there is none, because programs neither sign in nor take a person's seat.
 NO_PAGES = {
     "/key.pem",
     "/visitor",
+    "/author/versions/<number>/archive",
+    "/feed.atom",
     "/robots.txt",
     "/favicon.ico",
     "/organiser/contest.tar",

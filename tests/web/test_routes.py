@@ -118,7 +118,7 @@ class Alive(HTMLParser):
 def test_texts_of_others_stay_texts(contest: TestSite) -> None:
     """Names, titles and the organiser's Markdown bring no script, no handler and no address of another host."""
     page = contest.visitor().ask("GET", "/").body.decode()
-    own = Alive(contest_page(ContestCard(title="", sign_up=SignUp.CLOSED, tournaments=[]), ""))
+    own = Alive(contest_page(ContestCard(title="", sign_up=SignUp.CLOSED, announcements=[], tournaments=[]), ""))
     for shown in (page, contest.visitor().ask("GET", "/live").body.decode()):
         assert Alive(shown).scripts == own.scripts
         assert Alive(shown).found == []

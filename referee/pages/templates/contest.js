@@ -81,7 +81,10 @@ function showComing(part, coming) {
   localTimes(part);
 }
 
+const announced = document.querySelectorAll("#announcements li").length;
+
 function show(card) {
+  if (card.announcements.length !== announced) return location.reload();
   for (const tournament of card.tournaments) {
     const place = shown.get(tournament.name);
     const isReported = tournament.reported !== null;

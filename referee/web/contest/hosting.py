@@ -33,6 +33,7 @@ from ..published import search
 from ..submissions.store import Store
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
+from .notices import Notices
 from .organising import Organising
 from .practice import Practice, PracticeRequests, RefereeProgram
 from .publishing import SHOWN, Publisher
@@ -155,6 +156,7 @@ class HostedContest:
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
         self._close_site: Callable[[], None] = lambda: None
+        self._notices = Notices(intake.actions, self.streams.notify)
 
     def begin(self) -> None:
         """Start playing and publishing."""
@@ -231,7 +233,13 @@ class HostedContest:
             search=lambda query: search(query, self._publisher.list_indexes()),
         )
         organising = Organising(
-            self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
+            self._contest.folder,
+            self.runs,
+            self._intake,
+            self._practice,
+            self._lag.longest_ms,
+            self._report,
+            self._notices,
         )
         sign_up = NewAuthors(self._contest, self._intake)
         members = make_members(
@@ -253,6 +261,7 @@ class HostedContest:
         return ContestCard(
             title=contest.title,
             sign_up=contest.sign_up,
+            announcements=self._notices.announcements(),
             tournaments=[self._card(run, most_leaders) for run in self.runs.values()],
         )
 

@@ -98,13 +98,14 @@ class ActionLog:
         actions = map(_action, reversed(read_last_lines(self._path, _SHOWN_BYTES)))
         return [action for action in actions if action is not None]
 
-    def add(self, by: str, what: str, about: str, reason: str = "") -> None:
-        """Append an action to the log."""
+    def add(self, by: str, what: str, about: str, reason: str = "") -> LoggedAction:
+        """Append an action to the log, and return it."""
         action = LoggedAction(at=wall_clock(), by=by, what=what, about=about, reason=reason)
         with self._path.open("a+b") as file:
             file.seek(max(file.tell() - 1, 0))
             begins = b"" if file.read() in (b"", b"\n") else b"\n"  # end a line that a crash has cut off
             file.write(begins + printable_json(msgspec.json.encode(action).decode()).encode() + b"\n")
+        return action
 
 
 def _action(line: bytes) -> LoggedAction | None:

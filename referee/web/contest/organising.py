@@ -26,6 +26,7 @@ from ...plugins import installed
 from ...text import printable
 from ...tournament.rulings import TOURNAMENT_RULING, Kind
 from .intake import Intake, LoggedAction, read_last_lines
+from .notices import Notices
 from .practice import Practice
 from .queue import (
     NextMatch,
@@ -114,6 +115,7 @@ class Organising:
         practice: practice matches of all authors.
         lag_ms: returns the longest lag of the site lately, in milliseconds.
         report: name of a tournament -> its report; None if there is none yet.
+        notices: announcements and appeals.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Organising:
         practice: Practice,
         lag_ms: Callable[[], float],
         report: Callable[[str], TournamentReport | None],
+        notices: Notices,
     ) -> None:
         self._folder = folder
         self._runs = runs
@@ -131,6 +134,7 @@ class Organising:
         self._practice = practice
         self._lag_ms = lag_ms
         self._report = report
+        self.notices = notices
 
     # --- state
 
@@ -245,7 +249,7 @@ class Organising:
             raise BadRequest(f"{name} {run.state}; only one that is played or paused can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
         about = name if is_stop else f"{subject} in {name}" + (f", to {to}" if to else "")
-        self._intake.actions.add(by, kind, about, reason)
+        self.notices.record(by, kind, about, reason)
         run.look_again(must_run=is_stop)
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:

@@ -46,9 +46,8 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         state = published.ended if published.is_over else "is not over"
         cards.append(published.card(scheduled, state, published.reported or 0, (), None))
         files += ((f"tournaments/{scheduled.name}/{path}", file) for path, file in _list_public_files(published))
-    page = contest_page(
-        ContestCard(title=contest.title, sign_up=contest.sign_up, tournaments=cards), contest.about, is_still=True
-    )
+    card = ContestCard(title=contest.title, sign_up=contest.sign_up, announcements=(), tournaments=cards)
+    page = contest_page(card, contest.about, is_still=True)
     try:
         with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("index.html", page)

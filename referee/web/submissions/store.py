@@ -177,6 +177,10 @@ class Store:
         """Return the player's folder of a version."""
         return self._folder(author, number) / PLAYER
 
+    def archive_path(self, author: str, number: int) -> Path:
+        """Return the archive of a version, as it was handed in."""
+        return next(self._folder(author, number).glob(f"{_ARCHIVE}.*"))
+
     def present(self, author: str) -> int | None:
         """Return the number of the version that plays; None if none has passed."""
         passed = self._passing_numbers(author)

@@ -123,6 +123,18 @@ def test_the_page_names_the_step_that_is_tried(contest: TestSite) -> None:
     contest.checks.current = None
 
 
+def test_a_version_is_downloaded_as_it_was_handed_in(contest: TestSite) -> None:
+    """By its author alone."""
+    ada = contest.signed_in("ada")
+    hand_in(ada, archive())
+    answer = ada.ask("GET", "/author/versions/1/archive")
+    assert (answer.status, answer.body) == (200, archive())
+    assert answer.headers["content-disposition"] == 'attachment; filename="ada-1.tar.gz"'
+    program = contest.program("ada").ask("GET", "/submissions/1/archive")
+    assert (program.status, program.body) == (200, archive())
+    assert contest.signed_in("bob").ask("GET", "/author/versions/1/archive").status == 404
+
+
 def test_a_folder_is_handed_in(contest: TestSite) -> None:
     """A browser sends its files, the folder's name first. Files that `referee submit` leaves out are left out."""
     ada = contest.signed_in("ada")

@@ -115,7 +115,8 @@ def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypat
 
 def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
     """Versions that were handed in stay with their author."""
-    organising = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0, lambda _: None)
+    nobody = cast("Any", None)
+    organising = Organising(intake.store.root.parent, {}, intake, nobody, lambda: 0.0, lambda _: None, nobody)
     token = office(SignUp.OPEN).sign_up("eve", "")
     intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")
     for name in ("ada", "eve"):

@@ -73,7 +73,8 @@ def test_organisers_see_what_plays(tmp_path: Path) -> None:
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    organising = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
+    nobody = cast("Any", None)
+    organising = Organising(tmp_path, {"cup": run}, nobody, nobody, lambda: 0.0, lambda _: None, nobody)
     run.begin()
     assert organising.processes() == []
     reactor.next_call()
@@ -91,7 +92,8 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/true",)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    organising = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
+    nobody = cast("Any", None)
+    organising = Organising(tmp_path, {"cup": run}, nobody, nobody, lambda: 0.0, lambda _: None, nobody)
     with pytest.raises(BadRequest, match="cup waits for its time; only one that is played or paused can be stopped"):
         organising.rule("ann", "cup", "stop", "", "", "power cut")
     run.folder.mkdir(parents=True)

@@ -39,6 +39,32 @@ def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str
     return msgspec.convert(plain, ReportedMatch)
 
 
+def test_an_announcement_is_made_and_taken_back(contest: TestSite) -> None:
+    """One that is no line is refused, and what was written stays in the form."""
+    ann = contest.signed_in("ann")
+    assert ann.fill_in("/organiser", "/organiser/announce", text="lunch at one").status == 303
+    (said,) = contest.organisers.notices.announcements()
+    assert (said.by, said.text) == ("ann", "lunch at one")
+    refused = ann.fill_in("/organiser", "/organiser/announce", text="x" * 501)
+    assert (refused.status, b"one line of 1 to 500" in refused.body, b"x" * 501 in refused.body) == (409, True, True)
+    assert ann.fill_in("/organiser", "/organiser/take-back", at=said.at).status == 303
+    assert contest.organisers.notices.announcements() == []
+
+
+def test_an_appeal_is_seen_and_rejected(contest: TestSite) -> None:
+    """On the page of its tournament, with a reason for the author."""
+    ann, notices = contest.signed_in("ann"), contest.organisers.notices
+    notices.appeal("ada", "cup-7", PAYLOAD.replace("\u202e", ""))
+    place = "/organiser/tournaments/cup"
+    assert b"Reject the appeal of ada" in ann.ask("GET", place).body
+    answer = ann.fill_in(place, f"{place}/reject", author="ada", match="cup-7", reason="the record shows it")
+    assert answer.status == 303
+    appeal = notices.find_appeal("ada", "cup-7")
+    assert appeal is not None
+    assert appeal.answer == "rejected by ann: the record shows it"
+    assert b"Reject the appeal" not in ann.ask("GET", place).body
+
+
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
     """By forms, each with its token."""
     ann = contest.signed_in("ann")
