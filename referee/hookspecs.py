@@ -76,8 +76,8 @@ class Dialect:
     """Regular expression of the names that its players may have."""
     name_form: str
     """Description of such a name in words."""
-    wire: "Wire"
-    """Reads the bytes that records keep of its players, for audits."""
+    wire: "Callable[[], Wire]"
+    """Returns the reader of the bytes that records keep of its players, for audits."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
     """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path, int | None], Any]

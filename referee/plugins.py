@@ -17,14 +17,13 @@ from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import Dialect, HousePlayer
-from .record.audit.evidence import Wire
 from .text import nearest
 from .tournament.pairing import builtin as builtin_formats
 from .tournament.pairing.base import PairingFormat
-from .tournament.sprt import SprtMatch
 
 if TYPE_CHECKING:
     from .observers import Observer
+    from .record.audit.evidence import Wire
 
 GROUP = "referee"
 T = TypeVar("T")
@@ -99,13 +98,13 @@ class Registry:
         """
         return _find(name, self.dialects, "dialect")
 
-    def wire(self, name: str) -> Wire:
+    def wire(self, name: str) -> "Wire":
         """Return the reader of the bytes in records from a dialect's players.
 
         Raises:
             UnknownName: no dialect has that name.
         """
-        return self.dialect(name).wire
+        return self.dialect(name).wire()
 
 
 def load() -> Registry:
@@ -165,6 +164,8 @@ def find_format(name: str) -> PairingFormat[Any]:
         UnknownName: nothing has that name.
         PluginError: a plugin can't be used.
     """
+    from .tournament.sprt import SprtMatch  # noqa: PLC0415  # the statistics of comparisons take long to import
+
     return SprtMatch() if name == SprtMatch.name else installed().format(name)
 
 

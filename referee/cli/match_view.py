@@ -13,7 +13,6 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ..app.records.explain import expected_and_come, view_as_seat, word_explain_command
 from ..app.services import RefereeOptions
 from ..check.remedies import foul_remedy
 from ..match import commands as c
@@ -115,6 +114,8 @@ def show_expulsions(result: Result, record: Path) -> None:
     # The explanation goes through the seat's own view, although the whole record is at hand: its text is often copied
     # and sent to the author, who may not know the hands of the others.
     for foul in result.fouls:
+        from ..app.records.explain import view_as_seat  # noqa: PLC0415  # few matches need what explains a foul
+
         explanation = view_as_seat(record, foul.seat).explain_seat()
         out.print(f"\n[red]{harmless(explanation.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
         for label, text in _next_steps(foul, explanation, record):
@@ -123,6 +124,8 @@ def show_expulsions(result: Result, record: Path) -> None:
 
 def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[tuple[str, str]]:
     """Yield label and text of each thing that the author can look at."""
+    from ..app.records.explain import expected_and_come, word_explain_command  # noqa: PLC0415  # as above
+
     verdict = explanation.verdict
     assert verdict is not None, "it was expelled"
     yield "what happened", printable(why(foul))

@@ -175,7 +175,7 @@ def _auditor() -> str:
     registry, digest = installed(), hashlib.sha256()
     for name, game in sorted(registry.games.items()):
         digest.update(f"{name} {game.rules_version}\0".encode())
-    parts = (*registry.games.values(), *(dialect.wire for dialect in registry.dialects.values()))
+    parts = (*registry.games.values(), *(dialect.wire() for dialect in registry.dialects.values()))
     for name in sorted({"protocol", "referee", *(part.__module__.partition(".")[0] for part in parts)}):
         module = sys.modules[name]
         folders = [Path(folder) for folder in getattr(module, "__path__", ())]

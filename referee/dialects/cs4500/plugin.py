@@ -6,7 +6,6 @@ from typing import Any
 
 from ... import hookimpl
 from ...hookspecs import Dialect
-from .evidence import CourseWire
 from .names import NAME, NAME_FORM, NAME_PATTERN
 
 
@@ -28,7 +27,7 @@ def referee_dialects() -> Iterable[Dialect]:
         link=_later("link", "CourseLink"),
         name_pattern=NAME_PATTERN,
         name_form=NAME_FORM,
-        wire=CourseWire(),
+        wire=_later("evidence", "CourseWire"),
         join=_later("joining", "join"),
         server=_later("server", "read_server"),
         clients=_later("clients", "read_clients"),
