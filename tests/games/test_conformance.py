@@ -221,7 +221,8 @@ class Pair(Named, tag_field="kind", tag="pair"):
     """Two of them."""
 
     parts: tuple[Named, ...] = ()
-    """It has two lines."""
+    """Spread over
+    two lines."""
 
 
 def test_docstrings_beneath_fields_describe_the_schema() -> None:
