@@ -27,6 +27,7 @@ BENCHMARKS = (
     "rules",
     "season",
     "spectators",
+    "starts",
     "storm",
     "strength",
     "swiss",

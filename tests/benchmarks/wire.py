@@ -1,6 +1,6 @@
 """What a refereed turn of Q costs, against a bare Twisted echo of the same bytes, in one run.
 
-The player answers from a list, so that nearly all time is the server's. Prints, for one connection and for 200, the
+The player answers from a list, so that nearly all time is the server's. Prints, for one connection, 2, 8 and 200, the
 time on the wall and the processor time of the server's process, user's and system's; then what each stage takes.
 """
 
@@ -231,7 +231,7 @@ def main(arguments: list[str]) -> int:
     print(f"{staircase.TURNS} turns a match; the referee sends {sizes[0]} to {sizes[-1]} bytes a turn,")
     print(f"the player about {len(_MOVES[50])}; dealing and connecting are left out")
     processor_us = 0.0
-    for connections, matches in ((1, 60), (200, 3)):
+    for connections, matches in ((1, 60), (2, 30), (8, 10), (200, 3)):
         pairs = [
             (measure("echo", connections, matches), measure("referee", connections, matches))
             for _ in range(options.runs)
