@@ -70,6 +70,17 @@ class ConnectionState(StrEnum):
     """str's hash, which is written in C. An enum's own is a Python function, and every message looks into the table."""
 
 
+_DUE = {
+    ConnectionState.NEW: "`hello`",
+    ConnectionState.OFFERED: "`ready`",
+    ConnectionState.TO_REVEAL: "`nonce`",
+    ConnectionState.ASKED: "`move`",
+    ConnectionState.TO_CONFIRM: "`ack`",
+    ConnectionState.TO_CONFIRM_END: "`ack`",
+}
+"""State in which the player speaks next -> the message that is due, in words of an error."""
+
+
 class Need(Enum):
     """Returned by next_event when there is no message yet."""
 
@@ -252,7 +263,8 @@ class Conversation(ABC):
         trigger = _TRIGGERS[kind, getattr(message, "ack", None) is not None]
         state = TRANSITIONS.get((self.state, trigger))
         if state is None:
-            detail = f"{trigger!r} came while the conversation was {self.state}"
+            due = _DUE.get(self.state, "a message of the referee")
+            detail = f"`{trigger}` came where {due} was due"
             raise RemoteProtocolError(Code.OUT_OF_TURN, detail, evidence)
         if getattr(message, "match", self._match) != self._match and not self._is_current(message):
             detail = f"{type_of(message)!r} names a match other than {self._match!r}"

@@ -59,6 +59,7 @@ _WORDS_REMEDIES: dict[str, str] = {
     r"module \1 of Python or of a package.",
     r"ends too early|incomplete input|Input data was truncated|unpack requires a buffer": "It decoded a part of a "
     "frame. Read again and again until as many bytes have come as the prefix says; one read may return fewer.",
+    r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
     r"Connection refused|ConnectionRefused|Address family not supported|Network is unreachable": "Connect to the "
     "address in REFEREE_ADDRESS: `unix:PATH` in a sandbox, `tcp:HOST:PORT` without one.",
 }
@@ -84,6 +85,8 @@ def foul_remedy(foul: Foul, game: str) -> str:
         return CAUSE_REMEDIES[Cause.REFUSED_TO_START]
     if WOULD_BE_LEGAL in foul.detail:
         return "Check how your program counts rows and columns, and which of the two comes first."
+    if "got `null` - at `$.move`" in foul.detail:
+        return "It sent no move. Does the function that chooses one return it?"
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(evidence)
     return remedy(foul.cause, foul.code).replace("GAME", game)
@@ -112,8 +115,8 @@ _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
     Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
     "left.",
-    Ending.WAITING: "Is the answer flushed? See that the program reads each message whole, and writes its answer to "
-    "the connection, not to stdout.",
+    Ending.WAITING: "Is the answer flushed? See that the program reads each message whole, catches no error without an "
+    "answer, and writes to the connection, not to stdout.",
 }
 
 

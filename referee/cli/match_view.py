@@ -128,7 +128,9 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
 
     verdict = explanation.verdict
     assert verdict is not None, "it was expelled"
-    yield "what happened", printable(why(foul))
+    happened = why(foul)
+    has_ended = happened.startswith(("exit status ", "signal "))
+    yield "what happened", printable(f"the program ended: {happened}" if has_ended else happened)
     if verdict.rule is not None:
         yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
     for label, text in expected_and_come(verdict, explanation.conversation):

@@ -16,7 +16,7 @@ from protocol.messages import TimeControl
 
 from ..games.base import Game, MalformedMove, Rule
 from ..match.commands import Result
-from ..match.events import Answer, DeadlinePassed, Ending, used_ms
+from ..match.events import Answer, DeadlinePassed, used_ms
 from ..match.fouls import Foul
 from ..text import placeless, plain_text, printable
 from ..tournament.match_context import FoulEntry
@@ -28,6 +28,8 @@ SHORT_CHARS = 100
 """Number of characters of a short cause: how a program ended, and the end of its output, still fit a line."""
 _BEGINNING_CHARS = 40
 """Number of these that the beginning gets; the end says more, as a traceback's last line does."""
+_CRASHED_PYTHON = re.compile(r"^exit status 1: (?=.*\(\S+:\d+)")
+"""Exit status before an exception with its place, as programs.output.Crash has them."""
 _MAX_NAME = 20
 """Number of characters of a name in a drawing. The protocol allows no longer names; a forged record may have one."""
 _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
@@ -199,8 +201,7 @@ def broken(foul: Foul | FoulEntry) -> str:
 
 def why(foul: Foul) -> str:
     """Return the broken rule and what happened. The exit status of a crash in Python says nothing, and is left out."""
-    detail = foul.detail.removeprefix("exit status 1: ") if foul.ending is Ending.FAILED else foul.detail
-    return ": ".join(filter(None, (broken(foul), detail)))
+    return ": ".join(filter(None, (broken(foul), _CRASHED_PYTHON.sub("", foul.detail))))
 
 
 def short_cause(detail: str) -> str:

@@ -80,7 +80,7 @@ struct cursor {
     size_t left;
 };
 
-static const char TOO_EARLY[] = "a value ends too early";
+static const char TOO_EARLY[] = "a value ends too early: only a part of the frame was read";
 
 static const char *take_unsigned(struct cursor *in, int width, uint64_t *number) {
     if (in->left < (size_t)width)

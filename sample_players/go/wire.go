@@ -83,7 +83,7 @@ type reader struct{ left []byte }
 
 func (in *reader) take(count uint64) []byte {
 	if count > uint64(len(in.left)) {
-		panic(errors.New("a value ends too early"))
+		panic(errors.New("a value ends too early: only a part of the frame was read"))
 	}
 	front := in.left[:count]
 	in.left = in.left[count:]

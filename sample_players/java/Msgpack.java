@@ -82,7 +82,7 @@ final class Msgpack {
                 return (Map<String, Object>) value;
             }
         } catch (BufferUnderflowException early) {
-            throw new MalformedException("a value ends too early");
+            throw new MalformedException("a value ends too early: only a part of the frame was read");
         }
         throw new MalformedException("a frame is not exactly one map");
     }

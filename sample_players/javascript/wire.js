@@ -59,7 +59,7 @@ function frame(message) {
 function reader(bytes) {
   let at = 0;
   const take = (count) => {
-    if (at + count > bytes.length) throw new Error("a value ends too early");
+    if (at + count > bytes.length) throw new Error("a value ends too early: only a part of the frame was read");
     at += count;
     return bytes.subarray(at - count, at);
   };

@@ -111,7 +111,7 @@ class Reader:
 
     def _take(self, count: int) -> bytes:
         if self._at + count > len(self._data):
-            raise WireError("a value ends too early")
+            raise WireError("a value ends too early: only a part of the frame was read")
         self._at += count
         return self._data[self._at - count : self._at]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
@@ -230,7 +231,9 @@ class PlayerLink(Protocol):
             self._report_breach(error)
             return
         if self.owner is not None:
-            self.owner.on_loss(self, reason.getErrorMessage())
+            self.owner.on_loss(
+                self, "its connection was closed" if reason.check(ConnectionDone) else "its connection broke"
+            )
 
     def _report_breach(self, error: RemoteProtocolError) -> None:
         if self.owner is not None:

@@ -136,7 +136,7 @@ pub fn frame(message: &Value) -> Vec<u8> {
 /// Takes some bytes off the front of what is left of a body.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], String> {
     if count > bytes.len() {
-        return Err("a value ends too early".to_string());
+        return Err("a value ends too early: only a part of the frame was read".to_string());
     }
     let (front, rest) = bytes.split_at(count);
     *bytes = rest;
