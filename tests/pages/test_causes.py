@@ -55,7 +55,7 @@ def test_a_crash_in_short_names_its_error() -> None:
         ),
         (
             Foul(seat=0, cause=Cause.MALFORMED_MESSAGE, at_ms=1.0, turn=0, code="empty", detail="nothing in it"),
-            "empty nothing in it",
+            "empty: nothing in it",
         ),
         (
             Foul(
