@@ -21,9 +21,8 @@ from . import events as e
 from .coordinates import add_hint
 from .events import ImpossibleEvent
 from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, describe_processor_time, identify_foul
-from .nonces import Nonces
 from .outcome import default_outcome, describe_fault, make_result, make_void_result, winners_first
-from .setup import MatchSetup, check_seed, restore_position
+from .setup import MatchSetup, Nonces, check_seed, restore_position
 from .timekeeper import Lateness, Request, Timekeeper
 
 _encode = msgspec.msgpack.Encoder().encode

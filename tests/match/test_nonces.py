@@ -12,7 +12,7 @@ from referee.match import events as e
 from referee.match.events import ImpossibleEvent
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
-from referee.match.nonces import Nonces
+from referee.match.setup import Nonces
 
 from .folding import (
     COMMITMENTS,
