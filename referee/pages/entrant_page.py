@@ -14,14 +14,15 @@ from ..tournament.standings import Standing
 from .charts.curves import rating_drawings
 from .encounters import superiority
 from .links import PageLinks
+from .match_list import pair_address
 from .rendering import page, time_of_day
 from .summary import Summary
 from .words import Causes, number, short_cause
 
 BRACKETS = ("knockout", "doubleelimination")
 """Formats in which the round that an entrant went out in comes before its points."""
-MOST_MATCHES = 2000
-"""Number of lines of a list in the page itself; a browser opens that many at once."""
+MOST_MATCHES = 50
+"""Number of matches that are listed: the newest ones. Another page has all of them."""
 
 
 class _Opponent(NamedTuple):
@@ -89,8 +90,10 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         fouls=list(_fouls(summary, entrant, links)),
         byes=[(bye, worth) for bye, worth in summary.byes if bye.seats[0] == entrant],
         ways=[f"{quote(name)}.html" for name in summary.pages],
-        matches=[_match(summary, entrant, entry, links) for entry in entries[-MOST_MATCHES:]],
-        left_out=max(len(entries) - MOST_MATCHES, 0),
+        matches=[_match(summary, entrant, entry, links) for entry in entries[: -MOST_MATCHES - 1 : -1]],
+        total=len(entries),
+        all_matches=pair_address(links.beside, summary.names[entrant]),
+        pairs=[pair_address(links.beside, summary.names[entrant], name) for name in summary.names],
     )
 
 

@@ -104,7 +104,7 @@ def _join_style(look: str, styles: Sequence[str]) -> str:
 
 
 def _join_script(look: str, scripts: Sequence[str], site: str) -> str:
-    return "".join(_source(f"{name}.js") for name in ("times", *scripts, look, *(("site",) if site else ())))
+    return "".join(_source(f"{name}.js") for name in ("times", "wide", *scripts, look, *(("site",) if site else ())))
 
 
 def without_site(page: str) -> str:

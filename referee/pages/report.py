@@ -28,7 +28,7 @@ from .words import Causes, time_control
 
 MAX_ROUNDS = 24
 """Largest number of columns of a table of rounds; more would fill a screen."""
-NEWEST = 50
+NEWEST = 20
 """Number of matches and of fouls that are listed: the newest ones. Another page has all matches."""
 
 

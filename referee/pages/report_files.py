@@ -86,9 +86,11 @@ def write_report(
     summary = Summary(history, match_summaries)
     report = report_address(folder, targets.html)
     replayed = write_replays(folder, summary, targets.replays, report, targets.site, make_replays)
+    page = targets.html or folder / "report.html"
+    _write_pages(folder, summary, titles, targets, page, replayed)  # first, because visitors wait for it
     written = Written(
         summary=summary,
-        html=targets.html or folder / "report.html",
+        html=page,
         csv=tuple(_write_tables(targets.csv or folder, summary)),
         json=folder / "tournament.json",
         pgn=targets.pgn or folder / "matches.txt",
@@ -100,7 +102,6 @@ def write_report(
     _write(written.games, exports.games_pgn(summary))
     plain = msgspec.json.encode(report_tournament(summary))
     write_whole(written.json, (msgspec.json.format(plain, indent=1), b"\n"))
-    _write_pages(folder, summary, titles, targets, written.html, replayed)
     return written
 
 

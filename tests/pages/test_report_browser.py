@@ -85,6 +85,16 @@ def column(page: Page, table: str, number: int) -> list[str]:
     return page.texts(f"{table} tbody tr > :nth-child({number})")
 
 
+def test_a_table_whose_columns_are_cut_says_so(browser: Page, cup: Stage) -> None:
+    """On a phone, above the table; on a desk, where all of it is there, nothing is said."""
+    said = "[...document.querySelectorAll('.cut')].filter((note) => !note.hidden).length"
+    cut = "[...document.querySelectorAll('.wide, .tall')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    page = opened(browser, cup, 390)
+    assert page.run(f"return [{said} === {cut}, {said} > 0]") == [True, True]
+    page = opened(browser, cup, 2560)
+    assert page.run(f"return [{said}, {cut}]") == [0, 0]
+
+
 def test_tables_sort(browser: Page, cup: Stage) -> None:
     """A click on a head sorts by it, numbers from the largest; another click reverses the order; names from a to z."""
     page = opened(browser, cup)
@@ -233,11 +243,12 @@ def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
 
 
 def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> None:
-    """At the match that they changed, as in the list without the script."""
-    page = opened(browser, ruled_cup)
-    told = page.texts("#match-list .ruled")
-    assert len(told) == 2  # the match that no longer counts, and the result in its place
+    """Beside the match that they changed, as the list without the script does."""
+    browser.open(ruled_cup.folder / "matches.html")
+    told = browser.texts("#match-list .ruled")
+    assert len(told) == 2  # the match that does not count any more, and the result in its place
     assert all(text.startswith("awarded to bot05: the room was dark jury, ") for text in told)
+    page = opened(browser, ruled_cup)
     assert any(SCRIPT in text for text in page.texts("#standings-table .ruled"))
     assert page.run("return window.broken") is None
 

@@ -29,6 +29,10 @@ LEAD = 16
 """Room between the end of the lines and the labels."""
 LETTER = 16
 """Width of the widest letter, in bold."""
+SAMPLE = 26
+"""Length of the piece of a line that stands before its name below a drawing."""
+UNIT = 70
+"""Room for the unit at the end of the lower axis."""
 GAP = 18
 """Between two labels."""
 HIGHEST = 11
@@ -44,13 +48,20 @@ class Shape(NamedTuple):
     """Where the lines end, and the labels begin."""
     marks: int
     """Numbers along the lower axis."""
+    labels_below: bool = False
+    """True if the labels are a list below the axis; otherwise each is next to the end of its line."""
     left: int = 52
     height: int = 330
 
     @property
+    def label_x(self) -> int:
+        """Where labels begin."""
+        return self.left + SAMPLE + 8 if self.labels_below else self.right + LEAD - 2
+
+    @property
     def room(self) -> int:
-        """Width that a label has, behind the line that leads to it."""
-        return self.width - self.right - LEAD
+        """Width that a label has."""
+        return self.width - self.label_x - 2
 
     def x(self, share: float) -> float:
         """Return where a share of all rounds lies."""
@@ -97,6 +108,8 @@ class Trace(NamedTuple):
     label_width: int
     """Width that the label is pressed into, so that it is not cut off; 0 if it has room."""
     label_y: float
+    lead: str
+    """Path from the line to its label, or a piece of the line before it."""
     told: str
     is_quiet: bool
     """True if it is named only when the reader points at it."""
@@ -106,6 +119,8 @@ class Drawing(NamedTuple):
     """Curves, drawn in one shape."""
 
     shape: Shape
+    height: int
+    """Height with the list of labels, if there is one below."""
     levels: list[tuple[float, int]]
     """Numbers along the left axis, with their places."""
     marks: list[tuple[float, int]]
@@ -115,7 +130,7 @@ class Drawing(NamedTuple):
     """True if all intervals are shown, not only that of the curve that the reader points at."""
 
 
-SHAPES = (Shape("broad", 900, 680, 10), Shape("slim", 400, 230, 5))
+SHAPES = (Shape("broad", 900, 630, 10), Shape("slim", 400, 384, 6, labels_below=True))
 """A page shows the one that suits its window."""
 
 
@@ -174,23 +189,38 @@ def _drawings(curves: Sequence[Curve], axes: Axes) -> list[Drawing]:
 
 def _drawing(shape: Shape, curves: Sequence[Curve], axes: Axes) -> Drawing:
     lines = [[_place(shape, axes, at, value) for at, value in curve.points] for curve in curves]
+    label_ys = _place_labels(shape, lines)
+    traces = []
+    for at, (curve, line, label_y) in enumerate(zip(curves, lines, label_ys, strict=True)):
+        label = f"{curve.name} {curve.short}".strip()
+        x, y = line[-1]
+        to_label = f"M{x} {y}L{shape.right + 10} {label_y}"
+        traces.append(
+            Trace(
+                points=line,
+                band=_band(shape, axes, curve),
+                label=label,
+                label_width=shape.room if _width(label) > shape.room else 0,
+                label_y=label_y,
+                lead=f"M{shape.left} {label_y}h{SAMPLE}" if shape.labels_below else to_label,
+                told=curve.told,
+                is_quiet=at >= MOST_LABELS,
+            )
+        )
+    levels = [(_place(shape, axes, 0, level)[1], level) for level in axes.levels]
+    step = max(1, axes.last // shape.marks)
+    marks = [(x, at) for at in range(0, axes.last + 1, step) if (x := shape.x(at / axes.last)) <= shape.right - UNIT]
+    rows = min(len(curves), MOST_LABELS + 1) if shape.labels_below else 0
+    return Drawing(shape, shape.height + rows * GAP, levels, marks, traces, shows_bands=len(curves) <= FEW)
+
+
+def _place_labels(shape: Shape, lines: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """Return how far down the label of each curve is; all that are named only when pointed at share one place below."""
+    if shape.labels_below:
+        return [shape.height + GAP * (min(at, MOST_LABELS) + 0.5) for at in range(len(lines))]
     label_ys = [min(max(line[-1][1], HIGHEST), shape.height - BOTTOM) for line in lines]
     label_ys[:MOST_LABELS] = _spread(label_ys[:MOST_LABELS], shape.height - BOTTOM)
-    traces = [
-        Trace(
-            line,
-            _band(shape, axes, curve),
-            label := f"{curve.name} {curve.short}".strip(),
-            shape.room if _width(label) > shape.room else 0,
-            round(label_y, 1),
-            curve.told,
-            is_quiet=at >= MOST_LABELS,
-        )
-        for at, (curve, line, label_y) in enumerate(zip(curves, lines, label_ys, strict=True))
-    ]
-    levels = [(_place(shape, axes, 0, level)[1], level) for level in axes.levels]
-    marks = [(shape.x(at / axes.last), at) for at in range(0, axes.last + 1, max(1, axes.last // shape.marks))]
-    return Drawing(shape, levels, marks, traces, shows_bands=len(curves) <= FEW)
+    return [round(label_y, 1) for label_y in label_ys]
 
 
 def _place(shape: Shape, axes: Axes, at: int, value: float) -> tuple[float, float]:
@@ -208,7 +238,7 @@ def _band(shape: Shape, axes: Axes, curve: Curve) -> list[tuple[int, int]]:
 
 def _width(label: str) -> float:
     """Return how wide a label is at most, in the widest letters that browsers have for it."""
-    return LETTER * sum(1.0 if sign in "MW@%mw" or sign > "~" else 0.8 if sign.isupper() else 0.66 for sign in label)
+    return LETTER * sum(1.0 if sign in "MW@%mw" or sign > "~" else 0.8 if sign.isupper() else 0.62 for sign in label)
 
 
 def _spread(wanted: Sequence[float], lowest: float) -> list[float]:
