@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import rich_click as click
 
-from ...app.report import ReportedTournament, report_tournament
+from ...app.publishing import publish_tournament
+from ...app.report import Progress, ReportedTournament, report_tournament
 from ...pages.replays import ReplayPages
 from ...pages.report_files import Targets
 from ...text import printable
@@ -31,7 +32,7 @@ from ..tournament_view import matches_text, plain_standings, standings_table
 @click.option(
     "--replays",
     type=Word([*map(str, ReplayPages)]),
-    default=str(ReplayPages.FOULS),
+    show_default=f"{ReplayPages.FOULS}; with --publish, {ReplayPages.ALL}",
     help="Which matches get a page: none; fouls, for those with a foul and void ones; all; on-request, as for a site.",
 )
 @click.option(
@@ -41,12 +42,29 @@ from ..tournament_view import matches_text, plain_standings, standings_table
     help="Address of a page that all pages link back to; that of a contest's site ends in a slash.",
 )
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
+@click.option(
+    "--publish",
+    metavar="DIR",
+    type=PATH,
+    help="Write what everybody may see into a new folder that stands alone: records, report and replays.",
+)
+@click.option("--for", "author", metavar="NAME", help="With --publish: add the explained matches and output of NAME.")
 @click.option("--quick", is_flag=True, help="Read the tournament's record alone: without times, moves and fairness.")
 @click.option("--progress", is_flag=True, help="Print every second how many records are read, as a line of JSON.")
 @jobs_option("Read this many records")
 @json_option
 def report_command(
-    folder: Path, jobs: int, *, replays: str, public: bool, quick: bool, progress: bool, as_json: bool, **where: Any
+    folder: Path,
+    jobs: int,
+    *,
+    replays: str | None,
+    publish: Path | None,
+    author: str | None,
+    public: bool,
+    quick: bool,
+    progress: bool,
+    as_json: bool,
+    **where: Any,
 ) -> None:
     """Report on a tournament, during or after it: FOLDER has its records.
 
@@ -55,12 +73,24 @@ def report_command(
     crosstable.csv, matches.csv and fouls.csv; tournament.json with everything; matches.txt with the moves; replays/
     with pages of matches; and, unless --public is given, the database tournament.sqlite. An earlier report is replaced.
 
+    With --publish, what programs printed, requests, tokens and the database stay behind. With --for, index.html leads
+    to the matches of one entrant, each explained to its author, with what its program printed.
+
     It checks the chain and the seal of each record; `referee audit` checks everything else.
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 usage error.
     """
-    targets = Targets(replays=ReplayPages(replays), is_public=public, is_quick=quick, **where)
-    report(folder, targets, jobs, as_json=as_json, shows_progress=progress)
+    pages = ReplayPages(replays or (ReplayPages.FOULS if publish is None else ReplayPages.ALL))
+    targets = Targets(replays=pages, is_public=public, is_quick=quick, **where)
+    if publish is None:
+        if author is not None:
+            raise click.UsageError("--for needs --publish DIR")
+        report(folder, targets, jobs, as_json=as_json, shows_progress=progress)
+        return
+    if taken := [f"--{name}" for name, place in where.items() if name != "home" and place is not None]:
+        raise click.UsageError(f"--publish writes everything into one folder: leave out {', '.join(taken)}")
+    told: Progress = _Printed() if progress else lambda _read, _of: None
+    (_print_json if as_json else _show)(publish_tournament(folder, publish, author, targets, jobs, told))
 
 
 def report(
