@@ -27,8 +27,8 @@ from protocol.messages import Message, Offer, Resumed, Start, Terms, TimeControl
 
 SHARE = 0.7
 """Share of a move's time that the engine may think. The rest is for the way to it and back on a busy machine."""
-SPARE_S = 0.05
-"""Time kept back from the clock for the same reason, in seconds."""
+SPARE_S = 0.2
+"""Time kept back from the clock for the same reason, in seconds; once little is left, half of it is."""
 
 
 class Clocks:
@@ -86,8 +86,8 @@ class Clocks:
         """
         assert self._control is not None, "a turn comes after an offer"
         if self._own_s is None:
-            return Limit(time=max(self.move_s * SHARE - SPARE_S, 0.01), nodes=nodes)
-        own_s = max(self._own_s - SPARE_S, 0.01)
+            return Limit(time=self.move_s * SHARE, nodes=nodes)
+        own_s = max(self._own_s - SPARE_S, self._own_s / 2)
         other_s = own_s if self._other_s is None else max(self._other_s, 0.01)
         white_s, black_s = (other_s, own_s) if self._is_second else (own_s, other_s)
         increment_s = self._control.increment_ms / 1000

@@ -63,13 +63,13 @@ def test_the_engine_is_told_both_clocks() -> None:
     clocks.hear(Start(match="m", view=None))
     clocks.hear(turn(60_000.0))
     limit = clocks.limit(None)
-    assert (limit.white_clock, limit.black_clock, limit.white_inc, limit.black_inc) == (59.95, 60.0, 1.0, 1.0)
+    assert (limit.white_clock, limit.black_clock, limit.white_inc, limit.black_inc) == (59.8, 60.0, 1.0, 1.0)
     now.seconds = 108.0
     clocks.press()
     now.seconds = 128.0
     clocks.hear(turn(56_000.0))
     limit = clocks.limit(None)
-    assert (limit.white_clock, limit.black_clock) == (55.95, 41.0)
+    assert (limit.white_clock, limit.black_clock) == (55.8, 41.0)
 
 
 def test_black_measures_whites_first_move() -> None:
@@ -81,7 +81,7 @@ def test_black_measures_whites_first_move() -> None:
     now.seconds = 17.0
     clocks.hear(turn(60_000.0))
     limit = clocks.limit(None)
-    assert (limit.white_clock, limit.black_clock) == (51.0, 59.95)
+    assert (limit.white_clock, limit.black_clock) == (51.0, 59.8)
 
 
 def test_a_program_that_came_back_does_not_know_the_other_clock() -> None:
@@ -89,11 +89,11 @@ def test_a_program_that_came_back_does_not_know_the_other_clock() -> None:
     clocks = Clocks(now := Now(0.0))
     clocks.hear(Resumed(seat=0, time=control(60_000.0), turn=9, view=None, **TERMS))
     clocks.hear(turn(30_000.0))
-    assert (clocks.limit(None).white_clock, clocks.limit(None).black_clock) == (29.95, 29.95)
+    assert (clocks.limit(None).white_clock, clocks.limit(None).black_clock) == (29.8, 29.8)
     clocks.press()
     now.seconds = 5.0
     clocks.hear(turn(29_000.0))
-    assert (clocks.limit(None).white_clock, clocks.limit(None).black_clock) == (28.95, 28.95)
+    assert (clocks.limit(None).white_clock, clocks.limit(None).black_clock) == (28.8, 28.8)
 
 
 def test_without_a_bank_there_is_a_time_for_each_move() -> None:
@@ -102,7 +102,7 @@ def test_without_a_bank_there_is_a_time_for_each_move() -> None:
     clocks.hear(Offer(seat=0, time=control(None), **TERMS))
     clocks.hear(turn(None, left_ms=1000.0))
     limit = clocks.limit(500)
-    assert (limit.time, limit.nodes, limit.white_clock) == (pytest.approx(0.65), 500, None)
+    assert (limit.time, limit.nodes, limit.white_clock) == (pytest.approx(0.7), 500, None)
 
 
 @pytest.mark.parametrize("options", [{}, {"chess960": True}], ids=str)
