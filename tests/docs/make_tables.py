@@ -1,4 +1,4 @@
-"""Fill in tables of the manual: `python -m tests.docs.make_tables`.
+"""Fill in tables of the manual: `PYTHONPATH=examples/openspiel python -m tests.docs.make_tables`.
 
 Makes a row for each key from the structs that write the objects, one for each column of standings.csv, and one for each
 command, cause and code of a foul. Copies code of the example package. Refuses to know the prose of the pages.
@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import msgspec
+import pyspiel
 
 from referee.check.findings import CheckReport
 from referee.check.remedies import CODE_REMEDIES, remedy
@@ -24,6 +25,7 @@ from referee.cli.errors import ErrorReport
 from referee.cli.main import main
 from referee.cli.match_view import PlayedMatch
 from referee.cli.strength import Strength
+from referee.games.base import seats_text
 from referee.games.schema import schema_of
 from referee.match.fouls import Cause
 from referee.net.tournaments.play import RunSettings
@@ -31,11 +33,16 @@ from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
 from referee.settings import MatchChoices, RunTerms, settings_of
 from referee.type_words import describe_type
+from referee_openspiel.catalogue import explain_unfitness, is_open, list_fit
+from referee_openspiel.game import SpielGame
 from tests.docs.manual import ROOT
 
 WRITE_A_GAME = ROOT / "docs/develop/write-a-game.md"
+LIBRARY_GAMES = ROOT / "docs/develop/write-a-library-game.md"
+OPENSPIEL = ROOT / "docs/games/openspiel.md"
 REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md", "cli.md")]
-PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md", WRITE_A_GAME]
+TROUBLESHOOTING = ROOT / "docs/troubleshooting.md"
+PAGES = [*REFERENCE, TROUBLESHOOTING, WRITE_A_GAME, LIBRARY_GAMES, OPENSPIEL]
 OBJECTS = {
     "tournament.json": TournamentReport,
     "play": PlayedMatch,
@@ -74,6 +81,10 @@ def table_called(name: str) -> str:  # noqa: PLR0911  # one for each part
             return lines_of(
                 "code", "do this", {code: text for code, text in CODE_REMEDIES.items() if code not in list(Cause)}
             )
+        case "openspiel-games":
+            return "".join(f"{line}\n" for line in openspiel_games())
+        case "openspiel-reasons":
+            return lines_of("game", "reason", openspiel_reasons())
         case _ if name in OBJECTS:
             return table_of(OBJECTS[name])
         case _:
@@ -100,6 +111,24 @@ def settings() -> Iterator[str]:
         default = "" if setting.default is None else f"`{msgspec.json.encode(setting.default).decode()}`"
         names = (f"`{name}`" if name else "" for name in (setting.option, setting.key))
         yield f"| {' | '.join([*names, describe_type(setting.type), default, setting.meaning])} |"
+
+
+def openspiel_games() -> Iterator[str]:
+    """Yield the table of OpenSpiel's games that can be played."""
+    yield "| game | title | seats | a seat sees | chance |"
+    yield "|---|---|---|---|---|"
+    for kind in list_fit():
+        seats = seats_text(SpielGame(kind).seats)
+        seen = "everything" if is_open(kind) else "its own"
+        chance = "no" if kind.chance_mode == kind.ChanceMode.DETERMINISTIC else "yes"
+        yield f"| `{kind.short_name}` | {kind.long_name} | {seats} | {seen} | {chance} |"
+
+
+def openspiel_reasons() -> dict[str, str]:
+    """Return why games of OpenSpiel are left out, by their names, those of one reason together."""
+    reasons = {kind.short_name: explain_unfitness(kind) for kind in pyspiel.registered_games()}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    return dict(sorted(left_out.items(), key=lambda item: (item[1], item[0])))
 
 
 def code_of(path: str, *names: str) -> str:
