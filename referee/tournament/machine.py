@@ -56,7 +56,7 @@ from .failures import Failure, Failures
 from .match_context import DuePairings, Fixture, MatchEntry, combine_legs, is_free
 from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from .ratings.multi_seat import SkillBook
-from .rulings import TOURNAMENT_RULING, Ruling, check_decidable, find_entrant, make_ruled_entry, parse_match_name
+from .rulings import FREEZE, LIFT, STOP, Ruling, check_decidable, find_entrant, make_ruled_entry, parse_match_name
 from .spec import Participant, TournamentSpec
 from .standings import Standing, place_groups, standings
 
@@ -329,8 +329,10 @@ class Tournament:
         ruling = event.ruling
         if any(earlier.id == ruling.id for earlier in self.rulings):
             raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
-        if ruling.kind == TOURNAMENT_RULING:
+        if ruling.kind == STOP:
             self._stop(ruling)
+        elif ruling.kind in (FREEZE, LIFT):
+            self._check_freeze(ruling.kind)
         elif ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)
         elif ruling.entrant is not None:
@@ -347,6 +349,19 @@ class Tournament:
             self._call_off(number)
             self.taken_back.discard(number)
         self._settled = None  # other pairings are due, though the format's state is the same
+
+    @property
+    def is_frozen(self) -> bool:
+        """True if the organiser has frozen the standings, and not lifted that since."""
+        kinds = (ruling.kind for ruling in reversed(self.rulings) if ruling.kind in (FREEZE, LIFT))
+        return next(kinds, LIFT) == FREEZE
+
+    def _check_freeze(self, kind: str) -> None:
+        """Check that the standings can be frozen, or shown again; nothing else depends on it."""
+        if self.is_frozen == (kind == FREEZE):
+            raise BadRuling(f"the standings of {self.spec.name} are {'' if self.is_frozen else 'not '}frozen")
+        if kind == FREEZE and self.is_over:
+            raise BadRuling(f"{self.spec.name} is over: there is nothing to freeze")
 
     def _rule_on_entrant(self, ruling: Ruling, entrant: int) -> None:
         if ruling.kind == "reinstate":

@@ -11,6 +11,8 @@ that decided, and an audit folds it again with all the rest. These are its kinds
     void         a match        Its result is taken back, and counts for nobody: a round that nobody played.
     award        a match        Its result is taken back, and the named entrant has won; nothing is played.
     stop         all            No pairing begins any more; those that have begun are finished.
+    freeze       all            A contest's site shows no later result until the freeze is lifted; all is played on.
+    lift         all            It shows them again.
 
 For a match that has a result, the format revises that (`PairingFormat.revise`); some formats refuse once later pairings
 follow from it. A match that a ruling voids differs from one that the referee had to give up (`MatchEntry.void`): the
@@ -28,11 +30,11 @@ from .match_context import Fixture, MatchEntry
 from .pairing.base import BadRuling
 from .spec import TournamentSpec
 
-Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
+Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop", "freeze", "lift"]
 ENTRANT_RULINGS = ("withdraw", "reinstate", "disqualify")
 """The rulings on an entrant."""
-TOURNAMENT_RULING = "stop"
-"""The ruling on the tournament as a whole; all others are on a match."""
+STOP, FREEZE, LIFT = TOURNAMENT_RULINGS = ("stop", "freeze", "lift")
+"""The rulings on the tournament as a whole; all others are on a match."""
 MOST_REASON, MOST_BY = 500, 100
 """Largest number of characters of a ruling's reason, and of the name of the person that decided."""
 _DECISIONS: Mapping[Kind, str] = {
@@ -42,6 +44,8 @@ _DECISIONS: Mapping[Kind, str] = {
     "replay": "to be played once more",
     "void": "counts for nobody",
     "stop": "stopped for good",
+    "freeze": "standings frozen",
+    "lift": "standings shown again",
 }
 _PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
 """The part of a match's name that follows the tournament's: number, leg and attempt."""
@@ -62,9 +66,9 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Name of the person that decided."""
 
     def __post_init__(self) -> None:
-        if (self.match is None) != (self.kind in (*ENTRANT_RULINGS, TOURNAMENT_RULING)):
+        if (self.match is None) != (self.kind in (*ENTRANT_RULINGS, *TOURNAMENT_RULINGS)):
             raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
-        if (self.entrant is None) != (self.kind in ("replay", "void", TOURNAMENT_RULING)):
+        if (self.entrant is None) != (self.kind in ("replay", "void", *TOURNAMENT_RULINGS)):
             raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
         if is_blank(self.reason) or is_blank(self.by):
             raise ValueError("a ruling says why, and who decided")

@@ -133,10 +133,12 @@ class LiveTables:
             self._place(replace(table, is_over=True, result=result, asked=(), asked_at=None))
 
     def _clear(self, tournament: str) -> None:
-        for key in [key for key in self._tables if key[0] == tournament]:
+        shown = [key for key in self._tables if key[0] == tournament]
+        for key in shown:
             del self._tables[key]
             self._is_relaid = True
-        self.streams.notify()
+        if shown:
+            self.streams.notify()
 
     def _find_table(self, tournament: str, match: str) -> LiveTable | None:
         tables = (table for table in self._tables.values() if table.tournament == tournament)

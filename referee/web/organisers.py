@@ -13,7 +13,7 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ..errors import RefereeError
-from ..tournament.rulings import TOURNAMENT_RULING
+from ..tournament.rulings import STOP
 from .contest.intake import LoggedAction
 from .contest.organising import AuthorLine, Machine, Organising, ProcessLine, TournamentLine
 from .contest.queue import select_lines
@@ -64,9 +64,9 @@ class RulingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A ruling of an organiser in a tournament."""
 
     kind: str
-    """`withdraw`, `disqualify`, `reinstate`; `replay`, `void`, `award`; `stop`."""
+    """`withdraw`, `disqualify`, `reinstate`; `replay`, `void`, `award`; `stop`, `freeze`, `lift`."""
     subject: str = ""
-    """Entrant or match that the ruling is about; empty for `stop`."""
+    """Entrant or match that the ruling is about; empty for a ruling on the whole tournament."""
     to: str = ""
     """Entrant that a match is awarded to."""
     reason: str
@@ -227,7 +227,7 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
         to = to if kind == "award" else ""
-        if kind == TOURNAMENT_RULING and not visit.form.text("confirm"):
+        if kind == STOP and not visit.form.text("confirm"):
             text = f"Confirm that {name} is to end for good: nothing undoes it."
             return self._tournament(visit.set_code(HTTPStatus.CONFLICT), name, text)
         rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the arguments follow

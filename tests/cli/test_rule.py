@@ -196,8 +196,10 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "two lines": (("withdraw", "random1", "--reason", "so\nlong"), "--reason takes one line"),
     "no text": (("withdraw", "random1", "--reason", "\udcff"), "--reason takes one line"),
     "by nobody": (("withdraw", "random1", "--by", ""), "--by takes one line of 1 to 100 characters"),
-    "no kind": (("fine", "random1"), "award or stop, not fine"),
+    "no kind": (("fine", "random1"), "freeze or lift, not fine"),
     "what is over": (("stop",), "cup is over: there is nothing to stop"),
+    "freezing what is over": (("freeze",), "cup is over: there is nothing to freeze"),
+    "lifting no freeze": (("lift",), "the standings of cup are not frozen"),
     "an entrant to stop": (("stop", "random1"), "stop is about the whole tournament: name nothing"),
     "nobody named": (("withdraw",), "withdraw is about one entrant or match: name it"),
 }

@@ -118,6 +118,8 @@ def ask_anything(tournament: Tournament, random: Random, step: int) -> e.Tournam
         "void": {"match": f"cup-{number:05}"},
         "award": {"match": f"cup-{number:05}", "entrant": random.choice(names)},
         "stop": {},
+        "freeze": {},
+        "lift": {},
     }
     rarely = [] if random.random() < 0.8 else ["stop"]
     kind: Any = random.choice([*(kind for kind in about if kind != "stop"), "join", "change", *rarely])

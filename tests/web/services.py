@@ -44,6 +44,7 @@ class StandInOrganiserService:
             may_start=True,
             may_pause=True,
             may_stop=True,
+            is_frozen=False,
             played=1,
             open_matches=1,
             entrants=[self._payload],

@@ -20,7 +20,7 @@ from ...files.whole import write_json
 from ...text import is_blank
 from ...tournament import events as e
 from ...tournament.machine import ImpossibleEvent, Tournament
-from ...tournament.rulings import ENTRANT_RULINGS, MOST_BY, MOST_REASON, TOURNAMENT_RULING, Kind, Ruling
+from ...tournament.rulings import ENTRANT_RULINGS, FREEZE, LIFT, MOST_BY, MOST_REASON, TOURNAMENT_RULINGS, Kind, Ruling
 from ...tournament.spec import REMOTE, Participant
 from ..players import find_folder, find_player
 from ..report import read_summary
@@ -73,6 +73,15 @@ def ask(folder: Path, request: TournamentRequest) -> Path:
     return path
 
 
+def frozen_path(folder: Path) -> Path:
+    """Return the file that exists while the standings of a tournament are frozen, next to the folder of its records.
+
+    The ruling in the record says who froze them and why. The file makes a contest's site obey at once, even while no
+    referee takes rulings in.
+    """
+    return folder.with_name(f"{folder.name}.frozen")
+
+
 def pending(folder: Path) -> list[Path]:
     """Return the files of the requests that nobody has taken in yet, the oldest first.
 
@@ -122,7 +131,7 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
         OSError: the request can't be written.
     """
     entrant, match = (subject, None) if kind in ENTRANT_RULINGS else (to, subject)
-    if (subject is None) != (kind == TOURNAMENT_RULING):
+    if (subject is None) != (kind in TOURNAMENT_RULINGS):
         about = "the whole tournament: name nothing" if subject else "one entrant or match: name it"
         raise BadRequest(f"{kind} is about {about}")
     if kind == "award" and to is None:
@@ -135,7 +144,12 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
     ruling = Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = read_summary(folder).tournament
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
-    return _hand_over(folder, tournament, TournamentRequest(ruling=ruling))
+    asked = _hand_over(folder, tournament, TournamentRequest(ruling=ruling))
+    if kind == FREEZE:
+        frozen_path(folder).touch()
+    elif kind == LIFT:
+        frozen_path(folder).unlink(missing_ok=True)
+    return asked
 
 
 def join_tournament(folder: Path, player: str, name: str | None) -> Asked:

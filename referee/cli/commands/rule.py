@@ -37,7 +37,8 @@ def rule_command(
 
     withdraw NAME: the entrant plays no more. disqualify NAME: it plays no more, and is placed last. reinstate NAME: it
     plays again. replay MATCH: the match is played once more. void MATCH: it counts for nobody. award MATCH --to NAME:
-    one of its players wins it. stop: no further match begins, and the tournament ends after the running ones.
+    one of its players wins it. stop: no further match begins, and the tournament ends after the running ones. freeze: a
+    contest's site shows no later result. lift: it shows all results again.
 
     A running referee carries the ruling out within a second; otherwise the next `referee tournament` does. The
     tournament's record keeps it, and only another ruling undoes it. Nothing undoes `stop`.

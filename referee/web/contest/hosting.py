@@ -26,7 +26,7 @@ from ...pages.tournament_json import TournamentReport
 from ...record.key import default_path, public_pem
 from ...settings import RunTerms
 from ...text import printable
-from ..contest_json import ContestCard, TournamentCard
+from ..contest_json import Coming, ContestCard, TournamentCard
 from ..event_streams import EventStreams
 from ..live import LiveTables
 from ..published import search
@@ -51,6 +51,11 @@ LAG_LOOKS = 60
 """Measurements that are kept: the last minute."""
 CHECK: tuple[str, ...] = (sys.executable, "-m", "referee.check")
 """Command line of a check, without its options and the player's folder."""
+FROZEN = "standings are frozen"
+"""State of a tournament while its organiser shows nobody what comes of it."""
+FROZEN_COMING = Coming(
+    matches=[], left_out=0, why="Later results are shown when the organiser lifts the freeze of the standings.", at=None
+)
 _YES_NO = {True: "yes", False: "no"}
 
 
@@ -249,7 +254,8 @@ class HostedContest:
         return make_site(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def _is_over(self, name: str) -> bool:
-        return self.runs[name].state is RunState.OVER
+        run = self.runs[name]
+        return run.state is RunState.OVER and not run.is_frozen
 
     def _report(self, name: str) -> TournamentReport | None:
         published = self._publisher.published.get(name)
@@ -267,6 +273,8 @@ class HostedContest:
 
     def _card(self, run: TournamentRun, most_leaders: int) -> TournamentCard:
         published = self._publisher.published[run.scheduled.name]
+        if run.is_frozen:
+            return published.card(run.scheduled, FROZEN, 0, [], FROZEN_COMING, most_leaders)
         state = published.ended if run.state is RunState.OVER else str(run.state)
         if run.state is RunState.OVER and not published.is_over:
             state = f"{state}; its last report is being made"

@@ -24,7 +24,7 @@ from ...observers.process_lines import SeenProcess
 from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
-from ...tournament.rulings import TOURNAMENT_RULING, Kind
+from ...tournament.rulings import STOP, TOURNAMENT_RULINGS, Kind
 from .intake import Intake, LoggedAction, read_last_lines
 from .notices import Notices
 from .practice import Practice
@@ -55,6 +55,8 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     may_pause: bool
     may_stop: bool
     """True if it may be stopped for good now."""
+    is_frozen: bool
+    """True if its standings are frozen."""
     played: int
     open_matches: int
     entrants: Sequence[str]
@@ -152,6 +154,7 @@ class Organising:
             may_start=run.may_start,
             may_pause=run.may_pause,
             may_stop=run.may_stop,
+            is_frozen=run.is_frozen,
             played=max(run.played, 0 if report is None else report.played),
             open_matches=len(run.open_matches),
             entrants=[entrant.name for entrant in spec.entrants],
@@ -244,11 +247,11 @@ class Organising:
         run = self._run(name)
         if kind not in get_args(Kind):
             raise BadRequest(f"there is no ruling {printable(kind)}; choose one of: {', '.join(get_args(Kind))}")
-        is_stop = kind == TOURNAMENT_RULING
+        is_stop = kind == STOP
         if is_stop and not run.may_stop:
             raise BadRequest(f"{name} {run.state}; only one that is played or paused can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
-        about = name if is_stop else f"{subject} in {name}" + (f", to {to}" if to else "")
+        about = name if kind in TOURNAMENT_RULINGS else f"{subject} in {name}" + (f", to {to}" if to else "")
         self.notices.record(by, kind, about, reason)
         run.look_again(must_run=is_stop)
 

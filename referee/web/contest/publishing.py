@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ...app.tournaments.requests import frozen_path
 from ...clock import Timer
 from ...observers import Note
 from ...pages.summary import page_names
@@ -30,7 +31,7 @@ from ...pages.tournament_json import ReportedMatch, ReportedStanding, Tournament
 from ...pages.words import number
 from ...plugins import installed
 from ...programs.processes import ProcessCommand, if_alive, start
-from ...tournament.rulings import TOURNAMENT_RULING
+from ...tournament.rulings import STOP
 from ..contest_json import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
@@ -80,7 +81,7 @@ class Published(Struct):
     def ended(self) -> str:
         """End of the tournament, in words."""
         rulings = () if self.report is None else self.report.rulings
-        return "was stopped for good" if any(ruling.kind == TOURNAMENT_RULING for ruling in rulings) else "is over"
+        return "was stopped for good" if any(ruling.kind == STOP for ruling in rulings) else "is over"
 
     @property
     def reported(self) -> int | None:
@@ -216,6 +217,8 @@ class Publisher:
         now = self._reactor.seconds()
         for name, published in self.published.items():
             length = _length(published.folder / f"{name}.jsonl")
+            if frozen_path(published.folder).exists():
+                continue  # whatever is made from the report stays as it was when the standings were frozen
             if length not in (None, published.seen) and (now >= published.due or self._is_over(name)):
                 self._make(name, length or 0, now)
                 return

@@ -22,6 +22,7 @@ from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.sheet import BadTournamentFile
 from ...app.tournaments.beginning import is_locked
 from ...app.tournaments.from_file import read_plan
+from ...app.tournaments.requests import frozen_path
 from ...clock import Timer, wall_clock
 from ...observers.process_lines import SeenProcess
 from ...observers.spectating import SeenTable
@@ -118,6 +119,11 @@ class TournamentRun:
     def may_stop(self) -> bool:
         """True if an organiser may stop it for good now."""
         return self.folder.exists() and self.state not in (RunState.OVER, RunState.STOPPING)
+
+    @property
+    def is_frozen(self) -> bool:
+        """True if its standings are frozen: nobody is shown a later result, nor a running match."""
+        return frozen_path(self.folder).exists()
 
     @property
     def is_played(self) -> bool:
@@ -278,16 +284,21 @@ class TournamentRun:
                 )
                 self.open_matches[match.match] = match
                 table = LiveTable(tournament=self.scheduled.name, table=facts["table"], **asdict(match))
-                self._live.open_match(table)
+                if not self.is_frozen:
+                    self._live.open_match(table)
             case "processes-seen":
                 self.processes, self.heard = msgspec.convert(facts["processes"], list[SeenProcess]), datetime.now(UTC)
                 return
             case "table-changed":
-                self._live.show_match(self.scheduled.name, msgspec.convert(facts["table"], SeenTable))
+                if self.is_frozen:
+                    self._live.clear_tournament(self.scheduled.name)
+                else:
+                    self._live.show_match(self.scheduled.name, msgspec.convert(facts["table"], SeenTable))
                 return
             case "match-closed" | "match-voided":
                 self.open_matches.pop(facts["match"], None)
-                self._live.close_match(self.scheduled.name, facts["match"], facts["result"])
+                if not self.is_frozen:
+                    self._live.close_match(self.scheduled.name, facts["match"], facts["result"])
                 self.played = facts.get("played", self.played)
             case _:
                 return
