@@ -1,10 +1,12 @@
 """The player that teaches itself: it learns, and then plays a match."""
 
+import re
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 
@@ -50,6 +52,11 @@ def test_a_trained_player_plays(tmp_path: Path) -> None:
     command = [sys.executable, "train.py", "quincy", "0"]
     trained = subprocess.run(command, cwd=tmp_path / "ada", capture_output=True, text=True, check=False)
     assert (trained.returncode, trained.stderr) == (0, "")
-    assert trained.stdout.splitlines()[-1] == "saved quincy-2.npz after 32 games"
+    *tests, saved = trained.stdout.splitlines()
+    assert saved == "saved quincy-2.npz and quincy-2.svg after 320 games"
+    form = r"\d+ s, (\d+) games: mean reward [+-][01]\.\d\d ± [01]\.\d\d against (random|greedy)"
+    assert [games for line in tests for games, _ in re.findall(form, line)][::2] == [str(32 * n) for n in range(11)]
+    curves = ET.parse(tmp_path / "ada/quincy-2.svg").getroot().iter("{http://www.w3.org/2000/svg}polyline")
+    assert [len(curve.attrib["points"].split()) for curve in curves] == [11, 11]
     found = played(referee("play", "quincy", "ada/", "house:random", "--json", cwd=tmp_path))
     assert (found["result"]["fouls"], found["result"]["void"]) == ([], None)
