@@ -13,7 +13,7 @@ from protocol import RemoteProtocolError
 from protocol.decoding import unpack
 from protocol.limits import PREFIX_BYTES
 
-from ..programs.output import find_crash
+from ..match.events import Ending
 
 MAX_SHOWN_BYTES = 2048
 """Size of the part of a frame that is shown in hex, the same as in a verdict."""
@@ -137,10 +137,14 @@ class Failed(Exception):
         )
 
 
-def leave_out_crash(printed: str) -> str:
-    """Return a program's output without the traceback at its end, which the failure has in one line."""
-    crash = find_crash(printed)
-    return printed if crash is None else crash.before
+def name_late(awaited: str, ending: Ending | None) -> str:
+    """Return the cause of a failure to answer in time, in a step and in a match of the referee itself.
+
+    Args:
+        awaited: the answer that was awaited.
+        ending: whether the program was computing or waiting.
+    """
+    return f"{awaited} is late: {ending}"
 
 
 def show_bytes(data: bytes) -> Shown:

@@ -57,8 +57,8 @@ _WORDS_REMEDIES: dict[str, str] = {
     r"No module named '(\w{1,80})": r"Install \1 for the Python that runs the program, or put it into the folder.",
     r"partially initialized module '(\w{1,80})'": r"If a file of yours is called \1.py, rename it: it hides the "
     r"module \1 of Python or of a package.",
-    r"ends too early|incomplete input|Input data was truncated|unpack requires a buffer": "It decoded a part of a "
-    "frame. Read again and again until as many bytes have come as the prefix says; one read may return fewer.",
+    r"ends too early|incomplete input|Input data was truncated|extra data|unpack requires a buffer": "It did not "
+    "decode exactly one frame. Read again and again until as many bytes have come as the prefix says, and no more.",
     r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
     r"Connection refused|ConnectionRefused|Address family not supported|Network is unreachable": "Connect to the "
     "address in REFEREE_ADDRESS: `unix:PATH` in a sandbox, `tcp:HOST:PORT` without one.",

@@ -19,7 +19,7 @@ from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
 from ..net.links.player_protocol import make_message
 from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
-from .findings import Failed
+from .findings import Failed, name_late
 from .remedies import foul_remedy
 from .session import Session
 
@@ -304,13 +304,18 @@ def explain_foul(foul: Foul, game: AnyGame, received: bytes | None = None, where
     """
     name = foul.rule or foul.code
     broken = f"{foul.cause} ({name})" if name and name != foul.cause else str(foul.cause)
-    rule = game.rules.get(foul.rule or "")
+    expected = "an answer to the last message that asks for one, as SPEC.md says, in time"
+    if (rule := game.rules.get(foul.rule or "")) is not None:
+        expected = rule.text
+    elif foul.code == "move":
+        expected = f"a move in the form that `referee list {game.name} --schema` prints"
+    late = name_late("a move", foul.ending) if foul.cause is Cause.TIMEOUT else None
     return Failed(
         f"{where}{broken}: {foul.detail}",
-        rule.text if rule is not None else "an answer as SPEC.md says, in time",
+        expected,
         foul_remedy(foul, game.name),
         received=received,
-        cause=name or f"{broken}: {foul.detail}",
+        cause=name or late or f"{broken}: {foul.detail}",
     )
 
 

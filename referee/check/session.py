@@ -24,13 +24,13 @@ from ..programs.confining import Confinement
 from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
 from ..programs.limits import CLEAR_S, GRACE_S, PATIENCE_S
-from ..programs.output import find_crash
+from ..programs.output import find_crash, shorten_crash
 from ..programs.player_spec import Launch
 from ..programs.processes import find_marked
 from ..programs.program import Program
 from ..programs.usage import measure_peak_memory
 from ..text import counted
-from .findings import Failed, leave_out_crash
+from .findings import Failed, name_late
 from .loop import Loop
 from .remedies import CAUSE_REMEDIES, CODE_REMEDIES, SPEC, ending_remedy
 from .wire import CheckConnection, Delivery, NotReadingError, listen
@@ -319,6 +319,8 @@ class Session:
             f"{happened}{doing}",
             f"{what}, complete within {limit_s:g} s after the last byte of the request",
             CAUSE_REMEDIES[Cause.TIMEOUT] if wire.has_frame or remedy is None else remedy,
+            cause=name_late(what, ending),
+            received=bytes(wire.received),  # the message before it was right
         )
 
     def _used_s(self) -> float:
@@ -328,15 +330,14 @@ class Session:
 
     def _explain_end(self, what: str) -> Failed:
         if not self.loop.wait(lambda: self.program.status is not None, _EXIT_S):
-            remedy = "See what it printed last. Keep the connection until the referee closes it."
-            return Failed("it closed the connection", what, remedy)
+            return Failed("it closed the connection", what, CAUSE_REMEDIES[Cause.DISCONNECTED], received=b"")
         last_line = self.last_words.rstrip().rpartition("\n")[2]
-        remedy = self._end_remedy() or "See what it printed last. Keep the connection until the referee closes it."
+        remedy = self._end_remedy() or CAUSE_REMEDIES[Cause.CRASHED]
         # All steps in which it crashes at one place have one cause, and so has its crash in a real match.
         crash = find_crash(self.printed.decode(errors="replace"))
         cause = f"crashed: {last_line if crash is None and last_line else self.program.status}"
-        # The last frame of a program that crashed was right; to show it would draw the eye away from the crash.
-        return Failed(self._describe_end(), what, remedy, cause=cause, received=None if crash is None else b"")
+        # The last frame of a program that ended was right; to show it would draw the eye away from the end.
+        return Failed(self._describe_end(), what, remedy, cause=cause, received=b"")
 
     def _describe_end(self, when: str = "") -> str:
         """Return in words how the program ended, for a crash the exception."""
@@ -403,7 +404,8 @@ class Session:
         """Add to a failure the frames before it and the program's output."""
         failure.asked = failure.asked or self.asked
         failure.received = self.heard if failure.received is None else failure.received
-        failure.printed = failure.printed or leave_out_crash(self.printed.decode(errors="replace"))[-_LAST_CHARS:]
+        printed = shorten_crash(self.printed.decode(errors="replace"), str(failure))
+        failure.printed = failure.printed or printed[-_LAST_CHARS:]
 
     @property
     def last_words(self) -> str:

@@ -22,11 +22,12 @@ from ..games.q.tiles import COLORS, NAMES, SHAPES
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.session import MatchSession
 from ..net.matches.settings import MatchServices, MatchSettings
+from ..programs.output import shorten_crash
 from ..programs.player_spec import house_launch
 from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, CheckStep, demanding
-from .findings import Failed, Skipped, leave_out_crash
+from .findings import Failed, Skipped
 from .scripted_match import ScriptedMatch, ScriptedTerms, explain_foul
 
 SHORT_OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 1}, "quincala": {"sizes": 3, "max_turns": 30}}
@@ -164,7 +165,7 @@ def _match(name: str, context: CheckContext) -> str:
             where = f"it was expelled in turn {fouls[0].turn}: "
             failure = explain_foul(fouls[0], game, bytes.fromhex(fouls[0].evidence), where)
             texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
-            failure.printed = leave_out_crash("".join(texts))[-_LAST_CHARS:]
+            failure.printed = shorten_crash("".join(texts), str(failure))[-_LAST_CHARS:]
             raise failure
         return f"{counted(report.result.turns, 'turn')}, {report.result.used_ms[0] / 1000:.2f} s of its own"
 

@@ -24,7 +24,7 @@ from ..observers import MatchTransition, Observer
 from ..pages.outcomes import Teams, outcome_of_result
 from ..pages.words import move_words, ranking, why
 from ..plugins import find_game
-from ..programs.output import find_crash
+from ..programs.output import shorten_crash
 from ..record.explain import Explanation
 from ..text import printable, printable_lines
 from .common import console, harmless, is_interactive, numbers, out, print_json
@@ -139,20 +139,12 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
     if explanation.printed is not None:
         yield "it printed", explanation.printed.path
         if foul.cause in _SILENT_CAUSES:
-            yield from (("", line) for line in _shorten_output(explanation.printed.lines, foul))
+            printed = shorten_crash("\n".join(explanation.printed.lines), foul.detail)
+            yield from (("", line) for line in printed.splitlines()[-_SHOWN_LINES:])
     yield "in the record", f"line {verdict.line} of {record}"
     if foul.turn:
         yield "the view", printable_lines(word_explain_command(record, explanation, foul.turn))
     yield "all about it", printable_lines(word_explain_command(record, explanation))
-
-
-def _shorten_output(lines: Sequence[str], foul: Foul) -> Sequence[str]:
-    """Return the last lines of a program's output, with a traceback at its end in one line, unless the foul has it."""
-    crash = find_crash("\n".join(lines))
-    if crash is None:
-        return lines[-_SHOWN_LINES:]
-    summary = () if crash.summary in foul.detail else (crash.summary,)
-    return (*crash.before.splitlines()[-_SHOWN_LINES:], *summary)
 
 
 class LegalMove(Struct, frozen=True, kw_only=True):

@@ -145,6 +145,19 @@ def find_crash(text: str) -> Crash | None:
     return Crash(f"{summary}, after {earlier.summary}"[:LAST_WORDS_CHARS], earlier.before)
 
 
+def shorten_crash(text: str, known: str) -> str:
+    """Return a text in which a Python traceback at the end is one line, or nothing if that line is known.
+
+    Args:
+        text: what a program printed.
+        known: what the reader is told anyway.
+    """
+    crash = find_crash(text)
+    if crash is None:
+        return text
+    return crash.before if crash.summary in known else "\n".join(filter(None, (crash.before, crash.summary)))
+
+
 def _to_line(text: str) -> str:
     """Return a text as one printable line, without colours."""
     signs = (sign if sign.isprintable() else " " for sign in _COLOURS.sub("", text))

@@ -52,7 +52,7 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "TurnsThePrefixRound": ("oversize", "a frame announces", "The prefix has its least significant byte first"),
     "CountsThePrefix": ("refused-to-start", "no complete message", "The prefix counts its own 4 bytes"),
     "LeavesOutThePrefix": ("oversize", "a frame announces", "This is a map of msgpack without a prefix"),
-    "ReadsOnce": ("crashed", "incomplete input (mistaken.py:", "It decoded a part of a frame"),
+    "ReadsOnce": ("crashed", "incomplete input (mistaken.py:", "It did not decode exactly one frame"),
     "SendsText": ("malformed-message", "Expected `object`, got `str` - at `$.move`", FORM),
     "ReturnsNothing": ("malformed-message", "got `null`", "Does the function that chooses one return it?"),
     "SendsFractions": ("malformed-message", "Expected `int`, got `float`", FORM),
