@@ -5,6 +5,7 @@ played: there is no page yet, only records.
 """
 
 import argparse
+import asyncio
 import gzip
 import os
 import shutil
@@ -52,6 +53,10 @@ MOST_S = 0.5
 """Longest time of the report in a browser, in seconds."""
 SOON_S = 10.0
 """Longest time from the start of the host to the first report."""
+AT_ONCE = 250
+"""Number of requests that one address sends at once."""
+MOST_WAIT_S = 0.2
+"""Longest time for which another address waits in the meantime."""
 _PATIENCE_S = 1800.0
 
 
@@ -97,6 +102,7 @@ def main(arguments: list[str]) -> int:
         shown_until(site, lambda card: card["state"] == "is over")
         print(f"last report {time.monotonic() - begun:.1f} s after the start; the host has {memory_mib(host.pid)} MiB")
         pages = list(measure(site, list_pages(records), given.into))
+        waits = [print_crowd(site, what, paths) for what, paths in list_crowds(records)]
         print(f"after these pages, the host has {memory_mib(host.pid)} MiB")
     for page in pages:
         print(
@@ -106,7 +112,7 @@ def main(arguments: list[str]) -> int:
         )
     print(f"records: {size_mb(records, '.jsonl'):.0f} MB; pages of matches: {size_mb(records / 'replays', ''):.1f} MB")
     report = pages[0]
-    is_fine = first_s <= SOON_S and report.sent <= MOST_SENT and report.seconds <= MOST_S
+    is_fine = first_s <= SOON_S and max(waits) <= MOST_WAIT_S and report.sent <= MOST_SENT and report.seconds <= MOST_S
     return int(not is_fine or any(page.is_too_high for page in pages))
 
 
@@ -214,6 +220,45 @@ def _measure_page(page: Page, site: str, path: str, sent: int, size: int, into: 
             page.picture(into / f"{name}-{width}-{'dark' if is_dark else 'light'}.png")
     elements = page.run("return document.getElementsByTagName('*').length")
     return Measured(name, sent, size, int(elements), min(seconds), heights, is_too_high)
+
+
+def list_crowds(records: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what one address asks for at once: all boards of the longest match, and pages that nobody has asked for."""
+    matches = sorted(records.glob(f"{NAME}-*.jsonl"), key=lambda path: path.stat().st_size)
+    replays = f"tournaments/{NAME}/replays"
+    yield "boards of turns", [f"{replays}/{matches[-1].stem}.html?turn={turn}" for turn in range(AT_ONCE)]
+    middle = len(matches) // 2
+    yield "new pages of matches", [f"{replays}/{path.stem}.html" for path in matches[middle : middle + AT_ONCE]]
+
+
+def print_crowd(site: str, what: str, paths: list[str]) -> float:
+    """Ask for many pages at once from one address, and return how long another address waits in the meantime."""
+    waits, all_s = asyncio.run(_wait_beside(site, paths))
+    print(f"{len(paths)} {what} at once in {all_s:.1f} s: another address waits {max(waits):.3f} s at most", flush=True)
+    return max(waits)
+
+
+async def _wait_beside(site: str, paths: list[str]) -> tuple[list[float], float]:
+    begun, waits = time.monotonic(), list[float]()
+    crowd = [asyncio.create_task(_ask(site, path, "127.0.0.1")) for path in paths]
+    while not all(task.done() for task in crowd):
+        for path in ("search?q=bot", f"tournaments/{NAME}/report.html", f"tournaments/{NAME}/matches.html?foul=any"):
+            waits.append(await _ask(site, path, "127.0.0.2"))
+            await asyncio.sleep(0.05)
+    await asyncio.gather(*crowd)
+    return waits, time.monotonic() - begun
+
+
+async def _ask(site: str, path: str, address: str) -> float:
+    """Ask for a page from an address of this machine, and return the seconds until its first bytes."""
+    port, begun = int(site.rpartition(":")[2]), time.monotonic()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+    writer.write(f"GET /{path} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+    await reader.read(1)
+    waited_s = time.monotonic() - begun
+    await reader.read()
+    writer.close()
+    return waited_s
 
 
 def memory_mib(process: int) -> int:
