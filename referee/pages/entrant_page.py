@@ -1,6 +1,6 @@
 """The page of an entrant: results, opponents, seats, rating, fouls, time and matches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from ..text import placeless
 from ..tournament.crosstable import HeadToHead
-from ..tournament.history import PlayedVersion, RuledLine
+from ..tournament.history import PlayedVersion
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.standings import Standing
 from .charts.curves import rating_drawings
 from .encounters import superiority
 from .links import PageLinks
-from .match_list import pair_address
+from .match_list import list_matches, pair_address
 from .rendering import page, time_of_day
 from .summary import Summary
 from .words import Causes, number, short_cause
@@ -39,23 +39,6 @@ class _Version(NamedTuple):
     played: PlayedVersion
     matches: int
     rounds: str
-
-
-class _Match(NamedTuple):
-    """A line of its matches."""
-
-    match: str
-    rulings: Sequence[RuledLine]
-    has_replay: bool
-    is_counted: bool
-    seat: int
-    others: list[int]
-    has_won: bool
-    is_foul: bool
-    result: str
-    """Result in words, with the points."""
-    turns: int
-    has_record: bool
 
 
 def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
@@ -83,14 +66,11 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         drawings=rating_drawings(summary, entrant),
         rulings=summary.rulings.of_entrant(entrant),
         versions=list(_versions(summary, entrant)),
-        version_of={
-            match: version.number for version in summary.history.versions[entrant] for match in version.matches
-        },
         opponents=list(_opponents(summary, entrant)),
         fouls=list(_fouls(summary, entrant, links)),
         byes=[(bye, worth) for bye, worth in summary.byes if bye.seats[0] == entrant],
         ways=[f"{quote(name)}.html" for name in summary.pages],
-        matches=[_match(summary, entrant, entry, links) for entry in entries[: -MOST_MATCHES - 1 : -1]],
+        matches=list_matches(summary, links, entries[: -MOST_MATCHES - 1 : -1]),
         total=len(entries),
         all_matches=pair_address(links.beside, summary.names[entrant]),
         pairs=[pair_address(links.beside, summary.names[entrant], name) for name in summary.names],
@@ -140,24 +120,6 @@ def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
     for line in summary.standings:
         if line.entrant in met:
             yield _Opponent(line, met[line.entrant], superiority(met[line.entrant]))
-
-
-def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) -> _Match:
-    entrants = entry.fixture.entrants
-    seat = entrants.index(entrant)
-    return _Match(
-        match=entry.match,
-        rulings=summary.rulings.of_match(entry.fixture),
-        has_replay=entry.match in links.replayed and not entry.is_ruled,
-        is_counted=not summary.history.uncounted_reason(entry),
-        seat=seat,
-        others=[other for other in entrants if other != entrant],
-        has_won=summary.places(entry)[seat] == 1 < max(summary.places(entry)),
-        is_foul=any(foul.seat == seat for foul in entry.fouls),
-        result=summary.outcome(entry).with_points(entry.scores),
-        turns=entry.turns,
-        has_record=not entry.is_ruled,
-    )
 
 
 def _fouls(summary: Summary, entrant: int, links: PageLinks) -> Iterator[tuple[MatchEntry, FoulEntry, str, str]]:

@@ -5,6 +5,7 @@
 # the page's script does the same from the same data.
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,28 +165,17 @@ def pair_address(prefix: str, entrant: str, opponent: str = "") -> str:
     return prefix + PAGE + MatchQuery(entrant=printable(entrant), opponent=printable(opponent)).address()
 
 
-def list_matches(summary: Summary, links: PageLinks, most: int | None = None) -> MatchList:
-    """Return the matches of a tournament.
+def list_matches(summary: Summary, links: PageLinks, entries: Sequence[MatchEntry]) -> MatchList:
+    """Return a list of matches.
 
     Args:
         summary: the tournament so far.
-        links: addresses, as the page of the matches sees them.
-        most: number of matches, the newest ones; None: all.
+        links: addresses, as the page that has the list sees them.
+        entries: results of the matches, in the order of the list.
     """
-    entries = summary.results[::-1][:most]
     templates = [_template(summary, entry) for entry in entries]
     sentences = {template: at for at, template in enumerate(dict.fromkeys(templates))}
-    numbers = {
-        (version.entrant, match): version.number
-        for versions in summary.history.versions.values()
-        for version in versions
-        for match in version.matches
-    }
-    most_versions = max(numbers.values(), default=1)
-    counts: dict[str, int] = {}
-    for entry in summary.results:
-        for foul in entry.fouls:
-            counts[foul.cause] = counts.get(foul.cause, 0) + 1
+    counts = sum(summary.fouls_by_cause.values(), Counter[str]())
     return MatchList(
         title=summary.spec.name,
         report=links.report,
@@ -202,10 +192,10 @@ def list_matches(summary: Summary, links: PageLinks, most: int | None = None) ->
             RulingLine(*map(printable, (line.ruling.decision, line.ruling.reason, line.ruling.by, line.at)))
             for line in summary.rulings.all
         ],
-        causes=[printable(cause) for cause in sorted(counts, key=lambda cause: (-counts[cause], cause))],
-        versions=most_versions,
+        causes=[printable(cause) for cause, _ in counts.most_common()],
+        versions=max(summary.version_numbers.values(), default=1),
         matches=[
-            _line(summary, links, entry, sentences[template], numbers if most_versions > 1 else {})
+            _line(summary, links, entry, sentences[template])
             for entry, template in zip(entries, templates, strict=True)
         ],
     )
@@ -222,9 +212,8 @@ def _template(summary: Summary, entry: MatchEntry) -> str:
     return summary.outcome(entry, [f"{{{seat}}}" for seat in range(len(entry.names))]).sentence
 
 
-def _line(
-    summary: Summary, links: PageLinks, entry: MatchEntry, outcome: int, numbers: Mapping[tuple[int, str], int]
-) -> MatchLine:
+def _line(summary: Summary, links: PageLinks, entry: MatchEntry, outcome: int) -> MatchLine:
+    numbers = summary.version_numbers
     entrants, causes = entry.fixture.entrants, {foul.seat: printable(foul.cause) for foul in entry.fouls}
     return MatchLine(
         match=entry.match,

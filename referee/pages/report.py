@@ -109,6 +109,7 @@ def _sections(summary: Summary, titles: Titles, links: PageLinks) -> Iterator[_S
     yield _Section("standings", "Standings", _page_columns)
     shown = brackets(summary)
     yield _Section("bracket", "Bracket", lambda _: shown, bool(shown))
+    newest = summary.results[: -NEWEST - 1 : -1]
     rows = None if has_page(summary) else crosstable_rows(summary, links)
     yield _Section("crosstable", "Crosstable", lambda _: rows, is_played)
     yield _Section("ratings", "Ratings", rating_bars, is_played)
@@ -126,7 +127,7 @@ def _sections(summary: Summary, titles: Titles, links: PageLinks) -> Iterator[_S
     yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
     yield _Section("runs", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
-    yield _Section("matches", "Matches", lambda _: list_matches(summary, links, NEWEST), bool(summary.results))
+    yield _Section("matches", "Matches", lambda _: list_matches(summary, links, newest), bool(newest))
     yield _Section("rules", "Rules of the game", lambda _: titles.rules.values(), bool(titles.rules))
 
 

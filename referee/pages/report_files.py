@@ -119,7 +119,7 @@ def _write_pages(
     links = find(report, home=targets.home)
     _write(report, [report_page(summary, titles, links)])
     if summary.results:
-        matches = match_list.list_matches(summary, links)
+        matches = match_list.list_matches(summary, links, summary.results[::-1])
         _write(report.parent / match_list.PAGE, [match_list.matches_page(matches)])
     if crosstable.has_page(summary):
         _write(report.parent / crosstable.PAGE, [crosstable.crosstable_page(summary, links)])

@@ -159,6 +159,17 @@ class Summary:
         return dict(self.history.joined)
 
     @cached_property
+    def version_numbers(self) -> Mapping[tuple[int, str], int]:
+        """Entrant and match -> number of the program that played it; empty if nobody has changed a program."""
+        numbers = {
+            (version.entrant, match): version.number
+            for versions in self.history.versions.values()
+            for version in versions
+            for match in version.matches
+        }
+        return numbers if max(numbers.values(), default=1) > 1 else {}
+
+    @cached_property
     def runs(self) -> list[tuple[str, str | None]]:
         """Times at which a referee began or resumed, and at which it stopped; None if it goes on or crashed."""
         begun = self.history.begun_at

@@ -45,6 +45,7 @@
       const player = element("span", "", { class: match[CAUSES][part] ? "player foul" : isFirst ? "player first" : "player" });
       const entrant = match[ENTRANTS][part];
       player.append(element("a", data.names[entrant], { href: `${data.entrants}${data.pages[entrant]}.html` }));
+      if (match[VERSIONS][part]) player.append(" ", element("small", `version ${match[VERSIONS][part]}`));
       cell.append(player);
       named.add(part);
     });
