@@ -200,8 +200,13 @@ def broken(foul: Foul | FoulEntry) -> str:
 
 
 def why(foul: Foul) -> str:
-    """Return the broken rule and what happened. The exit status of a crash in Python says nothing, and is left out."""
-    return ": ".join(filter(None, (broken(foul), _CRASHED_PYTHON.sub("", foul.detail))))
+    """Return the broken rule and what happened."""
+    return ": ".join(filter(None, (broken(foul), describe_detail(foul))))
+
+
+def describe_detail(foul: Foul) -> str:
+    """Return what happened. The exit status of a crash in Python says nothing, and is left out."""
+    return _CRASHED_PYTHON.sub("", foul.detail)
 
 
 def short_cause(detail: str) -> str:

@@ -18,6 +18,7 @@ from ...errors import BadRequest, RefereeError
 from ...match.commands import Result, find_rank
 from ...match.events import Ending
 from ...match.fouls import Cause, Foul
+from ...pages.words import describe_detail
 from ...plugins import find_game, installed
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said, explain
 from ...record.folder import read_last_output, record_files
@@ -219,7 +220,7 @@ def foul_lines(explanation: Explanation, verdict: ExplainedFoul) -> Iterator[tup
     elif foul.code:
         where = f"`referee list {explanation.game} --schema`" if foul.code == MOVE_CODE else "protocol/SPEC.md, Fouls"
         yield "code", f"{printable(foul.code)} ({where})"
-    yield "because", printable(foul.detail)
+    yield "because", printable(describe_detail(foul))
     answers = [
         part.content["move"] for part in explanation.conversation if isinstance(part, Heard) and "move" in part.content
     ]

@@ -65,7 +65,8 @@ def _show_verdict(explanation: Explanation, verdict: ExplainedFoul, record: Path
 def _show_output(printed: Printed) -> None:
     where = f" ({harmless(printed.path)})" if printed.path else ""
     out.print(f"[bold]its program printed last[/]{where}:", highlight=False, soft_wrap=True)
-    for line in printed.lines[-LAST_LINES:]:
+    lines = (line for line in printed.lines[-LAST_LINES:] if line.strip(" ~^"))  # carets below a line say little
+    for line in lines:
         out.say(f"  {printable(line)}")
     out.print()
 
