@@ -20,28 +20,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from . import messages as m
 from .address import Address, AddressError, AddressKind, parse_address
 from .arguments import check_function, check_player_name, check_seconds, check_text
 from .connection import Connection, Need, Role
 from .deal import DealFinding, DealVerdict, Witness, nonce_commitment
 from .errors import ProtocolError
 from .limits import PROTOCOL_VERSION
-from .messages import (
-    Ack,
-    End,
-    Expelled,
-    Hello,
-    Message,
-    Move,
-    Nonce,
-    Offer,
-    Ready,
-    Refused,
-    Resumed,
-    Reveal,
-    Terms,
-    Turn,
-)
 
 Choose = Callable[[Any], Any]
 """view -> move, both plain: dicts, lists, strings, numbers."""
@@ -67,7 +52,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     """
 
     match: str
-    message: End | Expelled | None
+    message: m.End | m.Expelled | None
     """The referee's last message; None if the connection ended or `choose` raised before one came."""
     verdict: DealVerdict | None
     """The verdict on the referee's commitment; None if it never revealed its seed to this player."""
@@ -78,7 +63,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """All of that in one line, with every character of the referee's strings that is not printable escaped."""
         parts = []
-        if isinstance(self.message, Expelled):
+        if isinstance(self.message, m.Expelled):
             parts.append(f"expelled for {self.message.foul}")
         elif self.message is None:
             parts.append("no end came")
@@ -136,7 +121,7 @@ class Client:
         self.connection = Connection(Role.PLAYER)
         self.witness = Witness()
 
-    def receive(self) -> Message | None:
+    def receive(self) -> m.Message | None:
         """Wait for the referee's next message; None once it has closed the connection.
 
         Raises:
@@ -150,11 +135,11 @@ class Client:
             if not data:
                 return None
             self.connection.receive_data(data)
-        assert isinstance(event, Message)
+        assert isinstance(event, m.Message)
         self.witness.see(event)
         return event
 
-    def send(self, message: Message) -> None:
+    def send(self, message: m.Message) -> None:
         """Send a message.
 
         Raises:
@@ -237,8 +222,8 @@ def _start_tls(sock: socket.socket, where: Address) -> socket.socket:
 def run(
     choose: Choose | None = None,
     *,
-    make: Callable[[Terms], Choose] | None = None,
-    on_message: Callable[[Message], None] | None = None,
+    make: Callable[[m.Terms], Choose] | None = None,
+    on_message: Callable[[m.Message], None] | None = None,
     address: str | None = None,
     name: str | None = None,
     token: str | None = None,
@@ -304,7 +289,7 @@ def run(
     return list(session.ends.values())
 
 
-def _check_choice(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
+def _check_choice(choose: Choose | None, make: Callable[[m.Terms], Choose] | None) -> Callable[[m.Terms], Choose]:
     """Return the function that makes the `choose` of a match; exactly one of the two arguments must be given."""
     check_function("choose", choose, "from a view to a move")
     check_function("make", make, "from an offer to what chooses the moves")
@@ -323,8 +308,8 @@ def _check_choice(choose: Choose | None, make: Callable[[Terms], Choose] | None)
 class _Session(Struct):
     """All matches of one player, over several connections if one broke off."""
 
-    make: Callable[[Terms], Choose]
-    on_message: Callable[[Message], None] | None
+    make: Callable[[m.Terms], Choose]
+    on_message: Callable[[m.Message], None] | None
     say: Callable[[str], None] | None
     choose: Choose | None = None
     """The function that chooses the moves of the match that was offered last."""
@@ -369,7 +354,7 @@ class _Session(Struct):
         client.witness = self.witness
         self.is_taken_in = False
         try:
-            _send(client, Hello(version=PROTOCOL_VERSION, name=name, token=token))
+            _send(client, m.Hello(version=PROTOCOL_VERSION, name=name, token=token))
             while (message := client.receive()) is not None:
                 self._answer(client, message)
         finally:
@@ -382,29 +367,29 @@ class _Session(Struct):
         if self.broken_off is not None:
             self._conclude(self.broken_off)
 
-    def _answer(self, client: Client, message: Message) -> None:
+    def _answer(self, client: Client, message: m.Message) -> None:
         if self.on_message is not None:
             self.on_message(message)
         match message:
-            case Refused():
+            case m.Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
-            case Offer() | Resumed():
+            case m.Offer() | m.Resumed():
                 self._take_seat(message)
-                if isinstance(message, Offer):
+                if isinstance(message, m.Offer):
                     self._commit(client, message)
-            case Reveal():
+            case m.Reveal():
                 self._open_commitment(client, message.match)
-            case Turn():
+            case m.Turn():
                 assert self.choose is not None, "the connection lets no turn come before an offer"
                 move = self.choose(message.view)
-                _send(client, Move(match=message.match, turn=message.turn, move=move))
-            case End() | Expelled():
+                _send(client, m.Move(match=message.match, turn=message.turn, move=move))
+            case m.End() | m.Expelled():
                 self._take_end(message)
         ack = getattr(message, "ack", None)
         if ack is not None:
-            _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
+            _send(client, m.Ack(match=getattr(message, "match", ""), ack=ack))
 
-    def _take_end(self, message: End | Expelled) -> None:
+    def _take_end(self, message: m.End | m.Expelled) -> None:
         """Conclude the match, unless the end is to be confirmed: then another one follows, with the last head."""
         ended = self._make_end(message.match, message)
         if getattr(message, "ack", None) is None:
@@ -412,24 +397,24 @@ class _Session(Struct):
         else:
             self.open_match, self.resume, self.broken_off = None, None, ended
 
-    def _take_seat(self, terms: Offer | Resumed) -> None:
+    def _take_seat(self, terms: m.Offer | m.Resumed) -> None:
         if self.broken_off is not None and self.broken_off.match != terms.match:
             self._conclude(self.broken_off)
         self.open_match, self.resume, self.is_taken_in = terms.match, terms.resume, True
         self.choose = self.make(terms)
 
-    def _commit(self, client: Client, offer: Offer) -> None:
+    def _commit(self, client: Client, offer: m.Offer) -> None:
         """Accept an offer, with a nonce that nobody can foresee and nobody sees before all have committed."""
         self.nonce = os.urandom(16).hex()
         commitment = nonce_commitment(offer.match, offer.seat, self.nonce)
-        _send(client, Ready(match=offer.match, commitment=commitment))
+        _send(client, m.Ready(match=offer.match, commitment=commitment))
 
     def _open_commitment(self, client: Client, match: str) -> None:
         if self.nonce is None:
             raise ClientError(f"the referee asks for the nonce of match {match}, which another program committed to")
-        _send(client, Nonce(match=match, nonce=self.nonce))
+        _send(client, m.Nonce(match=match, nonce=self.nonce))
 
-    def _make_end(self, match: str, last: End | Expelled | None) -> Ended:
+    def _make_end(self, match: str, last: m.End | m.Expelled | None) -> Ended:
         return Ended(match=match, message=last, verdict=self.witness.verdict, heads=tuple(self.witness.heads))
 
     def _conclude(self, ended: Ended) -> None:
@@ -439,7 +424,7 @@ class _Session(Struct):
             self.say(ended.line)
 
 
-def _send(client: Client, message: Message) -> None:
+def _send(client: Client, message: m.Message) -> None:
     """Send a message. If the connection broke, say nothing: the referee's last messages may still be there to read."""
     with contextlib.suppress(OSError):
         client.send(message)

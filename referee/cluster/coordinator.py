@@ -38,28 +38,11 @@ from ..observers import Observer, PlayingProcess
 from ..record.reader import RecordError
 from ..text import counted
 from ..tournament.hosts import Calibration, void_reason
+from . import messages as m
 from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, HostChoice, Lost, Outcome, find_unstarted_seats
 from .dispatcher_link import DispatcherLink, ignore_answer
 from .followed_match import FollowedMatch, JudgedMatch
 from .host import versions
-from .messages import (
-    RETURNED,
-    BrokenOff,
-    Connect,
-    HostAnswer,
-    HostLines,
-    KeptFolder,
-    KnownHosts,
-    Needs,
-    NotBegun,
-    PlayedMatch,
-    Returned,
-    RunAnswer,
-    RunOffer,
-    SeenHost,
-    ShippedJob,
-    StopMatch,
-)
 from .programs import Shipping, can_be_shipped, store_output
 
 MOST_FAILURES = 3
@@ -133,7 +116,7 @@ class Hosts:
         """Lines that the organiser is to read only once."""
         self._waiting: list[Deferred[None]] = []
         """Fired when a host has room."""
-        connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
+        connect = m.Connect(address=plan.address, keys=plan.keys, topic=self.run)
         self.dispatcher = DispatcherLink(
             reactor, connect, settings.folder, self.take_report, self.forget_addresses, self.say
         )
@@ -176,7 +159,7 @@ class Hosts:
             self.dispatcher.drop(attempt.call)
         self._forget(host, match)
         if host.address:
-            self.dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=match), ignore_answer)
+            self.dispatcher.ask(host.address, "stop", m.StopMatch(run=self.run, match=match), ignore_answer)
 
     def exclude(self, host: ClusterHost, why: str) -> None:
         """Give a host nothing more, and give up what it has."""
@@ -205,14 +188,14 @@ class Hosts:
         """Dismiss all hosts, and wait until the dispatcher has exited."""
         for host in self._hosts.values():
             if host.address:
-                self.dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=None), ignore_answer)
+                self.dispatcher.ask(host.address, "stop", m.StopMatch(run=self.run, match=None), ignore_answer)
         await self.dispatcher.close()
 
     # --- reports of the dispatcher
 
-    def take_report(self, report: KnownHosts | HostLines) -> None:
+    def take_report(self, report: m.KnownHosts | m.HostLines) -> None:
         """Take what the dispatcher reports: which hosts are connected, or new lines of a match."""
-        if isinstance(report, KnownHosts):
+        if isinstance(report, m.KnownHosts):
             self._update_hosts(report.hosts)
         elif report.host in self._hosts:
             attempt = self._hosts[report.host].attempts.get(report.match)
@@ -228,7 +211,7 @@ class Hosts:
 
     # --- which hosts are present
 
-    def _update_hosts(self, seen: tuple[SeenHost, ...]) -> None:
+    def _update_hosts(self, seen: tuple[m.SeenHost, ...]) -> None:
         # The order matters. First the tables are updated, so that nothing new is given to a host that is draining. Then
         # the attempts are checked, which may free matches. Only then are hosts admitted, and the waiting matches woken
         # up once.
@@ -259,7 +242,7 @@ class Hosts:
             self._meet(sight)
         self._wake_waiting()
 
-    def _meet(self, sight: SeenHost) -> None:
+    def _meet(self, sight: m.SeenHost) -> None:
         """Admit a host that is new or has come back."""
         host = self._hosts.get(sight.name)
         if host is None:
@@ -274,8 +257,8 @@ class Hosts:
             host.entering = sight.address
             self._enter(host, sight)
 
-    def _enter(self, host: ClusterHost, sight: SeenHost) -> None:
-        offer = RunOffer(
+    def _enter(self, host: ClusterHost, sight: m.SeenHost) -> None:
+        offer = m.RunOffer(
             run=self.run,
             tournament=f"{self._plan.tournament} {self.services.sealer.public}",
             process=host.process,
@@ -286,9 +269,9 @@ class Hosts:
         )
         self.dispatcher.ask(sight.address, "enter", offer, partial(self._on_entered, host, sight))
 
-    def _on_entered(self, host: ClusterHost, sight: SeenHost, answer: HostAnswer) -> None:
+    def _on_entered(self, host: ClusterHost, sight: m.SeenHost, answer: m.HostAnswer) -> None:
         host.entering = ""
-        reply = answer.read(RunAnswer)
+        reply = answer.read(m.RunAnswer)
         if reply is None:
             # The scheduler may not have delivered the call. To exclude a host for that would punish it for a lost
             # packet.
@@ -316,7 +299,7 @@ class Hosts:
         host.is_on_record = why_not is None
         return why_not
 
-    def _check_attempts(self, host: ClusterHost, sight: SeenHost) -> None:
+    def _check_attempts(self, host: ClusterHost, sight: m.SeenHost) -> None:
         """Give up the matches of a host that is present but does not answer, or does not go on.
 
         What waits at a host that takes no new matches is played elsewhere.
@@ -330,7 +313,7 @@ class Hosts:
                 self.note_failure(host, attempt.unanswered)
             elif not sight.tables and not attempt.followed.is_begun:
                 self.stop(host, attempt.shipped.match)
-                attempt.end(NotBegun(why="takes no new matches"))
+                attempt.end(m.NotBegun(why="takes no new matches"))
             elif host.address == sight.address and attempt.check_stalled(
                 is_its_turn=attempt.followed.is_begun or has_table
             ):
@@ -340,7 +323,7 @@ class Hosts:
         """Give up a match that stands still though its host is present."""
         why = "stopped playing it"
         self.stop(host, attempt.shipped.match)
-        attempt.end(Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
+        attempt.end(Lost(why=why) if attempt.followed.is_begun else m.NotBegun(why=why))
         self.note_failure(host, f"it stopped playing {attempt.shipped.match}")
 
     def _lose(self, host: ClusterHost, why: str) -> None:
@@ -349,7 +332,7 @@ class Hosts:
         self.choice.update(self._hosts.values())
         self._note("host-lost", host=host.name, why=why)
         for attempt in list(host.attempts.values()):
-            self._end(host, attempt, Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
+            self._end(host, attempt, Lost(why=why) if attempt.followed.is_begun else m.NotBegun(why=why))
 
     def _wake_waiting(self) -> None:
         self.choice.update(self._hosts.values())
@@ -369,17 +352,17 @@ class Hosts:
             on_answer = partial(self._on_answer, host, attempt)
             attempt.call = self.dispatcher.ask(host.address, call, attempt.shipped, on_answer)
 
-    def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
-        returned: Returned | None = answer.read(RETURNED)
+    def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: m.HostAnswer) -> None:
+        returned: m.Returned | None = answer.read(m.RETURNED)
         if attempt.is_over:
             return  # it came after the attempt was given up: the match is void, or was played elsewhere
         if returned is None:
             attempt.unanswered = answer.why or "its answer cannot be read"
-        elif isinstance(returned, Needs):
+        elif isinstance(returned, m.Needs):
             self._push(host, attempt, returned)
-        elif isinstance(returned, PlayedMatch):
+        elif isinstance(returned, m.PlayedMatch):
             self._end(host, attempt, returned)
-        elif isinstance(returned, BrokenOff):
+        elif isinstance(returned, m.BrokenOff):
             self._end(host, attempt, Lost(why=f"broke it off: {returned.why}", printed=returned.printed))
             self.note_failure(host, returned.why)
         else:
@@ -397,28 +380,28 @@ class Hosts:
         host.attempts.pop(match, None)
         self.choice.update_load(host)
 
-    def _push(self, host: ClusterHost, attempt: Attempt, needs: Needs) -> None:
+    def _push(self, host: ClusterHost, attempt: Attempt, needs: m.Needs) -> None:
         """Send a host the programs that it lacks; it is asked again when it has them all."""
         attempt.pushes += 1
         attempt.needs = set(needs.digests) & set(attempt.shipped.programs)
         # A host whose disk is full stores nothing, and would ask for the same program for ever.
         if attempt.pushes > MOST_FAILURES or not attempt.needs:
-            self._end(host, attempt, NotBegun(why="asks for programs again and again"))
+            self._end(host, attempt, m.NotBegun(why="asks for programs again and again"))
             self.note_failure(host, "it asks for programs again and again")
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
-            folder_message = KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
+            folder_message = m.KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
             self.dispatcher.ask(host.address, "keep", folder_message, partial(self._on_pushed, host, digest))
 
-    def _on_pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
+    def _on_pushed(self, host: ClusterHost, digest: str, answer: m.HostAnswer) -> None:
         host.pushing.discard(digest)
-        reply = answer.read(RunAnswer)
+        reply = answer.read(m.RunAnswer)
         for attempt in [attempt for attempt in host.attempts.values() if digest in attempt.needs]:
             attempt.needs.discard(digest)
             if reply is None or reply.refused is not None:
                 why = f"could not store a program: {answer.why if reply is None else reply.refused}"
-                self._end(host, attempt, NotBegun(why=why))
+                self._end(host, attempt, m.NotBegun(why=why))
                 self.note_failure(host, why)
             elif not attempt.needs:
                 self._play(host, attempt)
@@ -478,7 +461,7 @@ class Cluster:
             # From here on the match has a result. It is sealed even if the tournament is being stopped: `outlast`
             # shields the coroutine from the cancellation, or the next run would find a record without a seal, and play
             # the match a second time.
-            if not isinstance(outcome, NotBegun):
+            if not isinstance(outcome, m.NotBegun):
                 return await outlast(Deferred.fromCoroutine(self._finish(host, shipped, followed, outcome)))
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
@@ -496,16 +479,16 @@ class Cluster:
             self._where.popitem(last=False)
 
     async def _finish(
-        self, host: ClusterHost, shipped: ShippedJob, followed: FollowedMatch, outcome: PlayedMatch | Lost
+        self, host: ClusterHost, shipped: m.ShippedJob, followed: FollowedMatch, outcome: m.PlayedMatch | Lost
     ) -> SealedMatch:
         """Check and seal the record of a match, or make the match void for the referee's fault."""
-        why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
+        why, printed = None if isinstance(outcome, m.PlayedMatch) else outcome.why, outcome.printed
         try:
-            if isinstance(outcome, PlayedMatch):
+            if isinstance(outcome, m.PlayedMatch):
                 followed.end(outcome.record)
             # A host may be lost after it has sent the last line and before it could return the record. The lines are
             # enough then.
-            if isinstance(outcome, PlayedMatch) or followed.is_over:
+            if isinstance(outcome, m.PlayedMatch) or followed.is_over:
                 judged = await self._in_thread(followed.judge)
                 why = self._find_excuse(host, shipped, followed.job, judged)
                 if why is None:
@@ -525,7 +508,7 @@ class Cluster:
             self._services.observers.notify_transition(transition)
         return followed.remote.played
 
-    def _find_excuse(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> str | None:
+    def _find_excuse(self, host: ClusterHost, shipped: m.ShippedJob, job: MatchJob, judged: JudgedMatch) -> str | None:
         """Return why a match that was played does not count: its host may lack what a program needs."""
         result, choice = judged.result, self._hosts.choice
         if result.void is not None:
@@ -547,7 +530,7 @@ class Cluster:
         self._note_moves(host, shipped, job, judged)
         return None
 
-    def _note_moves(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> None:
+    def _note_moves(self, host: ClusterHost, shipped: m.ShippedJob, job: MatchJob, judged: JudgedMatch) -> None:
         """Record which programs have made a move on this host; report failures elsewhere that counted against them."""
         for seat in judged.moved:
             program = shipped.programs[seat]

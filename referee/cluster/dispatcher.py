@@ -18,22 +18,8 @@ import msgspec
 
 from ..net.jobs.messages import Frames, pack_frame
 from . import calls
+from . import messages as m
 from .closed_pickle import make_plain_client
-from .messages import (
-    HOSTS_REPORT_S,
-    MAX_ANSWER_BYTES,
-    MAX_LINES_BYTES,
-    ORDERS,
-    Ask,
-    Connect,
-    Drop,
-    HostAnswer,
-    HostLines,
-    KnownHosts,
-    Order,
-    Report,
-    SeenHost,
-)
 
 REPLY_S = 20.0
 """Time that the scheduler, or a host in a call, may take to answer, in seconds."""
@@ -58,11 +44,11 @@ class Dispatcher:
         self._calls: dict[int, asyncio.Task[None]] = {}
         """Number of the ask -> the call that is in progress."""
 
-    def take(self, order: Order) -> None:
+    def take(self, order: m.Order) -> None:
         """Carry out an order."""
-        if isinstance(order, Ask):
+        if isinstance(order, m.Ask):
             self._calls[order.number] = asyncio.ensure_future(self._answer(order))
-        elif isinstance(order, Drop) and order.number in self._calls:
+        elif isinstance(order, m.Drop) and order.number in self._calls:
             self._calls.pop(order.number).cancel()
 
     async def report_hosts(self) -> None:
@@ -75,8 +61,8 @@ class Dispatcher:
             async with asyncio.timeout(REPLY_S):
                 identity = await self._client.scheduler.identity(n_workers=-1)
             hosts = (parse_host(address, about) for address, about in identity["workers"].items())
-            self._report(KnownHosts(hosts=tuple(host for host in hosts if host is not None)))
-            await asyncio.sleep(HOSTS_REPORT_S)
+            self._report(m.KnownHosts(hosts=tuple(host for host in hosts if host is not None)))
+            await asyncio.sleep(m.HOSTS_REPORT_S)
 
     def forward_lines(self, event: Any) -> None:
         """Forward the lines of a record that a host has published. Called by Dask.
@@ -85,25 +71,25 @@ class Dispatcher:
             event: an instant and the message. Anything else on the topic was not sent by a host and is ignored.
         """
         try:
-            message = msgspec.convert(event[1], HostLines)
+            message = msgspec.convert(event[1], m.HostLines)
         except (msgspec.ValidationError, TypeError, LookupError):
             return
-        if len(message.lines) + len(message.host) + len(message.match) <= MAX_LINES_BYTES:
+        if len(message.lines) + len(message.host) + len(message.match) <= m.MAX_LINES_BYTES:
             self._report(message)
 
-    async def _answer(self, ask: Ask) -> None:
+    async def _answer(self, ask: m.Ask) -> None:
         """Call a host, and report its answer, or why there is none."""
         data, why = None, "its answer is not plain data"
         try:
             answer = await (self._submit(ask) if ask.call in calls.PLAYS else self._call(ask))
-            if isinstance(answer, bytes) and len(answer) <= MAX_ANSWER_BYTES:
+            if isinstance(answer, bytes) and len(answer) <= m.MAX_ANSWER_BYTES:
                 data, why = answer, ""
         except Exception as error:  # noqa: BLE001  # Dask raises what the host raised: anything at all
             why = f"{type(error).__name__}: {error}"[:_MAX_TEXT_CHARS]
         self._calls.pop(ask.number, None)
-        self._report(HostAnswer(number=ask.number, data=data, why=why))
+        self._report(m.HostAnswer(number=ask.number, data=data, why=why))
 
-    async def _submit(self, ask: Ask) -> Any:
+    async def _submit(self, ask: m.Ask) -> Any:
         """Submit a match as a Dask task. It waits at its host for a free table, and no other host may take it.
 
         The key is unique, for Dask would answer a second task of the same key with the result of the first.
@@ -124,26 +110,26 @@ class Dispatcher:
         finally:
             future.release()
 
-    async def _call(self, ask: Ask) -> Any:
+    async def _call(self, ask: m.Ask) -> Any:
         async with asyncio.timeout(REPLY_S):
             answers = await self._client.run(calls.CALLS[ask.call], ask.data, workers=[ask.host])
         return answers.get(ask.host)
 
-    def _report(self, report: Report) -> None:
+    def _report(self, report: m.Report) -> None:
         self._writer.write(pack_frame((report,)))
 
 
-def parse_host(address: Any, about: Any) -> SeenHost | None:
+def parse_host(address: Any, about: Any) -> m.SeenHost | None:
     """Parse the scheduler's description of a worker; None if the worker is not a host of the referee."""
     try:
         tables = int(about["resources"].get("tables", 0))
-        host = msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, SeenHost)
+        host = msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, m.SeenHost)
     except (TypeError, ValueError, AttributeError, LookupError, msgspec.ValidationError):
         return None
     return host if _NAME.fullmatch(host.name) else None
 
 
-async def _read_orders(reader: asyncio.StreamReader, frames: Frames[tuple[Order, ...]]) -> list[Order]:
+async def _read_orders(reader: asyncio.StreamReader, frames: Frames[tuple[m.Order, ...]]) -> list[m.Order]:
     """Read until there are orders; return none if the coordinator is gone."""
     while data := await reader.read(_READ_BYTES):
         if orders := [order for group in frames.add(data) for order in group]:
@@ -153,9 +139,9 @@ async def _read_orders(reader: asyncio.StreamReader, frames: Frames[tuple[Order,
 
 async def _serve(descriptor: int) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
-    frames: Frames[tuple[Order, ...]] = Frames(ORDERS)
+    frames: Frames[tuple[m.Order, ...]] = Frames(m.ORDERS)
     orders = await _read_orders(reader, frames)
-    if not orders or not isinstance(connect := orders[0], Connect):
+    if not orders or not isinstance(connect := orders[0], m.Connect):
         return
     client = make_plain_client(connect.address, connect.keys, REPLY_S)
     async with asyncio.timeout(REPLY_S):

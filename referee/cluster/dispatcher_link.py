@@ -11,18 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
 from ..net.jobs.messages import Frames, HelperProcess, pack_frame
-from .messages import (
-    MAX_ANSWER_BYTES,
-    REPORTS,
-    SPARE_BYTES,
-    Ask,
-    Connect,
-    Drop,
-    HostAnswer,
-    HostLines,
-    KnownHosts,
-    encode_message,
-)
+from . import messages as m
 
 LOOK_S = 1.0
 """Interval at which the link checks that the dispatcher still reports, in seconds."""
@@ -50,9 +39,9 @@ class DispatcherLink:
     def __init__(
         self,
         reactor: Any,
-        connect: Connect,
+        connect: m.Connect,
         folder: Path,
-        take: Callable[[KnownHosts | HostLines], None],
+        take: Callable[[m.KnownHosts | m.HostLines], None],
         on_disconnect: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
@@ -62,21 +51,21 @@ class DispatcherLink:
         self._take = take
         self._on_disconnect = on_disconnect
         self._say = say
-        self._asks: dict[int, Callable[[HostAnswer], None]] = {}
+        self._asks: dict[int, Callable[[m.HostAnswer], None]] = {}
         self._count = 0
         """Number of calls so far."""
         self._silent_looks = 0
         self._is_closing = False
         self._last_why = ""
         self._gone: Deferred[None] = Deferred()
-        self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
+        self._frames = Frames(m.REPORTS, m.MAX_ANSWER_BYTES + m.SPARE_BYTES)
         self._process: HelperProcess | None = None
         self._start()
         self._checking: Any = LoopingCall(self._check_alive)
         self._checking.clock = reactor
         self._checking.start(LOOK_S, now=False)
 
-    def ask(self, address: str, call: str, message: Struct, on_answer: Callable[[HostAnswer], None]) -> int:
+    def ask(self, address: str, call: str, message: Struct, on_answer: Callable[[m.HostAnswer], None]) -> int:
         """Call a function on a host. Without a dispatcher this does nothing: hosts are called again when they are back.
 
         Args:
@@ -93,7 +82,7 @@ class DispatcherLink:
         # differently.
         if self._process is not None:
             self._asks[self._count] = on_answer
-            order = Ask(number=self._count, host=address, call=call, data=encode_message(message))
+            order = m.Ask(number=self._count, host=address, call=call, data=m.encode_message(message))
             self._process.write(pack_frame((order,)))
         return self._count
 
@@ -104,7 +93,7 @@ class DispatcherLink:
             number: what `ask` returned.
         """
         if self._asks.pop(number, None) is not None and self._process is not None:
-            self._process.write(pack_frame((Drop(number=number),)))
+            self._process.write(pack_frame((m.Drop(number=number),)))
 
     async def close(self) -> None:
         """End the dispatcher and wait until it has exited."""
@@ -120,7 +109,7 @@ class DispatcherLink:
     def _start(self) -> None:
         if self._is_closing:
             return
-        self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
+        self._frames = Frames(m.REPORTS, m.MAX_ANSWER_BYTES + m.SPARE_BYTES)
         self._silent_looks = 0
         self._process = HelperProcess(
             self._reactor, "referee.cluster.dispatcher", self._output, self._receive, self._restart_later
@@ -152,8 +141,8 @@ class DispatcherLink:
             if self._process is not None:
                 self._process.kill(f"its report cannot be read: {error}")
 
-    def _deliver(self, report: HostAnswer | KnownHosts | HostLines) -> None:
-        if isinstance(report, HostAnswer):
+    def _deliver(self, report: m.HostAnswer | m.KnownHosts | m.HostLines) -> None:
+        if isinstance(report, m.HostAnswer):
             self._asks.pop(report.number, ignore_answer)(report)
         elif not self._is_closing:
             self._take(report)
@@ -164,5 +153,5 @@ class DispatcherLink:
             self._process.kill(f"no report for {SILENT_LOOKS * LOOK_S:.0f} s")
 
 
-def ignore_answer(_: HostAnswer) -> None:
+def ignore_answer(_: m.HostAnswer) -> None:
     """Do nothing with an answer."""

@@ -36,23 +36,9 @@ from ..programs.capabilities import examine
 from ..programs.confining import Confinement
 from ..text import printable
 from ..tournament.hosts import Calibration
+from . import messages as m
 from .host_run import HostRun, HostSettings, choose_confinement
 from .host_states import HostReport
-from .messages import (
-    BrokenOff,
-    CommonVersions,
-    HostLines,
-    KeptFolder,
-    Needs,
-    NotBegun,
-    Returned,
-    RunAnswer,
-    RunOffer,
-    ShippedJob,
-    StopMatch,
-    decode_message,
-    encode_message,
-)
 from .programs import ProgramStore
 from .security import dask_version
 
@@ -185,13 +171,13 @@ def new_name() -> str:
     return f"{socket.gethostname()}-{secrets.token_hex(3)}"
 
 
-def versions(game: str) -> CommonVersions:
+def versions(game: str) -> m.CommonVersions:
     """Return the versions that must be the same on all machines that play this game.
 
     Raises:
         RefereeError: the game is not installed here.
     """
-    return CommonVersions(
+    return m.CommonVersions(
         referee=__version__,
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
         distributed=dask_version(),
@@ -237,14 +223,14 @@ class Host:
     def enter(self, data: bytes) -> bytes:
         """Admit a run of a tournament, or answer why not."""
         try:
-            refused = self._admit(decode_message(data, RunOffer))
+            refused = self._admit(m.decode_message(data, m.RunOffer))
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             refused = _words(error)
         if refused is not None:
             self._say(printable(f"refused to play for a tournament: {refused}"))
-        return encode_message(RunAnswer(refused=refused, calibration=self._settings.calibration))
+        return m.encode_message(m.RunAnswer(refused=refused, calibration=self._settings.calibration))
 
-    def _admit(self, offer: RunOffer) -> str | None:
+    def _admit(self, offer: m.RunOffer) -> str | None:
         """Admit a run of a tournament; return the reason if this host refuses."""
         ours = versions(offer.game)
         if ours != offer.versions:
@@ -255,19 +241,19 @@ class Host:
     def keep(self, data: bytes) -> bytes:
         """Store a program's folder."""
         try:
-            program = decode_message(data, KeptFolder)
+            program = m.decode_message(data, m.KeptFolder)
             self._programs.keep(program.digest, program.folder)
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
-            return encode_message(RunAnswer(refused=_words(error)))
-        return encode_message(RunAnswer())
+            return m.encode_message(m.RunAnswer(refused=_words(error)))
+        return m.encode_message(m.RunAnswer())
 
     def stop(self, data: bytes) -> bytes:
         """Stop a match, or all of a run."""
         try:
-            self._call_in_loop(self._stop, decode_message(data, StopMatch))
+            self._call_in_loop(self._stop, m.decode_message(data, m.StopMatch))
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
-            return encode_message(RunAnswer(refused=_words(error)))
-        return encode_message(RunAnswer())
+            return m.encode_message(m.RunAnswer(refused=_words(error)))
+        return m.encode_message(m.RunAnswer())
 
     def describe(self, _data: bytes) -> bytes:
         """Report this host's state."""
@@ -286,23 +272,23 @@ class Host:
             free_mib=round(shutil.disk_usage(folder).free / MIB, 1),
             calibration=self._settings.calibration,
         )
-        return encode_message(report)
+        return m.encode_message(report)
 
     def play(self, data: bytes) -> bytes:
         """Play a match to its end. If it is being played or was played here, return the result of that."""
-        returned: Returned | None
+        returned: m.Returned | None
         try:
-            returned = self._play(decode_message(data, ShippedJob))
+            returned = self._play(m.decode_message(data, m.ShippedJob))
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
-            returned = NotBegun(why=_words(error))
-        return encode_message(returned or BrokenOff(why="the connection to the scheduler was lost"))
+            returned = m.NotBegun(why=_words(error))
+        return m.encode_message(returned or m.BrokenOff(why="the connection to the scheduler was lost"))
 
-    def _play(self, shipped: ShippedJob) -> Returned | None:
+    def _play(self, shipped: m.ShippedJob) -> m.Returned | None:
         run = self._runs.get(shipped.run)
         if run is None:
-            return NotBegun(why="it has not been asked to play for this tournament")
+            return m.NotBegun(why="it has not been asked to play for this tournament")
         if missing := sorted({digest for digest in shipped.programs if digest and not self._programs.has(digest)}):
-            return Needs(digests=tuple(missing))
+            return m.Needs(digests=tuple(missing))
         job = run.prepare_job(shipped, self._programs)
         return self._call_in_loop(run.begin, job).result()
 
@@ -323,7 +309,7 @@ class Host:
 
     # --- in the loop
 
-    def _enter(self, offer: RunOffer, confinement: Confinement) -> None:
+    def _enter(self, offer: m.RunOffer, confinement: Confinement) -> None:
         # A tournament that was stopped and started again is a new run. Its old matches would only take tables from it.
         # Idle runs of other tournaments go as well: nothing tells a host that a tournament is over if its process was
         # killed.
@@ -350,7 +336,7 @@ class Host:
                 "takes no matches for now: this machine is overloaded or stood still, so time cannot be measured fairly"
             )
 
-    def _stop(self, stop: StopMatch) -> None:
+    def _stop(self, stop: m.StopMatch) -> None:
         run = self._runs.get(stop.run)
         if run is not None and stop.match is not None:
             run.stop(stop.match)
@@ -361,7 +347,7 @@ class Host:
         Deferred.fromCoroutine(self._runs.pop(name).close())
 
     def _publish_lines(self, run: str, match: str, offset: int, lines: bytes) -> None:
-        message = HostLines(host=self._name, match=match, offset=offset, lines=lines)
+        message = m.HostLines(host=self._name, match=match, offset=offset, lines=lines)
         self._publish(run, msgspec.to_builtins(message, builtin_types=(bytes,)))
 
     @property
@@ -388,7 +374,7 @@ class Host:
             await run.close()
 
 
-def _describe_difference(theirs: CommonVersions, ours: CommonVersions) -> str:
+def _describe_difference(theirs: m.CommonVersions, ours: m.CommonVersions) -> str:
     """Describe which versions differ from the tournament's."""
     names = [field for field in ours.__struct_fields__ if getattr(ours, field) != getattr(theirs, field)]
     parts = [f"{name} is {getattr(ours, name):.20} here and {getattr(theirs, name):.20} there" for name in names]

@@ -17,24 +17,10 @@ from typing import Any, BinaryIO, TypeVar, cast
 from ..errors import DoesNotHold
 from ..match.events import SeatEvent
 from ..text import show_json, visible
+from . import schema
 from .key import RECORD_PURPOSE, is_signed
-from .schema import (
-    FIRST_PREV,
-    AnyLine,
-    BadLine,
-    Header,
-    Line,
-    PlainLine,
-    ResultLine,
-    SealLine,
-    Transition,
-    encode_plain,
-    parse_header,
-    parse_line,
-    read_line,
-)
 
-T = TypeVar("T", bound=Line)
+T = TypeVar("T", bound=schema.Line)
 
 MAX_RECORD_BYTES = 1 << 30
 """Largest record: a match of 100,000 turns is about 100 MB."""
@@ -107,17 +93,17 @@ class Chain:
     """Bytes after the last line feed: a torn line."""
     digest: str
     """SHA-256 of the whole file, as it was read."""
-    read: Callable[[], tuple[PlainLine, ...]] = field(compare=False, repr=False)
+    read: Callable[[], tuple[schema.PlainLine, ...]] = field(compare=False, repr=False)
 
     @cached_property
-    def lines(self) -> tuple[PlainLine, ...]:
+    def lines(self) -> tuple[schema.PlainLine, ...]:
         """The lines; a record that was proven by its bytes is parsed only when somebody asks for them."""
         return self.read()
 
     @property
     def head(self) -> str:
         """Hash of the last line."""
-        return self.hashes[-1] if self.hashes else FIRST_PREV
+        return self.hashes[-1] if self.hashes else schema.FIRST_PREV
 
     @property
     def end(self) -> "ChainEnd":
@@ -144,11 +130,11 @@ class Record:
     """A whole record, chain and seal checked."""
 
     path: Path
-    header: Header
-    transitions: tuple[Transition, ...]
-    result: ResultLine | None
+    header: schema.Header
+    transitions: tuple[schema.Transition, ...]
+    result: schema.ResultLine | None
     """None if its referee crashed before the end."""
-    seal: SealLine | None
+    seal: schema.SealLine | None
     """None if its referee crashed before the end."""
     chain: Chain
 
@@ -203,7 +189,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
 
 
-def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
+def read_end(path: Path) -> tuple[schema.AnyLine, ChainEnd]:
     """Read only the last line of a record that this program wrote.
 
     Raises:
@@ -215,13 +201,13 @@ def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
             while len(data) < size_bytes and b"\n" not in data[:-1]:
                 file.seek(max(size_bytes - max(2 * len(data), END_BYTES), 0))
                 data = file.read()
-        line = read_line(data.removesuffix(b"\n").rpartition(b"\n")[2])
+        line = schema.read_line(data.removesuffix(b"\n").rpartition(b"\n")[2])
         if not data.endswith(b"\n"):
-            raise BadLine("a part of a line")
-        last = parse_line(line)
+            raise schema.BadLine("a part of a line")
+        last = schema.parse_line(line)
     except OSError as error:
         raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
-    except BadLine as error:
+    except schema.BadLine as error:
         raise RecordError(path, None, "a line of a record as the last one", str(error)) from None
     return last, ChainEnd(line.hash, last.n + 1, size_bytes)
 
@@ -242,16 +228,16 @@ def read_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _read_chain(path: Path, file: BinaryIO) -> Chain:
-    lines: list[PlainLine] = []
-    prev, size_bytes, rest, digest = FIRST_PREV, 0, b"", hashlib.sha256()
+    lines: list[schema.PlainLine] = []
+    prev, size_bytes, rest, digest = schema.FIRST_PREV, 0, b"", hashlib.sha256()
     for number, data in enumerate(read_lines(path, file)):
         digest.update(data)
         if not data.endswith(b"\n"):
             rest = data
             break
         try:
-            line = read_line(data[:-1])
-        except BadLine as error:
+            line = schema.read_line(data[:-1])
+        except schema.BadLine as error:
             raise RecordError(path, number, "a line of a record", str(error)) from None
         if line.fields.get("n") != number or type(line.fields["n"]) is not int:
             raise RecordError(path, number, f"n = {number}", f"n = {show_json(line.fields.get('n'))}")
@@ -263,7 +249,7 @@ def _read_chain(path: Path, file: BinaryIO) -> Chain:
     return Chain(path, hashes, size_bytes, rest, digest.hexdigest(), partial(tuple, lines))
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> schema.Header:
     """Read the first line of a record, whole or redacted, and nothing else.
 
     Raises:
@@ -275,8 +261,8 @@ def read_header(path: Path) -> Header:
     except OSError as error:
         raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     try:
-        return parse_header(read_line(data.removesuffix(b"\n")))
-    except BadLine as error:
+        return schema.parse_header(schema.read_line(data.removesuffix(b"\n")))
+    except schema.BadLine as error:
         raise RecordError(path, 0, "a header", str(error)) from None
 
 
@@ -308,12 +294,12 @@ def _make_record(chain: Chain) -> Record:
     path = chain.path
     others = _parse_lines(chain)
     header = others.pop(0) if others else None
-    if not isinstance(header, Header):
+    if not isinstance(header, schema.Header):
         raise RecordError(path, 0, "a header", "none" if header is None else f"a line of kind {_name_kind(header)}")
-    seal, result = _pop_last(others, SealLine), _pop_last(others, ResultLine)
-    transitions: list[Transition] = []
+    seal, result = _pop_last(others, schema.SealLine), _pop_last(others, schema.ResultLine)
+    transitions: list[schema.Transition] = []
     for number, line in enumerate(others, 1):
-        if not isinstance(line, Transition):
+        if not isinstance(line, schema.Transition):
             raise RecordError(path, number, "an event with its commands", f"a line of kind {_name_kind(line)}")
         check_seats(path, number, line, len(header.setup.names))
         transitions.append(line)
@@ -325,7 +311,7 @@ def _make_record(chain: Chain) -> Record:
     return Record(path, header, tuple(transitions), result, seal, chain)
 
 
-def check_seats(path: Path, number: int, transition: Transition, seats: int) -> None:
+def check_seats(path: Path, number: int, transition: schema.Transition, seats: int) -> None:
     """Check that a transition names only seats that exist, since readers look up their names.
 
     Raises:
@@ -338,7 +324,7 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
             raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")
 
 
-def _pop_last(lines: list[AnyLine], kind: type[T]) -> T | None:
+def _pop_last(lines: list[schema.AnyLine], kind: type[T]) -> T | None:
     """Remove and return the last line if it is of a given kind."""
     if lines and isinstance(lines[-1], kind):
         return cast("T", lines.pop())
@@ -369,37 +355,37 @@ def check_seal(chain: Chain) -> None:
             chain.path, len(chain.lines) - 1, "a line of a record", f"keys {', '.join(last.fields)[:140]}"
         )
     try:
-        seal = parse_line(last)
-    except BadLine as error:
+        seal = schema.parse_line(last)
+    except schema.BadLine as error:
         raise RecordError(chain.path, len(chain.lines) - 1, "a line of a record", str(error)) from None
-    assert isinstance(seal, SealLine), "its kind was looked at"
+    assert isinstance(seal, schema.SealLine), "its kind was looked at"
     if not is_sealed(str(key), seal):
         raise RecordError(chain.path, len(chain.lines) - 1, f"the seal of key {key}", seal.signature)
 
 
-def is_sealed(key: str, seal: SealLine) -> bool:
+def is_sealed(key: str, seal: schema.SealLine) -> bool:
     """Return whether a seal is a signature of a public key over all lines before it."""
     return is_signed(key, RECORD_PURPOSE, seal.prev, seal.signature)
 
 
-def _parse_lines(chain: Chain) -> list[AnyLine]:
+def _parse_lines(chain: Chain) -> list[schema.AnyLine]:
     hidden = next((number for number, line in enumerate(chain.lines) if line.is_redacted), None)
     if hidden is not None:  # this comes first: in a redacted record, lines before the hiding one may show everything
         raise IsRedacted(chain.path, hidden)
-    lines: list[AnyLine] = []
+    lines: list[schema.AnyLine] = []
     for number, line in enumerate(chain.lines):
         try:
-            lines.append(parse_line(line))
-        except BadLine as error:
+            lines.append(schema.parse_line(line))
+        except schema.BadLine as error:
             raise RecordError(chain.path, number, "a line of a record", str(error)) from None
     return lines
 
 
-def _name_kind(line: AnyLine) -> str:
+def _name_kind(line: schema.AnyLine) -> str:
     return str(type(line).__struct_config__.tag)
 
 
-def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tuple[int, str, str]:
+def find_break(before: Sequence[schema.PlainLine], data: bytes, following: bytes) -> tuple[int, str, str]:
     """Find the line that was changed, where one does not hold the hash of the line before it.
 
     That is the line before. The exception: if the next line or the seal fits this line with the right hash in it, then
@@ -413,17 +399,17 @@ def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tu
     Returns:
         The `n` of the changed line, its expected content, and its present content.
     """
-    line, prev = read_line(data), before[-1].hash if before else FIRST_PREV
+    line, prev = schema.read_line(data), before[-1].hash if before else schema.FIRST_PREV
     stated, number = show_json(line.fields.get("prev"), 80), len(before)
     is_alone = not before
-    with suppress(BadLine):
+    with suppress(schema.BadLine):
         if before and line.fields.get("kind") == "seal":
-            seal, key = parse_line(line), str(before[0].fields.get("key"))
-            is_alone = isinstance(seal, SealLine) and is_signed(key, RECORD_PURPOSE, prev, seal.signature)
+            seal, key = schema.parse_line(line), str(before[0].fields.get("key"))
+            is_alone = isinstance(seal, schema.SealLine) and is_signed(key, RECORD_PURPOSE, prev, seal.signature)
         elif following:
-            here = b'"prev":' + encode_plain(line.fields.get("prev"))
-            restored = read_line(data.replace(here, b'"prev":' + encode_plain(prev), 1))
-            is_alone = is_alone or read_line(following.removesuffix(b"\n")).fields.get("prev") == restored.hash
+            here = b'"prev":' + schema.encode_plain(line.fields.get("prev"))
+            restored = schema.read_line(data.replace(here, b'"prev":' + schema.encode_plain(prev), 1))
+            is_alone = is_alone or schema.read_line(following.removesuffix(b"\n")).fields.get("prev") == restored.hash
     if is_alone:
         return number, f"prev = {prev} (the line before)", f"prev = {stated}"
     return number - 1, f"a line whose hash is {stated}, as line {number} has it", f"one whose hash is {prev}"

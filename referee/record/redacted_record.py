@@ -13,31 +13,19 @@ import msgspec
 
 from ..match.commands import AskMove, CloseMatch, Command, ExpelSeat, ResumeSeat, SeatCommand, StartSeat
 from ..text import show_json
+from . import schema
 from .audit.evidence import FindWire, check_evidence, no_dialects
 from .audit.match import FindGame, audit, check_header, open_match
 from .audit.redacted import check_visible
 from .hidden_fields import HASH_KEY, OPEN, hidden_fields
 from .reader import Chain, Record, RecordError, check_key, check_seal, check_seats, read_chain
-from .schema import (
-    BadLine,
-    Header,
-    PlainLine,
-    ResultLine,
-    SealLine,
-    Transition,
-    check_form,
-    encode_line,
-    encode_plain,
-    parse_header,
-    parse_line,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class RedactedRecord:
     """A redacted record. Its chain, its seal and its shown fields are checked; the hidden fields are not."""
 
-    header: Header
+    header: schema.Header
     seat: int
     """Seat whose fields it shows."""
     chain: Chain
@@ -83,7 +71,7 @@ def _redact_line(data: bytes, commands: tuple[Command, ...], mine: Collection[st
             and f"commands.{index}.view" in entries
         ):
             entries[f"commands.{index}.view"].append(msgspec.msgpack.decode(command.view))
-    return encode_line(core, entries)[0]
+    return schema.encode_line(core, entries)[0]
 
 
 def check_redacted_record(
@@ -106,8 +94,8 @@ def check_redacted_record(
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
         raise RecordError(path, len(chain.lines), "the seal as the last line", "another end")
     try:
-        header = parse_header(chain.lines[0])
-    except BadLine as error:
+        header = schema.parse_header(chain.lines[0])
+    except schema.BadLine as error:
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
@@ -119,7 +107,7 @@ def check_redacted_record(
     return RedactedRecord(header, seat, chain, record)
 
 
-def _find_seat(chain: Chain, header: Header) -> int:
+def _find_seat(chain: Chain, header: schema.Header) -> int:
     """Return the seat whose fields, and no others, every line shows in their order, with its views.
 
     A line that hides more would hide what it is about.
@@ -144,7 +132,7 @@ _KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
 _COMMANDS: dict[str, type[Command]] = {kind.__struct_config__.tag: kind for kind in _KINDS}
 
 
-def parse_visible(chain: Chain, header: Header) -> Record:
+def parse_visible(chain: Chain, header: schema.Header) -> Record:
     """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
 
     Args:
@@ -159,9 +147,9 @@ def parse_visible(chain: Chain, header: Header) -> Record:
     for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 1):
         try:
             entry = _parse_line(line, kind)
-        except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
+        except (schema.BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
             raise RecordError(chain.path, number, f"a line of kind {kind}", str(error) or "too deep a line") from None
-        if isinstance(entry, Transition):
+        if isinstance(entry, schema.Transition):
             check_seats(chain.path, number, entry, seats)
             transitions.append(entry)
         else:
@@ -169,35 +157,35 @@ def parse_visible(chain: Chain, header: Header) -> Record:
     if result is None or not len(result.result.scores) == len(result.result.used_ms) == len(result.nonces) == seats:
         found_text = "none" if result is None else f"scores, times and nonces of other than {seats} seats"
         raise RecordError(chain.path, len(transitions) + 1, "a line of kind result", found_text)
-    seal = parse_line(chain.lines[-1])
-    assert isinstance(seal, SealLine), "the last line was looked at"
+    seal = schema.parse_line(chain.lines[-1])
+    assert isinstance(seal, schema.SealLine), "the last line was looked at"
     return Record(chain.path, header, tuple(transitions), result, seal, chain)
 
 
-def _parse_line(line: PlainLine, kind: str) -> Transition | ResultLine:
+def _parse_line(line: schema.PlainLine, kind: str) -> schema.Transition | schema.ResultLine:
     """Refuse a line of another kind or form, and a line that hides what everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
-        raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
-    entry: Transition | ResultLine
+        raise schema.BadLine(f"kind {show_json(fields.get('kind'), 40)}")
+    entry: schema.Transition | schema.ResultLine
     if kind == "step":
         filled = {**fields, "event": _fill(fields.get("event"))}
-        entry = msgspec.json.decode(encode_plain(filled), type=Transition)
+        entry = msgspec.json.decode(schema.encode_plain(filled), type=schema.Transition)
     else:
         filled = {**_fill(fields), "result": _fill_result(fields.get("result"))}
-        entry = msgspec.convert(filled, ResultLine)
-    check_form(filled, entry)
-    for command in entry.commands if isinstance(entry, Transition) else ():
+        entry = msgspec.convert(filled, schema.ResultLine)
+    schema.check_form(filled, entry)
+    for command in entry.commands if isinstance(entry, schema.Transition) else ():
         _check_command(command)
     hidden = hidden_fields(fields)
     for field in hidden:
         value = field.holder[field.name]
         if field.path not in line.opened and not _is_hash(value):
-            raise BadLine(f"{field.path} neither hidden nor shown with its salt")
+            raise schema.BadLine(f"{field.path} neither hidden nor shown with its salt")
         if field.path in line.opened and field.name != "move" and isinstance(value, dict):
-            raise BadLine(f"{field.path} shown as an object")
+            raise schema.BadLine(f"{field.path} shown as an object")
     if len(hidden) != line.hidden_count:
-        raise BadLine(f"{line.hidden_count} hidden values, of {len(hidden)} that are to be hidden")
+        raise schema.BadLine(f"{line.hidden_count} hidden values, of {len(hidden)} that are to be hidden")
     return entry
 
 
@@ -206,7 +194,7 @@ def _check_command(command: dict[str, Any]) -> None:
     kind = command.get("command")
     form = _COMMANDS.get(kind) if isinstance(kind, str) else None
     if form is None:
-        raise BadLine(f"command {show_json(kind, 40)}")
+        raise schema.BadLine(f"command {show_json(kind, 40)}")
     filled = _fill(command)
     if isinstance(command.get("draws"), dict):
         filled["draws"] = []
@@ -218,9 +206,9 @@ def _check_command(command: dict[str, Any]) -> None:
     data = msgspec.json.encode(filled)
     decoded = msgspec.json.decode(data, type=form, strict=True)
     if msgspec.json.encode(decoded) != data:
-        raise BadLine(f"{kind} with keys in another order, or too many, or numbers in another form")
+        raise schema.BadLine(f"{kind} with keys in another order, or too many, or numbers in another form")
     if isinstance(decoded, ExpelSeat) and not _HEX.fullmatch(decoded.foul.evidence):
-        raise BadLine("evidence that is not in hex")
+        raise schema.BadLine("evidence that is not in hex")
 
 
 def _fill_result(result: Any) -> Any:

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import chance
-from ..tournament.pairing.base import (
-    BadFormat,
-    BadPairing,
-    EntrantField,
-    Group,
-    NotDue,
-    Pairing,
-    PairingFormat,
-    PlayedPairing,
-    bye,
-)
+from ..tournament.pairing import base
 from ..tournament.pairing.dutch import pair_round
 from .games import check_options
 
@@ -31,14 +21,14 @@ _LOOKED_AT = 0.05
 
 
 def check_pairing(
-    form: PairingFormat[Any],
+    form: base.PairingFormat[Any],
     source: "Random",
     *,
-    field: EntrantField,
+    field: base.EntrantField,
     options: Mapping[str, Any] | None = None,
     withdrawals: float = 0.01,
     max_steps: int = 100_000,
-) -> list[PlayedPairing]:
+) -> list[base.PlayedPairing]:
     """Check that a format keeps the contract of `pairing.base.PairingFormat`, by running a tournament at random.
 
     Args:
@@ -63,7 +53,7 @@ def check_pairing(
     >>> len(check_pairing(RoundRobin(), Random(1), field=field, withdrawals=0.0))
     6
     """
-    check_options(form, BadFormat)
+    check_options(form, base.BadFormat)
     msgspec.json.schema(form.options_type)
     form.parse_options({})
     parsed = form.parse_options(dict(options or {}))
@@ -72,10 +62,10 @@ def check_pairing(
     check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
     check.run(withdrawals, max_steps)
     check.repeat(form.new(parsed, field, shuffle))
-    return [step for step in check.steps if isinstance(step, PlayedPairing)]
+    return [step for step in check.steps if isinstance(step, base.PlayedPairing)]
 
 
-def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
+def with_rounds(form: base.PairingFormat[Any], state: Any) -> Any:
     """Return the state after all rounds that are due to be paired.
 
     Args:
@@ -94,7 +84,7 @@ def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
     return state
 
 
-def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
+def random_result(pairing: base.Pairing, source: "Random") -> base.PlayedPairing:
     """Return a result of a match: mostly a full ranking, sometimes draws, fouls, or no points for anybody.
 
     Args:
@@ -106,19 +96,19 @@ def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
     ((0, 1),)
     """
     if pairing.is_bye:
-        return bye(pairing)
+        return base.bye(pairing)
     seats = list(range(len(pairing.seats)))
     source.shuffle(seats)
     scores = tuple(source.randrange(100) for _ in seats)
     kind = source.random()
     if kind < 0.05:
-        return PlayedPairing(pairing=pairing, ranking=(), scores=scores, fouls=tuple(sorted(seats)))
+        return base.PlayedPairing(pairing=pairing, ranking=(), scores=scores, fouls=tuple(sorted(seats)))
     if kind < 0.2:
         cut = source.randrange(len(seats))
         groups = (tuple(sorted(seats[:cut])), tuple(sorted(seats[cut:])))
-        return PlayedPairing(pairing=pairing, ranking=tuple(group for group in groups if group), scores=scores)
+        return base.PlayedPairing(pairing=pairing, ranking=tuple(group for group in groups if group), scores=scores)
     fouls = (seats[-1],) if kind < 0.3 else ()
-    return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
+    return base.PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
 # A tournament on many tables gets its results in any order, loses entrants at any time, and is folded again from its
@@ -129,16 +119,16 @@ def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
 class _PairingCheck(msgspec.Struct):
     """One tournament that is run and checked."""
 
-    form: PairingFormat[Any]
+    form: base.PairingFormat[Any]
     source: "Random"
     """Random source of results and withdrawals."""
-    field: EntrantField
+    field: base.EntrantField
     state: Any
     """State of the tournament, at first before the first match."""
-    steps: list[PlayedPairing | int | tuple[Group, ...]] = []
+    steps: list[base.PlayedPairing | int | tuple[base.Group, ...]] = []
     """Results, entrants that withdrew, and rounds as they were paired."""
     withdrawn: set[int] = set()
-    due: dict[int, Pairing] = {}
+    due: dict[int, base.Pairing] = {}
     numbers: set[int] = set()
     latest: dict[int, int] = {}
     """Entrant -> number of its last pairing."""
@@ -160,7 +150,7 @@ class _PairingCheck(msgspec.Struct):
         """Give the same results and withdrawals again, which must give the same pairings."""
         for step in self.steps:
             match step:
-                case PlayedPairing():
+                case base.PlayedPairing():
                     state = self.form.record(state, step)
                 case int():
                     state = self.form.withdraw(state, step)
@@ -169,7 +159,7 @@ class _PairingCheck(msgspec.Struct):
         assert self.state == state, "the same results gave another state"
         assert self.form.places(self.state) == self.form.places(state), "the same results gave other places"
 
-    def _record(self, pairing: Pairing) -> None:
+    def _record(self, pairing: base.Pairing) -> None:
         played = random_result(pairing, self.source)
         looked_at = repr(self.state) if self.source.random() < _LOOKED_AT else None
         after = self.form.record(self.state, played)
@@ -181,10 +171,10 @@ class _PairingCheck(msgspec.Struct):
         del self.due[pairing.number]
         self._check_due(None)
 
-    def _check_refusal(self, state: Any, played: PlayedPairing) -> None:
+    def _check_refusal(self, state: Any, played: base.PlayedPairing) -> None:
         try:
             self.form.record(state, played)
-        except NotDue:
+        except base.NotDue:
             return
         raise AssertionError(f"pairing {played.pairing.number} has two results")
 
@@ -229,14 +219,14 @@ class _PairingCheck(msgspec.Struct):
             self.steps.append(tables)
             self._check_refused_round(tables)
 
-    def _check_refused_round(self, tables: tuple[Group, ...]) -> None:
+    def _check_refused_round(self, tables: tuple[base.Group, ...]) -> None:
         try:
             self.form.take_round(self.state, tables)
-        except BadPairing:
+        except base.BadPairing:
             return
         raise AssertionError(f"these tables were taken for a round: {tables}")
 
-    def _check_new(self, pairing: Pairing) -> None:
+    def _check_new(self, pairing: base.Pairing) -> None:
         # A pairing whose opponent has gone may become a bye under the number that it had.
         is_walkover = pairing.is_bye and pairing.against in self.withdrawn
         assert is_walkover or pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
@@ -263,7 +253,7 @@ class _PairingCheck(msgspec.Struct):
         """Check that byes are spread evenly where points decide, among those that have stayed."""
         if self.form.places(self.state) is not None:
             return
-        pairings = [step.pairing for step in self.steps if isinstance(step, PlayedPairing)]
+        pairings = [step.pairing for step in self.steps if isinstance(step, base.PlayedPairing)]
         byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye and not pairing.table)
         counts = [byes[entrant] for entrant in range(len(self.field.entrants)) if entrant not in self.withdrawn]
         assert max(counts, default=0) - min(counts, default=0) <= 1, f"byes are uneven: {counts}"

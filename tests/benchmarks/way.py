@@ -20,8 +20,15 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 OWN = (f"{ROOT}/referee/", f"{ROOT}/protocol/", f"{ROOT}/sample_players/")
-LEFT_OUT = ("referee/games/", "referee/cli/", "sample_players/")
-"""Folders whose calls are left out of a move."""
+LEFT_OUT = (
+    "referee/games/",
+    "referee/cli/",
+    "referee/pages/",
+    "referee/plugins.py",
+    "referee/text.py",
+    "sample_players/",
+)
+"""Calls that are left out of a move: those of the rules, and of a view of the match."""
 FIRST_MOVE, LAST_MOVE = 5, 15
 """Moves between which calls are counted, far enough from the begin and the end of the match."""
 TOURNAMENT = 'game = "quincy"\nentrants = ["house:greedy", "house:random"]\nformat = "roundrobin"\n'

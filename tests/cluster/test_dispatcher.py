@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from referee.cluster import dispatcher as dispatcher_module
+from referee.cluster import messages
 from referee.cluster.dispatcher import Dispatcher
 from referee.cluster.messages import REPORTS, Ask, Drop, HostLines, KnownHosts
 from referee.net.jobs.messages import Frames, pack_frame
@@ -31,7 +31,7 @@ def test_hosts_tell_so_much_at_once(
     is_handed_on: bool,  # noqa: FBT001  # of a table
 ) -> None:
     """A longer message is not passed on."""
-    monkeypatch.setattr(dispatcher_module, "MAX_LINES_BYTES", 1000)
+    monkeypatch.setattr(messages, "MAX_LINES_BYTES", 1000)
     told = HostLines(host="a", match="m", offset=0, lines=b"x" * size)
     written: Any = Written()
     Dispatcher(None, written).forward_lines((0, msgspec.to_builtins(told, builtin_types=(bytes,))))

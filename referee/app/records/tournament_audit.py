@@ -23,16 +23,7 @@ from ...tournament.pairing.base import BadFormat, Group, RoundToPair
 from ...tournament.pairing.dutch import pair_round
 from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes
-from .audit_reports import (
-    Broken,
-    BrokenTournament,
-    Demands,
-    Equivocation,
-    RecordReport,
-    SoundRecord,
-    SoundRedaction,
-    SoundTournament,
-)
+from . import audit_reports as reports
 
 # A tournament and its matches hold each other. The header of a match's record has the hash of the tournament's line
 # that opened the match, and the tournament's line that closes it has the hash of the match's last line before the
@@ -48,7 +39,7 @@ class Examined(Struct, frozen=True):
     """A record of a match that was audited."""
 
     path: Path
-    report: RecordReport
+    report: reports.RecordReport
     proof: MatchProof | None = None
     """What the record says of its tournament, if it belongs to one and holds."""
     header: Header | None = None
@@ -67,7 +58,7 @@ class Examined(Struct, frozen=True):
 class ExaminedTournament(Struct, frozen=True):
     """A tournament that was audited."""
 
-    report: SoundTournament | BrokenTournament
+    report: reports.SoundTournament | reports.BrokenTournament
     record: TournamentRecord | None = None
     """If it holds by itself."""
     heads: frozenset[Head] = frozenset()
@@ -86,7 +77,7 @@ class _Folder(Struct, frozen=True):
 
 
 def audit_tournaments(
-    paths: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands, jobs: int
+    paths: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: reports.Demands, jobs: int
 ) -> list[ExaminedTournament]:
     """Audit the records of tournaments, and name those that are missing.
 
@@ -124,10 +115,10 @@ def _is_below(path: Path, folders: Collection[Path]) -> bool:
 
 def _missing(path: Path) -> ExaminedTournament:
     error = RecordError(path, None, "the record of the tournament whose matches lie next to it", "none")
-    return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
+    return ExaminedTournament(reports.BrokenTournament.by(error, tournament=str(path)))
 
 
-def _examine(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
+def _examine(path: Path, folder: _Folder, demands: reports.Demands, jobs: int) -> ExaminedTournament:
     """Audit the record of a tournament, against those of its matches."""
     try:
         pair = partial(_pair_rounds, jobs=jobs)
@@ -136,9 +127,11 @@ def _examine(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Examin
         if not demands.unsealed:
             audited.check_sealed()
     except RecordError as error:
-        return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
+        return ExaminedTournament(reports.BrokenTournament.by(error, tournament=str(path)))
     except (PluginError, BadFormat, UnknownTieBreak) as error:
-        return ExaminedTournament(BrokenTournament.by(RecordError(path, 0, str(error), "none"), tournament=str(path)))
+        return ExaminedTournament(
+            reports.BrokenTournament.by(RecordError(path, 0, str(error), "none"), tournament=str(path))
+        )
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise
@@ -164,21 +157,21 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
     for match in folder.matches:
         if match.proof is not None:
             audited.check_match(match.proof, find_game)
-        elif isinstance(match.report, SoundRedaction) and match.header is not None:
+        elif isinstance(match.report, reports.SoundRedaction) and match.header is not None:
             audited.check_head(match.path, match.header, match.report.head)
     ran = {match.path.stem: match.presences for match in folder.matches}
     check_runs(audited.record, ran)
     check_starts(audited.record, audited.spec, ran)
     for match in folder.matches:
-        if isinstance(match.report, Broken):
+        if isinstance(match.report, reports.Broken):
             is_unfinished = match.report.state == "unfinished"
             audited.check_broken(match.path, match.report.line, is_unfinished=is_unfinished)
 
 
-def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, ...]) -> SoundTournament:
+def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, ...]) -> reports.SoundTournament:
     record, tournament = audited.record, audited.history.tournament
     last = record.chain.lines[-1]
-    return SoundTournament(
+    return reports.SoundTournament(
         tournament=str(record.path),
         state="finished" if record.is_finished else "stopped" if record.is_sealed else "unfinished",
         matches=len(audited.contexts),
@@ -205,18 +198,18 @@ def _part(folder: Path, file: Path) -> str:
     return f"{part}/" if (folder / part).is_dir() else part
 
 
-def select_heads(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
+def select_heads(chain: Chain, name: str, demands: reports.Demands) -> frozenset[Head]:
     """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
     return demanded_heads(enumerate(chain.hashes), name, demands)
 
 
-def demanded_heads(heads: Iterable[Head], name: str, demands: Demands) -> frozenset[Head]:
+def demanded_heads(heads: Iterable[Head], name: str, demands: reports.Demands) -> frozenset[Head]:
     """Select the heads that are demanded of every record, or were published for this match or tournament."""
     published = {(head.line, head.head) for head in demands.published.get(name, ())}
     return frozenset(head for head in heads if head in published or head[1] in demands.heads)
 
 
-def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
+def compare_matches(examined: Iterable[Examined]) -> Iterator[reports.Equivocation]:
     """Yield the matches for which one key sealed different records.
 
     Other matches may have the same name: a tournament that is played again opens its own matches, in another record.
@@ -224,14 +217,14 @@ def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
     versions: dict[tuple[str, str, str | None], dict[str, str]] = {}
     for match in examined:
         report = match.report
-        if isinstance(report, SoundRecord) and report.key is not None:
+        if isinstance(report, reports.SoundRecord) and report.key is not None:
             versions.setdefault((report.match, report.key, match.opening), {}).setdefault(report.head, report.record)
     for (name, *_), records in versions.items():
         if len(records) > 1:
-            yield Equivocation(match=name, records=tuple(records.values()))
+            yield reports.Equivocation(match=name, records=tuple(records.values()))
 
 
-def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
+def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[reports.Equivocation]:
     """Yield the tournaments for which one key sealed different records, neither of which continues the other."""
     versions: dict[tuple[str, ...], list[TournamentRecord]] = {}
     for record in filter(None, (tournament.record for tournament in audited)):
@@ -244,4 +237,4 @@ def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equiv
         # record. So comparing each version with the longest one is enough.
         longest = max(hashes_of_versions, key=len)
         if any(longest[: len(hashes)] != hashes for hashes in hashes_of_versions):
-            yield Equivocation(match=name, records=tuple(str(record.path) for record in records))
+            yield reports.Equivocation(match=name, records=tuple(str(record.path) for record in records))

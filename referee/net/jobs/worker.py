@@ -24,26 +24,8 @@ from ..event_loop import collect_garbage_rarely
 from ..group_commit import GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
+from . import messages as m
 from .job import KeylessSealer, MatchJob, decode_job, rules_digest
-from .messages import (
-    ORDERS,
-    Advanced,
-    Alive,
-    Close,
-    Frames,
-    MatchEnded,
-    MatchFailed,
-    MatchStopped,
-    Noted,
-    Order,
-    OrganiserNote,
-    Pause,
-    Play,
-    Report,
-    SharedSettings,
-    SocketEnd,
-    pack_frame,
-)
 from .tables import LocalTables
 
 ALIVE_S = 1.0
@@ -60,24 +42,24 @@ class Reporter(Observer):
         followed: names of the matches that somebody watches.
     """
 
-    def __init__(self, report: Callable[[Report], None], followed: Collection[str]) -> None:
+    def __init__(self, report: Callable[[m.Report], None], followed: Collection[str]) -> None:
         self._report = report
         self._followed = followed
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Report what happened at the edges."""
-        self._report(Noted(event=event, facts=facts))
+        self._report(m.Noted(event=event, facts=facts))
 
     def on_notice(self, text: str) -> None:
         """Report what an organiser should know."""
-        self._report(OrganiserNote(text=text))
+        self._report(m.OrganiserNote(text=text))
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
         """Report a line of a watched match; the event is enough, as its commands follow from it."""
         match = transition.setup.match
         if match in self._followed:
             event = cast("AnyEvent", transition.event)
-            self._report(Advanced(match=match, line=transition.line, hash=transition.hash, event=event))
+            self._report(m.Advanced(match=match, line=transition.line, hash=transition.hash, event=event))
 
 
 class NoGroupCommit(GroupCommit):
@@ -115,14 +97,14 @@ class Worker:
         self._now = now
         self._send = send
         self._leave = leave
-        self._reports: list[Report] = []
+        self._reports: list[m.Report] = []
         self._tables: LocalTables | None = None
         self._playing: dict[str, Deferred[None]] = {}
         """Match -> the Deferred that plays it."""
         self._followed: set[str] = set()
         """The matches whose transitions are reported."""
-        self._frames = Frames(ORDERS)
-        self._alive = LoopingCall(self.report, Alive())
+        self._frames = m.Frames(m.ORDERS)
+        self._alive = LoopingCall(self.report, m.Alive())
         self._alive.clock = reactor
         self._alive.start(ALIVE_S)
 
@@ -132,18 +114,18 @@ class Worker:
             for order in orders:
                 self._take(order)
 
-    def _take(self, order: Order) -> None:
+    def _take(self, order: m.Order) -> None:
         match order:
-            case SharedSettings():
+            case m.SharedSettings():
                 self._begin(order)
-            case Play():
+            case m.Play():
                 self._play(decode_job(order.job), is_followed=order.is_followed)
-            case Pause() if order.match in self._playing:
+            case m.Pause() if order.match in self._playing:
                 self._playing[order.match].cancel()
-            case Close():
+            case m.Close():
                 Deferred.fromCoroutine(self._close())
 
-    def _begin(self, settings: SharedSettings) -> None:
+    def _begin(self, settings: m.SharedSettings) -> None:
         services = MatchServices(
             observers=Observers(Reporter(self.report, self._followed)),
             confinement=settings.confinement(),
@@ -166,16 +148,16 @@ class Worker:
 
     async def _play_and_report(self, job: MatchJob) -> None:
         """Play a match, and report its outcome, whatever that is."""
-        ended: Report
+        ended: m.Report
         try:
             _check_same(job)
             assert self._tables is not None, "the first order says where it is played"
             played = await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            ended = MatchEnded(match=job.match, head=played.head)
+            ended = m.MatchEnded(match=job.match, head=played.head)
         except (MatchPaused, CancelledError):
-            ended = MatchStopped(match=job.match)
+            ended = m.MatchStopped(match=job.match)
         except Exception as error:  # noqa: BLE001  # the report says it
-            ended = MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
+            ended = m.MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
         self._followed.discard(job.match)
         self.report(ended)
 
@@ -188,7 +170,7 @@ class Worker:
         self._flush()
         self._leave()
 
-    def report(self, report: Report) -> None:
+    def report(self, report: m.Report) -> None:
         """Send a report, together with others that come soon after it."""
         self._reports.append(report)
         if len(self._reports) == 1:
@@ -197,7 +179,7 @@ class Worker:
     def _flush(self) -> None:
         if self._reports:
             reports, self._reports = self._reports, []
-            self._send(pack_frame(reports))
+            self._send(m.pack_frame(reports))
 
 
 class OtherReferee(Exception):  # reported in words
@@ -246,7 +228,7 @@ def run(descriptor: int) -> None:
             os._exit(2)  # these are no orders of a tournament's process
 
     os.set_inheritable(descriptor, False)  # else programs could give orders and read reports
-    link = SocketEnd(running, socket.socket(fileno=descriptor), _on_data, _on_loss)
+    link = m.SocketEnd(running, socket.socket(fileno=descriptor), _on_data, _on_loss)
     worker = Worker(running, time.monotonic, link.write, _leave)
     collect_garbage_rarely()
     running.run(installSignalHandlers=False)

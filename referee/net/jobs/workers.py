@@ -18,25 +18,8 @@ from ...record.reader import RecordError
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
 from ..waiting import fork, outlast
+from . import messages as m
 from .job import MatchJob, SealedMatch, encode_job
-from .messages import (
-    REPORTS,
-    Advanced,
-    Close,
-    Frames,
-    HelperProcess,
-    MatchEnded,
-    MatchFailed,
-    MatchStopped,
-    Noted,
-    Order,
-    OrganiserNote,
-    Pause,
-    Play,
-    Report,
-    SharedSettings,
-    pack_frame,
-)
 from .remote_match import RemoteMatch
 
 
@@ -46,7 +29,7 @@ class WorkerEnded(Struct, frozen=True):
     why: str
 
 
-Outcome = MatchEnded | MatchStopped | MatchFailed | WorkerEnded
+Outcome = m.MatchEnded | m.MatchStopped | m.MatchFailed | WorkerEnded
 """Outcome of a match that was handed to a worker."""
 
 
@@ -63,7 +46,7 @@ class WorkerProcess:
         OSError: it can't be started.
     """
 
-    def __init__(self, reactor: Any, number: int, settings: SharedSettings, observers: Observers) -> None:
+    def __init__(self, reactor: Any, number: int, settings: m.SharedSettings, observers: Observers) -> None:
         self.number = number
         self.playing: dict[str, tuple[RemoteMatch, Deferred[Outcome]]] = {}
         self.gone: Deferred[None] = Deferred()
@@ -74,8 +57,8 @@ class WorkerProcess:
         """Number of matches that are assigned to it."""
         self._ended: WorkerEnded | None = None
         self._observers = observers
-        self._frames = Frames(REPORTS)
-        self._process = HelperProcess(
+        self._frames = m.Frames(m.REPORTS)
+        self._process = m.HelperProcess(
             reactor, "referee.net.jobs.worker", settings.folder / f"worker{number}.stderr", self.take_data, self._on_end
         )
         self.pid = self._process.pid
@@ -96,17 +79,17 @@ class WorkerProcess:
             return outcome
         self.playing[match.job.match] = match, outcome
         self._order(
-            Play(job=encode_job(match.job), is_followed=self._observers.has_listener(Observer.on_match_advanced))
+            m.Play(job=encode_job(match.job), is_followed=self._observers.has_listener(Observer.on_match_advanced))
         )
         return outcome
 
     def pause(self, match: str) -> None:
         """Have the worker stop a match in the middle."""
-        self._order(Pause(match=match))
+        self._order(m.Pause(match=match))
 
     def close(self) -> None:
         """Have the worker end, after all programs that it has started."""
-        self._order(Close())
+        self._order(m.Close())
 
     def kill(self, why: str) -> None:
         """End the worker and its programs at once.
@@ -121,8 +104,8 @@ class WorkerProcess:
         """Why it has ended, in one sentence; empty while it runs."""
         return "" if self._ended is None else self._ended.why
 
-    def _order(self, order: Order) -> None:
-        self._process.write(pack_frame((order,)))
+    def _order(self, order: m.Order) -> None:
+        self._process.write(m.pack_frame((order,)))
 
     def take_data(self, data: bytes) -> None:
         """Take reports; kill a worker that sends something else."""
@@ -134,15 +117,15 @@ class WorkerProcess:
         except (msgspec.DecodeError, RecordError) as error:
             self.kill(f"what it reports makes no sense: {error}")
 
-    def _take(self, report: Report) -> None:
+    def _take(self, report: m.Report) -> None:
         match report:
-            case Advanced() if report.match in self.playing:
+            case m.Advanced() if report.match in self.playing:
                 self.playing[report.match][0].take(report)
-            case Noted():
+            case m.Noted():
                 self._observers.note(report.event, **{**report.facts, "worker": self.number})
-            case OrganiserNote():
+            case m.OrganiserNote():
                 self._observers.notify(Observer.on_notice, report.text)
-            case MatchEnded() | MatchStopped() | MatchFailed() if report.match in self.playing:
+            case m.MatchEnded() | m.MatchStopped() | m.MatchFailed() if report.match in self.playing:
                 self.playing.pop(report.match)[1].callback(report)
 
     def _on_end(self, how: str) -> None:
@@ -187,7 +170,7 @@ class Workers:
     room = None
 
     def __init__(
-        self, reactor: Any, count: int, settings: SharedSettings, services: MatchServices, processes: Sequence[str]
+        self, reactor: Any, count: int, settings: m.SharedSettings, services: MatchServices, processes: Sequence[str]
     ) -> None:
         assert services.commits is not None, "a tournament has them"
         self._reactor = reactor
@@ -226,12 +209,12 @@ class Workers:
         match = RemoteMatch(job, self._settings.folder, self._settings.terms.durability, self._notify)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
-        if isinstance(outcome, MatchEnded):
+        if isinstance(outcome, m.MatchEnded):
             self._crashes = 0
             return await outlast(Deferred.fromCoroutine(self._seal(match, outcome)))
-        if isinstance(outcome, MatchFailed):
+        if isinstance(outcome, m.MatchFailed):
             raise RefereeError(f"{job.match} can't be played by a worker: {outcome.why}")
-        if isinstance(outcome, MatchStopped) or is_stopped:
+        if isinstance(outcome, m.MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
         await outlast(self._in_thread(match.void, outcome.why, self._sealer))
         for transition in match.unreported:
@@ -265,7 +248,7 @@ class Workers:
             worker.pause(match.job.match)
             return await outlast(playing), True
 
-    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> SealedMatch:
+    async def _seal(self, match: RemoteMatch, ended: m.MatchEnded) -> SealedMatch:
         writer = match.check_and_seal(ended.head, self._sealer)
         try:
             await self._commits.sync(writer)

@@ -22,17 +22,8 @@ from msgspec import Struct
 from ...errors import RefereeError
 from ...programs.processes import OwnProcess
 from ...text import printable
+from ...tournament.pairing import dutch
 from ...tournament.pairing.base import BadPairing, Group, RoundToPair
-from ...tournament.pairing.dutch import (
-    MOST_CHARS,
-    TRF,
-    TrfPlayer,
-    check_round,
-    pair_round,
-    read_output,
-    read_release,
-    trf_text,
-)
 
 # --- A program of the organiser's
 #
@@ -130,7 +121,9 @@ class RoundByProgram:
         people: players in the file, by entrant.
     """
 
-    def __init__(self, program: PairingProgram, request: RoundToPair, title: str, people: Sequence[TrfPlayer]) -> None:
+    def __init__(
+        self, program: PairingProgram, request: RoundToPair, title: str, people: Sequence[dutch.TrfPlayer]
+    ) -> None:
         self._program = program
         self._request = request
         self._title = title
@@ -168,12 +161,12 @@ class RoundByProgram:
             heads = [("012", self._title), ("062", str(len(played.order)))]
             numbers = {self._people[entrant].name: place for place, entrant in enumerate(played.order, start=1)}
             lines = "".join(f"{insert_numbers(line, numbers)}\n" for line in self._program.lines)
-            trf.write_text(trf_text(played, self._people, heads) + lines, encoding="utf-8")
-            words = [word.replace(TRF, str(trf)) for word in self._program.words]
+            trf.write_text(dutch.trf_text(played, self._people, heads) + lines, encoding="utf-8")
+            words = [word.replace(dutch.TRF, str(trf)) for word in self._program.words]
             output = self._run([str(file), *words[1:]], scratch, self._program.limit_s)
-            tables = read_output(output, played)
-            check_round(tables, played)
-            by = f"{self._program.name} {read_release(output) or self._ask_release(file, scratch)}"
+            tables = dutch.read_output(output, played)
+            dutch.check_round(tables, played)
+            by = f"{self._program.name} {dutch.read_release(output) or self._ask_release(file, scratch)}"
             return PairedRound(tables, printable(by), output)
 
     def _run(self, argv: Sequence[str], scratch: Path, limit_s: float) -> str:
@@ -194,11 +187,11 @@ class RoundByProgram:
             process.end(_GRACE_S)
             raise PairingProgramError(f"it took longer than {limit_s:g} s (pairing_limit)")
         with printed.open("rb") as file:
-            said = file.read(MOST_CHARS + 1)
+            said = file.read(dutch.MOST_CHARS + 1)
         if status:
             raise PairingProgramError(f"{_ending(status)}: {_last_words(errors) or _first_words(said) or 'no words'}")
-        if len(said) > MOST_CHARS:
-            raise PairingProgramError(f"its output has more than {MOST_CHARS} bytes")
+        if len(said) > dutch.MOST_CHARS:
+            raise PairingProgramError(f"its output has more than {dutch.MOST_CHARS} bytes")
         try:
             return said.decode()
         except UnicodeDecodeError:
@@ -209,7 +202,7 @@ class RoundByProgram:
 
         If it prints none, return the hash of its file, which identifies it as well.
         """
-        before = self._program.words[: next(at for at, word in enumerate(self._program.words) if TRF in word)]
+        before = self._program.words[: next(at for at, word in enumerate(self._program.words) if dutch.TRF in word)]
         words = [word for word in before[1:] if not word.startswith("--")]
         try:
             release = self._run([str(file), *words, "-r"], scratch, min(_RELEASE_S, self._program.limit_s)).strip()
@@ -280,4 +273,4 @@ class PairingProcess:
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a referee that was killed reads no pairing, and needs no traceback
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=RoundToPair)
-    sys.stdout.buffer.write(msgspec.json.encode(pair_round(request)))
+    sys.stdout.buffer.write(msgspec.json.encode(dutch.pair_round(request)))

@@ -21,23 +21,9 @@ from ...match.setup import UnfitSeed
 from ...text import show_json
 from ...tournament.match_context import MatchContext, name_match
 from ...tournament.spec import REMOTE
+from .. import schema
 from ..hidden_fields import HASH_PREFIX, OPEN, Salt
 from ..reader import Chain, NotSealed, Record, RecordError, check_key, is_sealed, open_file, read_lines, read_record
-from ..schema import (
-    FIRST_PREV,
-    BadLine,
-    Header,
-    PlainLine,
-    ResultLine,
-    SealLine,
-    Transition,
-    line_hash,
-    linked_core,
-    parse_line,
-    plain_json,
-    read_line,
-    with_open,
-)
 from ..writer import encode_transition
 from .chance import check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
@@ -200,7 +186,7 @@ def naming_rules(record: Record, game: Game[Any, Any, Any]) -> Iterator[None]:
         raise RecordError(record.path, 0, expected, f"those of {here}: {trouble}") from error
 
 
-def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
+def refold(record: Record, match: Match) -> Iterator[tuple[schema.Transition, Match]]:
     """Fold a record's events again, and yield each transition with the match after it.
 
     Raises:
@@ -214,23 +200,23 @@ def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
         yield transition, match
 
 
-def _fold_transition(record: Record, match: Match, number: int, transition: Transition) -> None:
+def _fold_transition(record: Record, match: Match, number: int, transition: schema.Transition) -> None:
     try:
         commands = match.handle(transition.event)
     except ImpossibleEvent as error:
         raise RecordError(record.path, number, "an event that can happen", str(error)) from None
-    folded = plain_json(commands)
+    folded = schema.plain_json(commands)
     if folded != bytes(transition.told):
         if match.fault is not None and not _is_void(transition):
             raise match.fault
         raise _difference(record.path, number, msgspec.json.decode(folded), transition.commands)
 
 
-def _is_void(transition: Transition) -> bool:
+def _is_void(transition: schema.Transition) -> bool:
     """Return whether a transition closed its match as void, or has malformed commands."""
     try:
         return any(form.result is not None and form.result.void is not None for form in transition.forms)
-    except BadLine:
+    except schema.BadLine:
         return True
 
 
@@ -268,7 +254,7 @@ _BEFORE_OPEN = b',"%s":' % OPEN.encode()
 _HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')
 """Object in a line's core that replaces a hidden value."""
 _entries = msgspec.json.Decoder(dict[str, tuple[Salt, Raw]])
-_steps = msgspec.json.Decoder(Transition)
+_steps = msgspec.json.Decoder(schema.Transition)
 
 
 def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Record, Match] | None:
@@ -290,17 +276,21 @@ def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Rec
 
 def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], Match | None]) -> tuple[Record, Match]:
     if not lines[-1].endswith(b"\n"):
-        raise BadLine("torn")
+        raise schema.BadLine("torn")
     numbers = 0, len(lines) - 2, len(lines) - 1
-    ends = [read_line(lines[number][:-1]) for number in numbers]
-    header, result, seal = map(parse_line, ends)
-    if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
-        raise BadLine("not what begins and ends a record")
+    ends = [schema.read_line(lines[number][:-1]) for number in numbers]
+    header, result, seal = map(schema.parse_line, ends)
+    if not (
+        isinstance(header, schema.Header)
+        and isinstance(result, schema.ResultLine)
+        and isinstance(seal, schema.SealLine)
+    ):
+        raise schema.BadLine("not what begins and ends a record")
     transitions = _Steps(lines[1:-2], ends[0].hash)
     hashes = (*transitions.hashes, ends[1].hash, ends[2].hash)
-    links = list(zip(numbers, (FIRST_PREV, *hashes[-3:-1]), strict=True))
+    links = list(zip(numbers, (schema.FIRST_PREV, *hashes[-3:-1]), strict=True))
     if [(end.n, end.prev) for end in (header, result, seal)] != links or not is_sealed(header.key, seal):
-        raise BadLine("not chained, or not sealed")
+        raise schema.BadLine("not chained, or not sealed")
     data = b"".join(lines)
     chain = Chain(path, hashes, len(data), b"", hashlib.sha256(data).hexdigest(), partial(_read, data))
     record = Record(path, header, (), result, seal, chain)
@@ -309,8 +299,8 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
     return replace(record, transitions=transitions.fold(match)), match
 
 
-def _read(data: bytes) -> tuple[PlainLine, ...]:
-    return tuple(map(read_line, data[:-1].split(b"\n")))
+def _read(data: bytes) -> tuple[schema.PlainLine, ...]:
+    return tuple(map(schema.read_line, data[:-1].split(b"\n")))
 
 
 class _Steps:
@@ -335,12 +325,12 @@ class _Steps:
         for number, data in enumerate(lines, 1):
             core, _, opened = data[:-1].partition(_BEFORE_OPEN)
             core += b"}" if opened else b""
-            if not core.startswith(linked_core(number, self.hashes[-1], b"")[:-1]):
-                raise BadLine("not chained")
+            if not core.startswith(schema.linked_core(number, self.hashes[-1], b"")[:-1]):
+                raise schema.BadLine("not chained")
             self._parts.append((core, opened[:-1]))
-            self.hashes.append(line_hash(core))
+            self.hashes.append(schema.line_hash(core))
 
-    def fold(self, match: Match) -> tuple[Transition, ...]:
+    def fold(self, match: Match) -> tuple[schema.Transition, ...]:
         """Fold the events, write the lines once more, and compare.
 
         Args:
@@ -361,13 +351,13 @@ class _Steps:
             for transition, commands, line_salts in zip(transitions, followed, salts, strict=True)
         ]
         for number, (fields, opened) in enumerate(written):
-            core = linked_core(number + 1, self.hashes[number], fields)
-            if core != self._parts[number][0] or with_open(core, opened) + b"\n" != self._lines[number]:
-                raise BadLine("not what follows")
+            core = schema.linked_core(number + 1, self.hashes[number], fields)
+            if core != self._parts[number][0] or schema.with_open(core, opened) + b"\n" != self._lines[number]:
+                raise schema.BadLine("not what follows")
         return transitions
 
 
-def _open_line(core: bytes, opened: bytes) -> tuple[Transition, list[str]]:
+def _open_line(core: bytes, opened: bytes) -> tuple[schema.Transition, list[str]]:
     """Return a transition, its values put in their places one after the other, and their salts.
 
     A misplaced value gives another line when that is written once more.

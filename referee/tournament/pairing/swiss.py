@@ -14,26 +14,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...games.base import Shuffle
+from . import base
 from .balanced_groups import Counts, better, fewest, seat_one
-from .base import (
-    LATE,
-    BadFormat,
-    BadPairing,
-    BadRuling,
-    EntrantField,
-    Extent,
-    Group,
-    Pairing,
-    PairingFormat,
-    PlayedPairing,
-    PlayedRounds,
-    RoundLine,
-    RoundToPair,
-    bye_half_points,
-    half_points,
-    order_by_seed,
-    without,
-)
 from .dutch import TRF, check_round, complaint, read_output
 
 _WALKOVER = "walkover"
@@ -81,19 +63,19 @@ class State(Struct, frozen=True, kw_only=True):
     """True if the best of the order has the first of two seats in round 1."""
     has_program: bool = False
     """True if a program of the organiser's may pair its rounds."""
-    lines: tuple[tuple[RoundLine, ...], ...]
+    lines: tuple[tuple[base.RoundLine, ...], ...]
     """Rounds of each entrant that are over, except for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
     round: int = 0
     """Number of the round that was paired last, from 1."""
     number: int = 0
     """Number of the last pairing."""
-    due: tuple[Pairing, ...] = ()
+    due: tuple[base.Pairing, ...] = ()
     given_up: int = 0
     """Number of pairings that are not played because somebody withdrew, those of later rounds included."""
 
 
-class Swiss(PairingFormat[State]):
+class Swiss(base.PairingFormat[State]):
     """A Swiss: in each round entrants with equal points meet, and nobody is eliminated."""
 
     name = "swiss"
@@ -102,7 +84,7 @@ class Swiss(PairingFormat[State]):
     options_type = Options
     gives_late_byes = True
 
-    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: base.EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -111,34 +93,34 @@ class Swiss(PairingFormat[State]):
         self.check_field(field)
         count = len(field.entrants)
         if field.seats == 2 and count > _MOST:
-            raise BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
+            raise base.BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
         has_program = options.pairing_program is not None
         if has_program and field.seats > 2:
-            raise BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
+            raise base.BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
         if has_program and not any(TRF in word for word in options.pairing_program):
-            raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", which stands for its file')
+            raise base.BadFormat(f'pairing_program: one of its words must hold "{TRF}", which stands for its file')
         if options.pairing_lines and not has_program:
-            raise BadFormat("pairing_lines are for a pairing_program: the built-in library does not read them")
+            raise base.BadFormat("pairing_lines are for a pairing_program: the built-in library does not read them")
         state = State(
             rounds=_rounds(options, field),
             seats=field.seats,
-            order=order_by_seed(field, shuffle),
+            order=base.order_by_seed(field, shuffle),
             is_white_first=shuffle.later(1)([True, False])[0],
             has_program=has_program,
             lines=((),) * count,
         )
         return _pair_groups(state)
 
-    def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
+    def idle_options(self, raw: dict[str, Any], field: base.EntrantField) -> Iterator[tuple[str, str]]:
         """Yield the limit of a pairing program if there is no such program."""
         if "pairing_limit" in raw and raw.get("pairing_program") is None:
             yield "pairing_limit", "it is for a pairing_program, and there is none"
 
-    def extent(self, options: Any, field: EntrantField) -> Extent:
+    def extent(self, options: Any, field: base.EntrantField) -> base.Extent:
         """Return how long it takes: in every round, as many groups as the field fills."""
         rounds = _rounds(options, field)
         matches = rounds * (len(field.entrants) // field.seats)
-        return Extent(fewest=matches, most=matches, rounds=rounds)
+        return base.Extent(fewest=matches, most=matches, rounds=rounds)
 
     def count_cancelled_pairings(self, state: State) -> int:
         """Return how many groups are left out, now and later."""
@@ -148,17 +130,17 @@ class Swiss(PairingFormat[State]):
         """Return how many groups the rounds have that are not paired yet."""
         return (state.rounds - state.round) * ((len(state.lines) - len(state.withdrawn)) // state.seats)
 
-    def due(self, state: State) -> tuple[Pairing, ...]:
+    def due(self, state: State) -> tuple[base.Pairing, ...]:
         """Return every pairing of the round that has no result yet."""
         return state.due
 
-    def to_pair(self, state: State) -> RoundToPair | None:
+    def to_pair(self, state: State) -> base.RoundToPair | None:
         """Return the next round of two seats, once all results of the one before are in."""
         if state.seats > 2 or _is_settled(state):
             return None
-        return RoundToPair(round=state.round + 1, played=make_played_rounds(state))
+        return base.RoundToPair(round=state.round + 1, played=make_played_rounds(state))
 
-    def take_round(self, state: State, groups: tuple[Group, ...]) -> State:
+    def take_round(self, state: State, groups: tuple[base.Group, ...]) -> State:
         """Return the state with a round of two seats that was paired.
 
         Raises:
@@ -166,13 +148,13 @@ class Swiss(PairingFormat[State]):
         """
         request = self.to_pair(state)
         if request is None:
-            raise BadPairing("no round is to be paired")
+            raise base.BadPairing("no round is to be paired")
         wrong = complaint(groups, request.played)
         if wrong is not None:
-            raise BadPairing(f"round {request.round}: {wrong}")
+            raise base.BadPairing(f"round {request.round}: {wrong}")
         return _open_round(state, groups)
 
-    def take_printed_round(self, state: State, groups: tuple[Group, ...], output: str) -> State:
+    def take_printed_round(self, state: State, groups: tuple[base.Group, ...], output: str) -> State:
         """Return the state with a round of two seats that a program of the organiser's paired.
 
         Raises:
@@ -181,15 +163,15 @@ class Swiss(PairingFormat[State]):
         """
         request = self.to_pair(state)
         if request is None:
-            raise BadPairing("no round is to be paired")
+            raise base.BadPairing("no round is to be paired")
         if not state.has_program:
-            raise BadPairing("its tournament names no pairing_program")
+            raise base.BadPairing("its tournament names no pairing_program")
         if read_output(output, request.played) != groups:
-            raise BadPairing("the groups are not those that the program printed")
+            raise base.BadPairing("the groups are not those that the program printed")
         check_round(groups, request.played)
         return _open_round(state, groups)
 
-    def record(self, state: State, played: PlayedPairing) -> State:
+    def record(self, state: State, played: base.PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:
@@ -201,7 +183,7 @@ class Swiss(PairingFormat[State]):
         """Return the state without an entrant; the others of its group have a walkover in place of the match."""
         return _pair_groups(_remove(state, entrant))
 
-    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+    def conclude(self, state: State, played: base.PlayedPairing, leaving: Iterable[int]) -> State:
         """Return the state after a result; entrants that leave with it are in no later round.
 
         Raises:
@@ -209,17 +191,18 @@ class Swiss(PairingFormat[State]):
         """
         return _pair_groups(reduce(_remove, leaving, _record(state, played)))
 
-    def join(self, state: State, field: EntrantField) -> State:
+    def join(self, state: State, field: base.EntrantField) -> State:
         """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
 
         Raises:
             BadRuling: the last round is paired.
         """
         if state.round == state.rounds:
-            raise BadRuling("nobody can join a Swiss whose last round is paired")
+            raise base.BadRuling("nobody can join a Swiss whose last round is paired")
         entrant, first = len(state.lines), state.number + 1
         byes = tuple(
-            Pairing(number=first + index, round=index + 1, seats=(entrant,), table=LATE) for index in range(state.round)
+            base.Pairing(number=first + index, round=index + 1, seats=(entrant,), table=base.LATE)
+            for index in range(state.round)
         )
         return replace(
             state,
@@ -240,11 +223,11 @@ class Swiss(PairingFormat[State]):
         """Return how many rounds are paired."""
         return state.round
 
-    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+    def revise(self, state: State, old: base.PlayedPairing | None, new: base.PlayedPairing | None) -> State:
         """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
         result = old or new
         assert result is not None, "one of them is there"
-        points = [0] * len(result.pairing.seats) if new is None else half_points(new)
+        points = [0] * len(result.pairing.seats) if new is None else base.half_points(new)
         worth = dict(zip(result.pairing.seats, points, strict=True))
         return replace(
             state,
@@ -264,10 +247,10 @@ class Swiss(PairingFormat[State]):
         return not state.due and _is_settled(state)
 
 
-def make_played_rounds(state: State) -> PlayedRounds:
+def make_played_rounds(state: State) -> base.PlayedRounds:
     """Return the finished rounds of a tournament of two seats."""
     through = state.round - bool(state.due)
-    return PlayedRounds(
+    return base.PlayedRounds(
         rounds=state.rounds,
         through=through,
         order=_number_entrants(state),
@@ -288,20 +271,20 @@ def _number_entrants(state: State) -> tuple[int, ...]:
     return tuple(sorted(state.order, key=state.withdrawn.__contains__))
 
 
-def _record(state: State, played: PlayedPairing) -> State:
+def _record(state: State, played: base.PlayedPairing) -> State:
     """Return the state after a result, before the next round is paired."""
-    due = without(state.due, played)
+    due = base.without(state.due, played)
     group = played.pairing.seats
     if not played.pairing.is_bye:
-        points = half_points(played)
-        lines = {entrant: RoundLine(state.round, group, points[seat]) for seat, entrant in enumerate(group)}
+        points = base.half_points(played)
+        lines = {entrant: base.RoundLine(state.round, group, points[seat]) for seat, entrant in enumerate(group)}
         return replace(_add_lines(state, lines), due=due)
     (entrant,) = group
-    if played.pairing.table == LATE:
-        line = RoundLine(played.pairing.round, group, bye_half_points(state.seats) // 2, "H")
+    if played.pairing.table == base.LATE:
+        line = base.RoundLine(played.pairing.round, group, base.bye_half_points(state.seats) // 2, "H")
     else:
         unplayed, group = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", group)
-        line = RoundLine(state.round, group, bye_half_points(state.seats), unplayed)
+        line = base.RoundLine(state.round, group, base.bye_half_points(state.seats), unplayed)
     return replace(_add_lines(state, {entrant: line}), due=due)
 
 
@@ -312,7 +295,7 @@ def _remove(state: State, entrant: int) -> State:
     gone = [pairing for pairing in state.due if entrant in pairing.seats]
     left = [other for pairing in gone for other in pairing.seats if other != entrant]
     byes = tuple(
-        Pairing(number=number, round=state.round, seats=(other,), table=_WALKOVER)
+        base.Pairing(number=number, round=state.round, seats=(other,), table=_WALKOVER)
         for number, other in enumerate(left, start=state.number + 1)
     )
     due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
@@ -323,15 +306,15 @@ def _remove(state: State, entrant: int) -> State:
     for pairing in gone:
         group = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
         if len(group) > 1:
-            state = _add_lines(state, {entrant: RoundLine(state.round, group, 0, "-")})
+            state = _add_lines(state, {entrant: base.RoundLine(state.round, group, 0, "-")})
     return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
 
 
-def _rounds(options: Options, field: EntrantField) -> int:
+def _rounds(options: Options, field: base.EntrantField) -> int:
     return options.rounds or ceil(log2(len(field.entrants)))
 
 
-def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:
+def _add_lines(state: State, lines: dict[int, base.RoundLine]) -> State:
     """Return the state with another round of some entrants."""
     return replace(
         state,
@@ -339,7 +322,7 @@ def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:
     )
 
 
-def _walked_over(state: State, entrant: int) -> Group:
+def _walked_over(state: State, entrant: int) -> base.Group:
     """Return the group of the round to which an entrant with a walkover belonged."""
     lines = (own[-1] for own in state.lines if own)
     return next(line.group for line in lines if line.round == state.round and {entrant} < {*line.group})
@@ -360,18 +343,18 @@ def _pair_groups(state: State) -> State:
     return _open_round(state, _make_groups(ranked, state.seats, state.lines, is_first=state.round == 0))
 
 
-def _open_round(state: State, groups: Sequence[Group]) -> State:
+def _open_round(state: State, groups: Sequence[base.Group]) -> State:
     """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
     due = tuple(
-        Pairing(number=number, round=state.round + 1, seats=group)
+        base.Pairing(number=number, round=state.round + 1, seats=group)
         for number, group in enumerate(groups, start=state.number + 1)
     )
     return replace(state, order=_number_entrants(state), due=due, round=state.round + 1, number=state.number + len(due))
 
 
 def _make_groups(
-    ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine]], *, is_first: bool
-) -> list[Group]:
+    ranked: Sequence[int], seats: int, lines: Sequence[Sequence[base.RoundLine]], *, is_first: bool
+) -> list[base.Group]:
     """Make the groups of a round of more seats.
 
     Args:
@@ -395,7 +378,7 @@ def _make_groups(
     return [*(seat_one(group, used) for group in together), *((entrant,) for entrant in resting)]
 
 
-def _counts(seats: int, lines: Sequence[Sequence[RoundLine]]) -> tuple[Counts, Counts]:
+def _counts(seats: int, lines: Sequence[Sequence[base.RoundLine]]) -> tuple[Counts, Counts]:
     """Return entrant -> entrant -> meetings, and entrant -> seat -> matches in it."""
     met, used = [[0] * len(lines) for _ in lines], [[0] * seats for _ in lines]
     for entrant, own in enumerate(lines):

@@ -13,26 +13,11 @@ from msgspec import Struct
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 
+from protocol import messages as m
 from protocol.connection import Connection, Role
 from protocol.deal import nonce_commitment
 from protocol.errors import ProtocolError
 from protocol.limits import PROTOCOL_VERSION
-from protocol.messages import (
-    Ack,
-    End,
-    Expelled,
-    Hello,
-    Message,
-    Move,
-    Nonce,
-    Offer,
-    Paused,
-    Ready,
-    Refused,
-    Reveal,
-    Terms,
-    Turn,
-)
 
 from ...chance import SEED_BYTES, Dealer
 from ...clock import Clock
@@ -151,7 +136,7 @@ class PersonClient(Protocol):
     transport: Any
 
     def __init__(
-        self, name: str, invitation: Invitation, hear: Callable[[Message], None], gone: Callable[[], None]
+        self, name: str, invitation: Invitation, hear: Callable[[m.Message], None], gone: Callable[[], None]
     ) -> None:
         self._name = name
         self._invitation = invitation
@@ -162,13 +147,13 @@ class PersonClient(Protocol):
 
     def connectionMade(self) -> None:
         """Send the greeting."""
-        self.send(Hello(version=PROTOCOL_VERSION, name=self._name, token=self._invitation.token))
+        self.send(m.Hello(version=PROTOCOL_VERSION, name=self._name, token=self._invitation.token))
 
     def dataReceived(self, data: bytes) -> None:
         """Receive bytes of the referee."""
         try:
             self._connection.receive_data(data)
-            while isinstance(message := self._connection.next_event(), Message):
+            while isinstance(message := self._connection.next_event(), m.Message):
                 self._answer(message)
                 self._hear(message)
         except ProtocolError:
@@ -180,22 +165,22 @@ class PersonClient(Protocol):
 
     def move(self, match: str, turn: int, move: Any) -> None:
         """Send the move of a turn."""
-        self.send(Move(match=match, turn=turn, move=move))
+        self.send(m.Move(match=match, turn=turn, move=move))
 
-    def send(self, message: Message) -> None:
+    def send(self, message: m.Message) -> None:
         """Send a message."""
         self.transport.write(self._connection.send(message))
 
-    def _answer(self, message: Message) -> None:
+    def _answer(self, message: m.Message) -> None:
         """Answer the messages that need no thought."""
-        if isinstance(message, Offer):
+        if isinstance(message, m.Offer):
             commitment = nonce_commitment(message.match, message.seat, self._nonce)
-            self.send(Ready(match=message.match, commitment=commitment))
-        elif isinstance(message, Reveal):
-            self.send(Nonce(match=message.match, nonce=self._nonce))
+            self.send(m.Ready(match=message.match, commitment=commitment))
+        elif isinstance(message, m.Reveal):
+            self.send(m.Nonce(match=message.match, nonce=self._nonce))
         ack = getattr(message, "ack", None)
         if ack is not None:
-            self.send(Ack(match=getattr(message, "match", ""), ack=ack))
+            self.send(m.Ack(match=getattr(message, "match", ""), ack=ack))
 
 
 class Act(Struct, frozen=True, kw_only=True):
@@ -265,7 +250,7 @@ class PersonSeat:
         self.changed: Callable[[], None] = lambda: None
         """Called whenever the state has changed."""
         self._clock = clock
-        self._terms: Terms | None = None
+        self._terms: m.Terms | None = None
         self._client: PersonClient | None = None
         self._until_s = 0.0
         self._faults: dict[int, str] = {}
@@ -358,20 +343,20 @@ class PersonSeat:
         self._faults.update((foul.seat, str(foul.cause)) for foul in expelled)
         self._change()
 
-    def _hear(self, message: Message) -> None:
-        if isinstance(message, Terms):
+    def _hear(self, message: m.Message) -> None:
+        if isinstance(message, m.Terms):
             self._terms, self.seat, self.names = message, message.seat, tuple(map(printable, message.names))
-        elif isinstance(message, Turn):
+        elif isinstance(message, m.Turn):
             self._ask(message)
-        elif isinstance(message, End):
+        elif isinstance(message, m.End):
             self._end(self._describe_end(message))
-        elif isinstance(message, Expelled):
+        elif isinstance(message, m.Expelled):
             self._end(f"you were expelled: {printable(message.detail)}")
-        elif isinstance(message, Paused | Refused):
+        elif isinstance(message, m.Paused | m.Refused):
             self._end(f"the match stopped: {printable(message.reason)}")
         self._change()
 
-    def _describe_end(self, end: End) -> str:
+    def _describe_end(self, end: m.End) -> str:
         """Return the result of the match in words."""
         if end.void is not None:
             return f"the match is void: {printable(end.void)}"
@@ -379,7 +364,7 @@ class PersonSeat:
         sides = Scoring(teams=tuple(map(tuple, self._terms.teams))).sides(len(self.names))
         return outcome(self.names, end.ranking, self._faults, sides).with_points(end.scores)
 
-    def _ask(self, turn: Turn) -> None:
+    def _ask(self, turn: m.Turn) -> None:
         assert self._terms is not None, "the connection lets no turn come before an offer"
         options = self.game.parse_options(self._terms.options)
         view = msgspec.convert(turn.view, self.game.view_type)

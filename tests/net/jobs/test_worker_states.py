@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.errors import RefereeError
-from referee.net.jobs import workers
+from referee.net.jobs import messages, workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, pack_frame
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_CRASHES, Workers, count_names
 from referee.observers import Observers
@@ -156,7 +156,7 @@ def test_whatever_a_worker_says_it_lives(
     """A worker that sends nonsense is killed."""
     killed = list[str]()
     helper = SimpleNamespace(pid=1, write=lambda _: None, kill=killed.append)
-    monkeypatch.setattr(workers, "HelperProcess", lambda *_: helper)
+    monkeypatch.setattr(messages, "HelperProcess", lambda *_: helper)
     worker = workers.WorkerProcess(None, 1, SharedSettings.of(tmp_path, Confinement(), RunTerms()), Observers())
     worker.silent_looks = 7
     worker.take_data(said)
