@@ -25,6 +25,7 @@ from ..pages.verifying import verifying_link
 from ..pages.words import move_words
 from ..plugins import find_game
 from .author_service import AuthorService, NotYours
+from .contest.messenger import MailAddresses
 from .contest.notices import Notices
 from .contest.practice import Practice
 from .contest.queue import NextMatch, QueueLine, select_lines
@@ -70,6 +71,7 @@ class AuthorPages:
         is_shown: (tournament, match) -> whether everybody may see the replay.
         list_next: author -> what its program plays next, in each tournament.
         notices: takes appeals.
+        mail: mailboxes of the authors; None: the contest sends no mail.
     """
 
     def __init__(
@@ -78,11 +80,13 @@ class AuthorPages:
         is_shown: Callable[[str, str], bool],
         list_next: Callable[[str], Sequence[NextMatch]],
         notices: Notices,
+        mail: MailAddresses | None,
     ) -> None:
         self._service = service
         self._is_shown = is_shown
         self._list_next = list_next
         self._notices = notices
+        self._mail = mail
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
@@ -96,13 +100,18 @@ class AuthorPages:
             routes.shows(SiteRole.AUTHOR, path, partial(show_or_explain, show))
         routes.shows(SiteRole.AUTHOR, f"{HOME}/versions/<number>/archive", partial(show_or_explain, self._archive))
         routes.does(SiteRole.AUTHOR, f"{HOME}/hand-in", self._hand_in)
+        routes.does(SiteRole.AUTHOR, f"{HOME}/mail", partial(show_or_explain, self._set_mail))
         routes.does(SiteRole.AUTHOR, f"{HOME}/appeal", partial(show_or_explain, self._appeal))
         routes.does(SiteRole.AUTHOR, f"{HOME}/versions/<number>/play", partial(show_or_explain, self._play))
 
     async def _home(self, visit: Visit, refused: RemediableError | None = None) -> bytes:
         versions = await self._service.list_versions(visit.person.name)
         return visit.page(
-            "author/versions", submissions=versions.submissions, present=versions.present, refused_because=refused
+            "author/versions",
+            submissions=versions.submissions,
+            present=versions.present,
+            mailbox=None if self._mail is None else self._mail.find(visit.person.name),
+            refused_because=refused,
         )
 
     async def _version(self, visit: Visit, number: str, refused: RemediableError | None = None) -> bytes:
@@ -116,6 +125,16 @@ class AuthorPages:
         name, data = await self._service.read_archive(visit.person.name, number)
         visit.request.setHeader("Content-Disposition", f'attachment; filename="{name}"')
         return send_pieces(visit.request, ARCHIVE, data)
+
+    async def _set_mail(self, visit: Visit) -> bytes:
+        """Set the mailbox for messages about an author's own program."""
+        try:
+            if self._mail is None:
+                raise BadRequest("this contest sends no mail")
+            self._mail.set(visit.person.name, visit.form.text("address"))
+        except BadRequest as error:
+            raise RequestRefused(HTTPStatus.CONFLICT, str(error), "go back to your programs") from None
+        return redirect(visit.request, HOME)
 
     async def _appeal(self, visit: Visit) -> bytes:
         """Take an appeal against the expulsion of an own program in a match of a tournament."""

@@ -19,6 +19,7 @@ from .author_service import AuthorService
 from .authors import AuthorApi, AuthorPages, AuthorPractice
 from .contest.contest_file import Contest
 from .contest.intake import Intake
+from .contest.messenger import MailAddresses
 from .contest.organising import Organising
 from .contest.practice import Practice
 from .contest.queue import RecentQueue
@@ -44,6 +45,8 @@ class Members(Struct, frozen=True, kw_only=True):
     organisers: Organising
     practice: Practice
     sign_up: NewAuthors
+    mail: MailAddresses | None
+    """Mailboxes of the authors; None: the contest sends no mail."""
     workshop: Workshop
     replays: ReplayMaker
     now: Callable[[], float]
@@ -59,6 +62,7 @@ def make_members(
     organisers: Organising,
     practice: Practice,
     sign_up: NewAuthors,
+    mail: MailAddresses | None,
     note: Note,
 ) -> Members:
     """Put the services for the members of a contest together.
@@ -70,6 +74,7 @@ def make_members(
         organisers: does what organisers ask for.
         practice: practice matches of all authors.
         sign_up: makes authors.
+        mail: mailboxes of the authors; None: the contest sends no mail.
         note: logs what goes wrong.
     """
     queue = RecentQueue(organisers.queue, reactor.seconds)
@@ -90,6 +95,7 @@ def make_members(
         organisers=organisers,
         practice=practice,
         sign_up=sign_up,
+        mail=mail,
         workshop=Workshop(monotonic),
         replays=ReplayMaker(monotonic, note),
         now=monotonic,
@@ -128,7 +134,9 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     programs = ApiRoutes(app, members.sessions, members.now)
     AuthorApi(members.authors, members.practice, members.organisers.queue).register(programs)
     OrganiserApi(members.organisers).register(programs)
-    AuthorPages(members.authors, is_shown, members.organisers.list_next, members.organisers.notices).register(routes)
+    AuthorPages(
+        members.authors, is_shown, members.organisers.list_next, members.organisers.notices, members.mail
+    ).register(routes)
     AuthorPractice(members.practice, members.authors, members.organisers.queue, members.workshop).register(routes)
     OrganiserPages(members.organisers, matches).register(routes)
 

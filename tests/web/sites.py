@@ -24,6 +24,7 @@ from referee.plugins import find_game
 from referee.web import author_service, http, organisers, replay_maker, signing_up, workshop
 from referee.web.author_service import AuthorService
 from referee.web.contest.intake import ActionLog
+from referee.web.contest.messenger import MailAddresses
 from referee.web.contest.notices import Notices
 from referee.web.contest_json import (
     Announcement,
@@ -260,6 +261,7 @@ class TestSite:
             authors=service,
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
             **stand_ins,
+            mail=MailAddresses(folder / ".mail.json"),
             workshop=Workshop(self.clock.seconds),
             replays=ReplayMaker(self.clock.seconds, self._note),
             now=self.clock.seconds,

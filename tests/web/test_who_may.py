@@ -124,6 +124,7 @@ TABLE = {
     "POST /author/practice/<number>/<what>": Address(Who.AUTHOR, "/author/practice/7/undo?turn=1&at=0"),
     "POST /author/hand-in": Address(AUTHORS),
     "POST /author/appeal": Address(AUTHORS),
+    "POST /author/mail": Address(AUTHORS),
     "GET /author/versions/<number>/archive": Address(Who.AUTHOR, "/author/versions/1/archive"),
     "GET /feed.atom": Address(EVERYBODY),
     "POST /organiser/announce": Address(Who.ORGANISER),

@@ -40,7 +40,14 @@ _YEARS = (2000, 9000)
 _WORKERS = Annotated[int, Meta(ge=1, le=256, extra={"words": "a number of processes, 1 to 256"})]
 _ADDRESS = Annotated[str, Meta(min_length=1, extra={"words": "the address of a Dask scheduler: tls://HOST:8786"})]
 _START = Annotated[datetime, Meta(tz=True, extra={"words": "a time with its zone, as in 2026-12-01T18:00:00+01:00"})]
-
+_URL = Annotated[
+    str, Meta(pattern=r"^https?://[^\s/]+\S*$(?!\n)", max_length=2000, extra={"words": "an http or https address"})
+]
+_MAIL = Annotated[dict[str, Any], Meta(extra={"words": "a table: [mail]"})]
+_SERVER = Annotated[
+    str, Meta(pattern=r"^[\w.-]+:\d{1,5}$(?!\n)", extra={"words": "a host and a port, as in smtp.example.org:587"})
+]
+_MAILBOX = Annotated[str, Meta(pattern=r"^[^@\s<>]+@[^@\s<>]+$(?!\n)", extra={"words": "a mail address"})]
 _SPECTATORS = Annotated[
     SpectatorSight, Meta(extra={"words": '"after", "board only", or "delay SECONDS" with at most 600 of them'})
 ]
@@ -149,6 +156,18 @@ class Spectators(Struct, frozen=True, kw_only=True):
         return float(self.said.removeprefix("delay ")) if self.said.startswith("delay ") else 0.0
 
 
+class MailServer(Struct, frozen=True, kw_only=True):
+    """A server that takes mail for authors."""
+
+    host: str
+    port: int
+    sender: str
+    """Address that mails come from."""
+    user: str = ""
+    """Name to log in with; empty: the server asks for none."""
+    password_file: Path | None = None
+
+
 class Contest(Struct, frozen=True, kw_only=True):
     """The settings of a contest."""
 
@@ -161,6 +180,10 @@ class Contest(Struct, frozen=True, kw_only=True):
     """True if authors may play unrated practice matches."""
     sign_up: SignUp
     """People who may become authors on the site."""
+    webhook: str | None
+    """Address that each result is sent to; None: results are sent nowhere."""
+    mail: MailServer | None
+    """Server that takes mail for authors; None: nobody gets mail."""
     tournaments: tuple[ScheduledTournament, ...]
     """All tournaments, in the order of the file."""
     daily: tuple[DailyTournament, ...]
@@ -198,6 +221,8 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
         practice=top.take("practice", bool, default=False),
         sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
+        webhook=top.take("webhook", _URL),
+        mail=_mail(sheet, top),
         tournaments=tuple(
             chain.from_iterable(
                 [tournament] if isinstance(tournament, ScheduledTournament) else tournament.due(now)
@@ -237,6 +262,24 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
                 )
                 is_daily = False
             yield DailyTournament(first=scheduled, start=start) if is_daily and start is not None else scheduled
+
+
+def _mail(sheet: Sheet, top: Section) -> MailServer | None:
+    values = top.take("mail", _MAIL)
+    if values is None:
+        return None
+    section = sheet.section(values, ("mail",), "under [mail]")
+    server, sender = section.take("server", _SERVER), section.take("sender", _MAILBOX)
+    password = section.take("password_file", _PATH)
+    user = section.take("user", str, "")
+    for key, value in (("server", server), ("sender", sender)):
+        if value is None:
+            section.refuse(key, "this key is missing")
+    if server is None or sender is None:
+        return None
+    host, _, port = server.rpartition(":")
+    file = None if password is None else sheet.path.parent / password
+    return MailServer(host=host, port=int(port), sender=sender, user=user, password_file=file)
 
 
 def _options(section: Section, folder: Path) -> Iterator[str]:

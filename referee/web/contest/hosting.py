@@ -8,7 +8,7 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ from ..published import search
 from ..submissions.store import Store
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
+from .messenger import Messenger
 from .notices import Notices
 from .organising import Organising
 from .practice import Practice, PracticeRequests, RefereeProgram
@@ -161,6 +162,7 @@ class HostedContest:
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
         self._close_site: Callable[[], None] = lambda: None
+        self._messenger = Messenger(reactor, contest.folder, contest.title, contest.webhook, contest.mail, note)
         self._notices = Notices(intake.actions, self.streams.notify)
 
     def begin(self) -> None:
@@ -181,10 +183,14 @@ class HostedContest:
             ["--spectators", self._contest.spectators.said, *self._program.options],
             self.live,
             self.streams.notify,
+            self._report_result,
         )
         self._folders[scheduled.name] = run.folder
         self._publisher.follow(scheduled.name, run.folder)
         return run
+
+    def _report_result(self, run: TournamentRun, facts: Mapping[str, Any]) -> None:
+        self._messenger.report_result(run.scheduled.name, facts, is_frozen=run.is_frozen)
 
     def _look_ahead(self) -> None:
         """Announce the tournaments of the next day, once those before them are due."""
@@ -205,6 +211,7 @@ class HostedContest:
         self.streams.close()
         self.live.streams.close()
         self._publisher.stop()
+        self._messenger.stop()
         self._lag.stop()
         self._days.stop()
         self._looks.stop()
@@ -247,8 +254,9 @@ class HostedContest:
             self._notices,
         )
         sign_up = NewAuthors(self._contest, self._intake)
+        mail = self._messenger.addresses if self._messenger.has_mail else None
         members = make_members(
-            self._reactor, self._contest, self._intake, organising, self._practice, sign_up, self._note
+            self._reactor, self._contest, self._intake, organising, self._practice, sign_up, mail, self._note
         )
         self._close_site = members.replays.close
         return make_site(content, members, self._reactor, is_behind_proxy=is_behind_proxy)

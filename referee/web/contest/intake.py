@@ -24,6 +24,7 @@ from ..submissions.check_queue import CheckQueue
 from ..submissions.matches import AuthorsMatches
 from ..submissions.store import Store
 from .contest_file import Contest
+from .messenger import ADDRESSES, SECRET
 
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
 """Files of tokens, which are made without anybody in them. The token of an invitation is the code to sign up with."""
@@ -61,7 +62,10 @@ class Intake:
         self.authors, self.organisers = _people(self.authors_file), _people(organisers)
         self.invitations = _people(invitations)
         self.sessions_file = contest.folder / SESSIONS
-        self.private = (self.authors_file, organisers, invitations, self.sessions_file, key.absolute())
+        self.private = (
+            *(self.authors_file, organisers, invitations, self.sessions_file, key.absolute()),
+            *(contest.folder / name for name in (SECRET, ADDRESSES)),
+        )
         """Files that no download contains."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)

@@ -7,7 +7,7 @@
 
 import contextlib
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -63,6 +63,7 @@ class TournamentRun:
         options: options for the tournament's process.
         live: live view of the tables.
         changed: called whenever the public state has changed.
+        match_over: called with this run and the event of its process when a match is over.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class TournamentRun:
         options: Sequence[str],
         live: LiveTables,
         changed: Callable[[], None],
+        match_over: Callable[["TournamentRun", Mapping[str, Any]], None] = lambda _run, _facts: None,
     ) -> None:
         self.scheduled = scheduled
         self.state = RunState.WAITING
@@ -89,6 +91,7 @@ class TournamentRun:
         self._options = options
         self._live = live
         self._changed = changed
+        self._match_over = match_over
         self._faults = 0
         self._timer: Timer | None = None
         self._process: OwnProcess | None = None
@@ -300,6 +303,8 @@ class TournamentRun:
                 if not self.is_frozen:
                     self._live.close_match(self.scheduled.name, facts["match"], facts["result"])
                 self.played = facts.get("played", self.played)
+                if facts["event"] == "match-closed":
+                    self._match_over(self, facts)
             case _:
                 return
         self._changed()

@@ -135,6 +135,16 @@ def test_a_version_is_downloaded_as_it_was_handed_in(contest: TestSite) -> None:
     assert contest.signed_in("bob").ask("GET", "/author/versions/1/archive").status == 404
 
 
+def test_an_author_names_a_mailbox(contest: TestSite) -> None:
+    """On its own page, if the contest sends mail; what is none is refused."""
+    ada = contest.signed_in("ada")
+    assert ada.fill_in("/author", "/author/mail", address="ada@example.org").status == 303
+    assert b'value="ada@example.org"' in ada.ask("GET", "/author").body
+    refused = ada.fill_in("/author", "/author/mail", address="nowhere")
+    assert (refused.status, b"no mail address" in refused.body) == (409, True)
+    assert b"ada@example.org" not in contest.signed_in("bob").ask("GET", "/author").body
+
+
 def test_a_folder_is_handed_in(contest: TestSite) -> None:
     """A browser sends its files, the folder's name first. Files that `referee submit` leaves out are left out."""
     ada = contest.signed_in("ada")

@@ -35,7 +35,7 @@ class Checking:
         self.checks = intake.checks
         organising: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
         nobody = cast("Any", None)
-        self.streams = make_members(self.clock, contest, intake, organising, nobody, nobody, note).streams
+        self.streams = make_members(self.clock, contest, intake, organising, nobody, nobody, None, note).streams
 
     def follow(self, role: SiteRole, name: str) -> Visitor:
         """Return somebody who looks on."""
