@@ -272,9 +272,9 @@ class Publisher:
         published.progress = ""
         if status == 0:
             published.take(report)
-            self._changed()
         else:
             self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
+        self._changed()  # also after a failure: no page says any more that a report is being made
         self.begin()
 
 
