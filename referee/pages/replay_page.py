@@ -108,7 +108,7 @@ class _DrawnFrame(Struct, frozen=True):
     board: msgspec.Raw
     head: str
     move: str | None
-    scores: Sequence[float] | None
+    scores: Sequence[int | float] | None
 
 
 class _Drawings(Struct, frozen=True):

@@ -110,6 +110,8 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
         drawn = asked.partition('<figure class="drawn">')[2].partition("</figure>")[0]
         assert "\n".join(join_lines(data["lines"], frame["board"])) in drawn
         assert f"Turn {frame['turn']} of {data['turns']}" in drawn
+        scores = frame["scores"]
+        assert scores is None or f"points {' : '.join(map(str, scores))}" in drawn
         links = re.findall(r'href="\?turn=(\d+)"', asked)
         assert {str(each["turn"]) for each in data["frames"]} == set(links)
     assert at_turn(verifying_page(), 1) == verifying_page()

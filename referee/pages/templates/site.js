@@ -1,7 +1,7 @@
 // A page that is made once for all visitors asks who looks at it, and shows the name, the desk and the way to sign out.
 (async () => {
   const bar = document.querySelector("[data-site]");
-  if (!bar) return;
+  if (!bar || !location.protocol.startsWith("http")) return; // a page that was opened as a file asks nobody
   const top = bar.dataset.site;
   const answer = await fetch(`${top}visitor`).catch(() => null);
   if (!answer?.ok) return;
