@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from referee.cluster import messages
+from referee.cluster import dispatcher, messages
 from referee.cluster.dispatcher import Dispatcher
 from referee.cluster.messages import REPORTS, Ask, Drop, HostLines, KnownHosts
 from referee.net.jobs.messages import Frames, pack_frame
@@ -44,7 +44,7 @@ def test_hosts_tell_so_much_at_once(
 )
 def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: FBT001  # of a table
     """A host with another name is none of this program."""
-    seen = dispatcher_module.parse_host("tls://h:1", {"name": name, "resources": {"tables": 2}})
+    seen = dispatcher.parse_host("tls://h:1", {"name": name, "resources": {"tables": 2}})
     assert (seen is not None) is is_seen
 
 
