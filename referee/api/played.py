@@ -38,7 +38,7 @@ from ..plugins import find_game
 from ..programs.output import Tail
 from ..record.key import Sealer
 from ..record.writer import RecordWriter
-from .players import Choose, SeatedPlayer, begin_players
+from .players import Choose, SeatedPlayer
 
 
 class FunctionSeat:
@@ -214,8 +214,10 @@ def play_to_end(
     """
     match = Match(game, setup, seed)
     opened = datetime.now(UTC).isoformat(timespec="seconds")
-    functions = begin_players(players, match.options, seed)
-    seats = [FunctionSeat(setup.match, choose) for choose in functions]
+    seats = [
+        FunctionSeat(setup.match, player.begin(match.options, chance.player_seed(seed, seat)))
+        for seat, player in enumerate(players)
+    ]
     return Played(
         setup=setup,
         seed=seed,

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
-from .. import chance
 from ..app.players import BadPlayer, UnknownPlayer, distinct, find_player
 from ..errors import BadRequest
 from ..games.arguments import describe, read_list
@@ -95,8 +94,3 @@ def _refuse_class(given: type) -> str:
     is_called = any("__call__" in vars(base) for base in given.__mro__)
     meant = f"{given.__name__}()" if is_called else f"a method of an object, such as {given.__name__}().METHOD"
     return f"{given.__name__} is a class, and a player is a function from a view to a move; give {meant}"
-
-
-def begin_players(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
-    """Begin a match: return by seat the function that chooses its moves, each with a seed of its own."""
-    return [player.begin(options, chance.player_seed(seed, seat)) for seat, player in enumerate(players)]

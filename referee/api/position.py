@@ -25,6 +25,8 @@ from ..text import printable
 from ..type_words import explain_mismatch
 from .history import Origin, Step, StepKind
 
+# The types of a game's views and moves as plain data. Their default makes `referee.Match` alone a type, too: that of a
+# match of any game. Python 3.11 itself has no such defaults, and only type checkers need them.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -34,13 +36,13 @@ else:
     from typing import TypeVar
 
     V, M = TypeVar("V"), TypeVar("M")
-# The types of a game's views and moves as plain data. With defaults, which Python 3.11 itself does not have,
-# `referee.Match` alone is a type: that of a match of any game.
+
 _MOST_TEXT = 1_000_000
 """Longest text of a position, in characters: a hundred times that of a long game of Quad-Ominos."""
-_SETTING = re.compile("([a-z]+)=(.*)", re.DOTALL)
 _BLANKS = " \t\r\n"
+_SETTING = re.compile("([a-z]+)=(.*)", re.DOTALL)
 _ROOT = re.compile(r"<svg\b[^>]*>")
+"""The first tag of a drawing."""
 _BOX = re.compile(r'\bviewBox="\S+ \S+ ([0-9.]+) ([0-9.]+)"')
 _SIZE = re.compile(r' (?:width|height)="[^"]*"')
 
@@ -214,7 +216,7 @@ class Position(Generic[V, M]):
         >>> position.format_move({"action": "add", "domino": [8, 9], "square": [8, 9]})
         'add:8,9;8,9'
         """
-        return format_exactly(self._game, move)
+        return format_exactly(self._game, to_plain(move))
 
     def _read_move(self, move: M | str) -> Any:
         """Return a move typed.

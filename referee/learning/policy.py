@@ -7,6 +7,7 @@ import msgspec
 
 from ..chance import Dealer
 from ..games.base import Step
+from ..games.notation import to_plain
 from .base import Encoding, Mask, Vector
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
 
     >>> first = chooser(referee.learning.encoding_of("quincy"), lambda observation, mask: mask.argmax())
     >>> first(match.turns[0].view)
-    {'action': 'add', 'domino': (0, 0), 'square': (1, 1)}
+    {'action': 'add', 'domino': [0, 0], 'square': [1, 1]}
     """
     rules = encoding.rules
 
@@ -42,7 +43,7 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
             if action not in legal:
                 raise ValueError(f"the policy chose action {action}, which its mask does not allow")
             chosen = (*chosen, legal[action])
-        return msgspec.to_builtins(move)
+        return to_plain(move)
 
     choose.__name__ = getattr(policy, "__name__", type(policy).__name__)  # a player in this process is called so
     return choose
