@@ -6,6 +6,7 @@ from importlib import import_module
 BENCHMARKS = (
     "audit",
     "burdens",
+    "chess",
     "cluster",
     "crowd",
     "damage",

@@ -110,11 +110,11 @@ class EnginePlayer:
 
     def begin(self, terms: Terms) -> Callable[[Any], Any]:
         """Return the function from a view to a move for one match."""
-        rules = pyspiel.load_game("chess", {"chess960": True} if terms.options.get("chess960") else {})
-        return lambda view: self._choose(rules, terms.match, view)
+        mirror = Mirror(pyspiel.load_game("chess", {"chess960": True} if terms.options.get("chess960") else {}))
+        return lambda view: self._choose(mirror, terms.match, view)
 
-    def _choose(self, rules: Any, match: str, view: Any) -> int:
-        board, state = make_board(rules, view)
+    def _choose(self, mirror: "Mirror", match: str, view: Any) -> int:
+        board, state = mirror.follow(view)
         # An engine that manages the bank does not know that the referee also has a limit for each move.
         protocol = self._engine.protocol
         stop = Timer(self.clocks.move_s * SHARE, lambda: protocol.loop.call_soon_threadsafe(protocol.send_line, "stop"))
@@ -127,25 +127,43 @@ class EnginePlayer:
         return int(state.parse_move_to_action(board.uci(move)))
 
 
-def make_board(rules: Any, view: Any) -> tuple[chess.Board, Any]:
-    """Return the board of python-chess and the state of OpenSpiel that a view shows.
+class Mirror:
+    """The position of one match, as python-chess and OpenSpiel have it.
 
     Args:
         rules: the game of OpenSpiel.
-        view: a view of `openspiel:chess`. Only after 4,096 actions it has no history, and an engine can't see whether a
-            position was there before.
     """
-    if view["history"] is None:
-        state = rules.new_initial_state("".join(view["text"]))
-        return chess.Board(str(state)), state
-    state, history = rules.new_initial_state(), list(view["history"])
-    if state.is_chance_node():  # it draws the first position of Chess960
-        state.apply_action(history.pop(0))
-    board = chess.Board(str(state), chess960=rules.get_parameters()["chess960"])
-    for action in history:
-        board.push_san(state.action_to_string(state.current_player(), action))
-        state.apply_action(action)
-    return board, state
+
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
+        self._state: Any = None
+        self._board = chess.Board()
+
+    def follow(self, view: Any) -> tuple[chess.Board, Any]:
+        """Return the board and the state that a view of `openspiel:chess` shows.
+
+        Only after 4,096 actions a view has no history. Then an engine can't see whether a position was there before.
+        """
+        if view["history"] is None:
+            self._state = self._rules.new_initial_state("".join(view["text"]))
+            self._board = chess.Board(str(self._state))
+            return self._board, self._state
+        history = list(view["history"])
+        known = None if self._state is None else self._state.history()
+        if known is None or history[: len(known)] != known:
+            known = self._begin(history)
+        for action in history[len(known) :]:
+            self._board.push_san(self._state.action_to_string(self._state.current_player(), action))
+            self._state.apply_action(action)
+        return self._board, self._state
+
+    def _begin(self, history: list[int]) -> list[int]:
+        """Set up the first position; return the actions that led to it."""
+        self._state = self._rules.new_initial_state()
+        if self._state.is_chance_node():  # it draws the first position of Chess960
+            self._state.apply_action(history[0])
+        self._board = chess.Board(str(self._state), chess960=self._rules.get_parameters()["chess960"])
+        return list(self._state.history())
 
 
 def main() -> None:

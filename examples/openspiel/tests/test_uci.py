@@ -14,7 +14,7 @@ from protocol.messages import Offer, Resumed, Start, TimeControl, Turn
 from referee.chance import Dealer
 from referee_openspiel.catalogue import list_fit
 from referee_openspiel.game import SpielGame
-from referee_openspiel.uci import Clocks, make_board
+from referee_openspiel.uci import Clocks, Mirror
 
 TERMS: dict[str, Any] = {
     "match": "m",
@@ -109,12 +109,12 @@ def test_without_a_bank_there_is_a_time_for_each_move() -> None:
 def test_both_libraries_have_the_same_moves(options: dict[str, bool]) -> None:
     """In every position of random matches, castling included, each legal move of python-chess is an action."""
     (kind,) = (kind for kind in list_fit() if kind.short_name == "chess")
-    rules, source, native, castled = SpielGame(kind), Random(1), pyspiel.load_game("chess", options), 0
+    rules, source, mirror, castled = SpielGame(kind), Random(1), Mirror(pyspiel.load_game("chess", options)), 0
     for number in range(8):
         state = rules.new(rules.parse_options(options), 2, Dealer(bytes([number]) * 32))
         while rules.outcome(state) is None:
             view = {"history": list(state.history or ()), "text": rules.view(state, 0).text}
-            board, other = make_board(native, view)
+            board, other = mirror.follow(view)
             assert str(other) == str(state.native)
             moves = list(board.legal_moves)
             actions = {other.parse_move_to_action(board.uci(move)): move for move in moves}
@@ -128,7 +128,7 @@ def test_both_libraries_have_the_same_moves(options: dict[str, bool]) -> None:
 def test_a_position_without_a_history_is_read_from_its_text() -> None:
     """After 4,096 actions a view has none."""
     fen = "8/8/8/8/8/5k2/6q1/7K w - - 0 60"
-    board, state = make_board(pyspiel.load_game("chess"), {"history": None, "text": [fen[:9], fen[9:]]})
+    board, state = Mirror(pyspiel.load_game("chess")).follow({"history": None, "text": [fen[:9], fen[9:]]})
     assert (board.fen(), str(state)) == (fen, fen)
     assert isinstance(board, chess.Board)
 
