@@ -25,6 +25,7 @@ from ...check.findings import Trouble
 from ...check.scripted_match import ScriptedTerms
 from ...check.session import Times
 from ...net.tournaments.play import RunSettings
+from ...observers.live_file import LiveFile
 from ...observers.process_lines import ProcessLines
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
@@ -51,7 +52,7 @@ from ..common import (
 )
 from ..errors import FAILED, FINE
 from ..options import declared_options, sealing_options
-from ..tournament_view import choose_view
+from ..tournament_view import JsonLines, choose_view
 from .report import report
 
 _INDENT = 12
@@ -133,7 +134,7 @@ _run_options = group_options(
     metavar="SIGHT",
     callback=lambda _context, _option, text: _sight(text),
     help="What spectators are shown of open matches, for the record: 'after', 'board only' or 'delay SECONDS'. With "
-    "--json and either of the latter, tell how tables stand, as they may see them.",
+    "--json and either of the latter, print how tables stand, as they may see them; a contest's site shows them.",
 )
 @click.option("--no-report", is_flag=True, help="Write no report at the end.")
 @sealing_options
@@ -172,8 +173,12 @@ def tournament(
     if as_json:
         running = replace(running, observers=(*running.observers, ProcessLines(print_json)))
     plan = replace(plan, run_settings=replace(plan.run_settings, spectators=spectators))
-    if spectators not in (None, "after") and as_json:
-        spectated = SpectatedTables(print_json, installed().game)
+    # Another program reads the lines, or the site of a contest that this tournament belongs to reads a file of its own.
+    write = print_json if as_json else LiveFile(plan.run_settings.folder).write
+    if not as_json:
+        running = replace(running, observers=(*running.observers, JsonLines(write)))
+    if spectators not in (None, "after"):
+        spectated = SpectatedTables(write, installed().game)
         running = replace(running, observers=(*running.observers, spectated))
     if not from_file.run(plan, running, choose_view(as_json=as_json)):
         console.say(f"stopped; nobody is blamed, and `referee tournament {file}` continues it")

@@ -30,6 +30,7 @@ from ...programs.processes import OwnProcess
 from ..contest_json import OpenMatch
 from ..live import LiveTable, LiveTables
 from ..published import find_entrants, heads_path
+from ..watched_file import WatchedFile
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -94,6 +95,8 @@ class TournamentRun:
         self._match_over = match_over
         self._faults = 0
         self._timer: Timer | None = None
+        self._watched: WatchedFile | None = None
+        """File in which a referee at a terminal reports; None while none plays the tournament."""
         self._process: OwnProcess | None = None
         self._ended: Deferred[None] | None = None
         self._read_at = _read_times(scheduled.plan)
@@ -174,9 +177,31 @@ class TournamentRun:
         is_elsewhere = is_locked(self.folder)
         if is_elsewhere != (self.state is RunState.ELSEWHERE):
             self._cancel()
+            self._stop_watching()
             self.begin()
+        elif is_elsewhere:
+            self._watch()
         elif not is_elsewhere and not self.folder.exists():
             self._read_again()
+
+    def _watch(self) -> None:
+        """Take what a referee at a terminal has written about the tournament."""
+        if self._watched is None:
+            self._watched = WatchedFile(self.folder)
+        for line in self._watched.read_lines():
+            self.take(line)
+
+    def _stop_watching(self) -> None:
+        if self._watched is not None:
+            self._watch()  # the last results
+            self._watched.remove()
+            self._watched = None
+            self._forget_matches()
+
+    def _forget_matches(self) -> None:
+        self.open_matches.clear()
+        self.processes, self.heard = (), None
+        self._live.clear_tournament(self.scheduled.name)
 
     def _read_again(self) -> None:
         """Read its file again if the file, or the folder of its entrants, has changed."""
@@ -200,6 +225,7 @@ class TournamentRun:
             Deferred that fires when the process has ended.
         """
         self._cancel()
+        self._stop_watching()
         ended, self._ended = Deferred[None](), None
         if self._process is None:
             ended.callback(None)
@@ -311,9 +337,7 @@ class TournamentRun:
 
     def _end(self, status: int) -> None:
         self._process = None
-        self.open_matches.clear()
-        self.processes, self.heard = (), None
-        self._live.clear_tournament(self.scheduled.name)
+        self._forget_matches()
         if self._ended is not None:
             self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
             self._ended.callback(None)
