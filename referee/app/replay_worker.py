@@ -47,9 +47,11 @@ def answer(request: PageRequest) -> PageAnswer:
 def main() -> None:
     """Answer line by line."""
     os.nice(NICE)
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(msgspec.json.encode(answer(msgspec.json.decode(line, type=PageRequest))) + b"\n")
-        sys.stdout.buffer.flush()
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the code of a game prints is no answer
+        for line in sys.stdin.buffer:
+            answers.write(msgspec.json.encode(answer(msgspec.json.decode(line, type=PageRequest))) + b"\n")
+            answers.flush()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -55,12 +56,15 @@ class ReplayMaker:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            with self._process as process:  # closes its pipes, and waits
+            with suppress(BrokenPipeError), self._process as process:  # closes its pipes, and waits
                 process.kill()
+            self._process = None
 
     def _order(self, order: PageRequest) -> str:
         """Have a page made, and return why there is none; empty if there is one."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603  # the command line has nothing of a visitor's
                 _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
@@ -73,7 +77,7 @@ class ReplayMaker:
             process.stdin.write(msgspec.json.encode(order) + b"\n")
             process.stdin.flush()
             answer = msgspec.json.decode(process.stdout.readline() or b"null", type=PageAnswer | None)
-        except BrokenPipeError:
+        except (BrokenPipeError, msgspec.MsgspecError):
             answer = None
         finally:
             watchdog.cancel()
