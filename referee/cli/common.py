@@ -9,8 +9,9 @@ import errno
 import json
 import math
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
@@ -18,10 +19,11 @@ from typing import IO, Any, Protocol, TypeVar
 
 import msgspec
 import rich_click as click
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column
+from rich.text import TextType
 
 from ..errors import BadRequest
 from ..text import near, printable, printable_json, printable_lines
@@ -29,6 +31,12 @@ from ..text import near, printable, printable_json, printable_lines
 # Names, moves, output and error texts of strangers' programs reach the terminal. Escape sequences in them could clear
 # the screen, change its title, or hide a line that an organiser should read. Each place that prints such a text makes
 # it harmless; this console does so once more, for the place that somebody forgot.
+
+
+UNBOUNDED = 10_000
+"""Width of what is no terminal, in characters."""
+_NO_ROWS = 25
+_PADDING = re.compile(r" +$", re.MULTILINE)
 
 
 class Terminal(Console):
@@ -39,6 +47,29 @@ class Terminal(Console):
         for segment in super().render(renderable, options):
             # Control segments come from rich itself: moves of the cursor, for a progress bar.
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """Width and height. A file and a pipe have lines as long as they need, unless COLUMNS says otherwise."""
+        if self._width is None and not self.is_terminal and not os.environ.get("COLUMNS"):
+            return ConsoleDimensions(UNBOUNDED, _NO_ROWS)
+        return super().size
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
+
+    def rule(self, title: TextType = "", **more: Any) -> None:
+        """Print a line with a title; a file and a pipe get the title alone."""
+        if self.is_terminal:
+            super().rule(title, **more)
+        else:
+            self.print(title)
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        # rich pads tables with blanks, which a terminal does not show; in a file they are in the way
+        text = super()._render_buffer(buffer)
+        return text if self.is_terminal else _PADDING.sub("", text)
 
     def say(self, text: str) -> None:
         """Print a text as it is: no markup, no highlighting, no wrapped lines."""

@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem, add_completion_class
 
 from .. import __version__
 from ..app.interrupts import SIGNALLED, interruptible, take_signals
-from .common import lose_unwritten
+from .common import UNBOUNDED, console, lose_unwritten, out
 from .completion import Bash
 from .errors import word_errors
 
@@ -104,6 +104,8 @@ GROUPS = {
 """Heading in `referee --help` -> command -> its module and its name there, in the order of the help."""
 COMMANDS = {command: where for group in GROUPS.values() for command, where in group.items()}
 
+_NARROW, _MOST_HELP = 60, 110
+"""Columns from which help texts have boxes, and most columns of theirs on a terminal."""
 _BRIEF_KEY = "referee.commands-in-short"
 """Key in a context: commands are only named and described."""
 
@@ -111,6 +113,29 @@ click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 click.rich_click.COMMAND_GROUPS = {
     "*": [{"name": name, "commands": [*commands]} for name, commands in GROUPS.items()],
 }
+
+
+class _Formatter(click.RichHelpFormatter):
+    """Lays out help texts and errors: in boxes on a terminal, and in plain lines in a file or a pipe."""
+
+    def write_error(self, e: click.ClickException) -> None:
+        """Write an error; called by click."""
+        context = getattr(e, "ctx", None)
+        if console.is_terminal:
+            super().write_error(e)
+            return
+        name = context.command_path if context else "referee"
+        lines = [f"{name}: {e.format_message()}", *([f"Try '{name} --help'"] if context else [])]
+        # paths and commands in it are copied, so no line is broken
+        self.console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+    def getvalue(self) -> str:
+        """Return what was written; called by click."""
+        text = super().getvalue()
+        return text if self.console.width < UNBOUNDED else "\n".join(line.rstrip(" ═") for line in text.split("\n"))
+
+
+click.RichContext.formatter_class = _Formatter
 
 
 class Commands(click.RichGroup):
@@ -126,6 +151,14 @@ class Commands(click.RichGroup):
             sys.exit(SIGNALLED + signal.SIGPIPE)
         finally:
             lose_unwritten()
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line; help texts are laid out for what they are written to."""
+        click.rich_click.WIDTH = click.rich_click.MAX_WIDTH = out.width
+        has_boxes = _NARROW <= out.width < UNBOUNDED
+        click.rich_click.THEME = "default-box" if has_boxes else "default-nu"
+        self.context_settings["max_content_width"] = min(out.width, _MOST_HELP) if out.is_terminal else out.width
+        return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help text; called by click."""
@@ -214,7 +247,7 @@ def description(command: str) -> str:
     return next(ast.get_docstring(function) or "" for function in functions if function.name == name)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
     """Run matches of board and tile games between programs, and verify their records.

@@ -40,7 +40,7 @@ _MOST = 20
 def standings_table(summary: Summary) -> RichTable:
     """Return the first lines of the standings as a table, with as many tie-breaks as have room."""
     tournament = summary.tournament
-    table = RichTable(show_edge=False, caption=tournament.explain_order(), caption_justify="left")
+    table = RichTable(show_edge=False)
     left_out = tournament.spec.tie_breaks[max((out.width - 50) // 20, 1) :]
     columns = [column for column in standings_columns(summary) if column.is_brief and column.key not in left_out]
     for column in columns:

@@ -19,7 +19,7 @@ from ..pages.tournaments import AT, SALT, Cast, Stage, spec
 from ..record.records import SEALER
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
-FILES |= {"matches.pgn", "tournament.trf", "tournament.sqlite"}
+FILES |= {"matches.html", "matches.pgn", "tournament.trf", "tournament.sqlite"}
 
 
 def run(*arguments: str | Path, status: int = 0) -> Result:

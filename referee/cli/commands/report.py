@@ -136,6 +136,7 @@ def _show(reported: ReportedTournament) -> None:
     out.print(text + (f", {unfinished} not finished" if unfinished else ""), markup=False, highlight=False)
     out.print()
     out.print(standings_table(written.summary))
+    out.print(tournament.explain_order(), markup=False, highlight=False)
     out.print()
     for name, since in written.summary.changed.items():
         out.say(f"{printable(name)} has changed: its matches from {since} on are another program's")
