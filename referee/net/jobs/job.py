@@ -13,8 +13,6 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from protocol.messages import TimeControl
-
 from ... import __version__
 from ...match.commands import Result
 from ...match.setup import MatchSetup
@@ -24,7 +22,7 @@ from ...programs.player_spec import Launch
 from ...record.key import Sealer
 from ...tournament.match_context import MatchContext
 from ..matches.programs import Occupant, Vacancy
-from ..matches.settings import MatchServices, MatchSettings, make_seed, make_setup
+from ..matches.settings import MatchServices, MatchSettings, MatchTerms, make_seed, make_setup
 from .messages import SharedSettings
 
 
@@ -48,26 +46,20 @@ class JobSeat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.launch if self.why_not is None else Vacancy(name=self.name, why=self.why_not)
 
 
-class MatchTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JobTerms(MatchTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The part of a tournament's spec and run settings that its matches need; the same for all of them."""
 
     game: str
     rules: str
     """SHA-256 of the files of the game, in hex."""
     referee: str = __version__
-    options: dict[str, Any] = {}
-    time: TimeControl
-    lag_margin_ms: float
-    default_margin: int | None
-    acknowledge: bool
-    come_back_s: float
 
 
 class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One match to play: everything that decides its record, except what its players do."""
 
     context: MatchContext
-    terms: MatchTerms
+    terms: JobTerms
     number: int | None
     """Number that fixes the seed, which is no secret then."""
     deal: bytes | None
@@ -108,14 +100,8 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Args:
             folder: folder for the record.
         """
-        terms = self.terms
         return MatchSettings(
-            options=terms.options,
-            time=terms.time,
-            lag_margin_ms=terms.lag_margin_ms,
-            default_margin=terms.default_margin,
-            acknowledge=terms.acknowledge,
-            come_back_s=terms.come_back_s,
+            **{name: getattr(self.terms, name) for name in MatchTerms.__struct_fields__},
             seed=self.number,
             deal=self.deal,
             drawn=self.drawn,

@@ -28,18 +28,24 @@ from ..links.reserved_seats import RemotePool
 from .program_pool import ProgramPool
 
 
-class MatchSettings(Struct, frozen=True, kw_only=True):
-    """The organiser's settings of a match."""
+class MatchTerms(Struct, frozen=True, kw_only=True):
+    """The settings that all matches of a tournament have in common."""
 
     options: dict[str, Any] = {}
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
     default_margin: int | None = None
     """Default margin, as in MatchSetup."""
-    lot: bool = False
-    """True if the seats are drawn by lot."""
+    acknowledge: bool = False
     come_back_s: float = 0.0
     """Seconds that a player that was not launched here may be away after its connection was lost; its clock goes on."""
+
+
+class MatchSettings(MatchTerms, frozen=True, kw_only=True):
+    """The organiser's settings of a match."""
+
+    lot: bool = False
+    """True if the seats are drawn by lot."""
     players: Mapping[str, str] | None = None
     """Name -> SHA-256 of the token, for the players that may sign up; None: everybody may."""
     kind: LinkKind = PlayerLink
@@ -48,7 +54,6 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     """Name of that wire, for the record; None: the referee's own."""
     hello_s: float = HELLO_S
     """Seconds that a connection may take to say hello during sign-up."""
-    acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
     drawn: bytes | None = None

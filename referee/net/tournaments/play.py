@@ -24,7 +24,7 @@ from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 from ...tournament.spec import Participant
 from ..group_commit import GroupCommit
-from ..jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
+from ..jobs.job import JobSeat, JobTerms, MatchJob, rules_digest
 from ..links.reserved_seats import RemotePool
 from ..matches.programs import Occupant, Vacancy
 from .round_pairing import PairingProgram
@@ -339,9 +339,9 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
             locked_seed=sealer.lock(seed, commitment),
         )
 
-    def _terms(self, run_settings: RunSettings) -> MatchTerms:
+    def _terms(self, run_settings: RunSettings) -> JobTerms:
         spec = self.recorder.tournament.spec
-        return MatchTerms(
+        return JobTerms(
             game=spec.game,
             rules=rules_digest(spec.game),
             options=spec.options,

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from referee import chance
-from referee.net.jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
+from referee.net.jobs.job import JobSeat, JobTerms, MatchJob, rules_digest
 from referee.programs.player_spec import Launch
 from referee.record.key import Sealer
 from referee.tournament.match_context import Fixture, MatchContext
@@ -39,7 +39,7 @@ def job_of(*seats: Launch | str | None, game: str = "q", **fields: Any) -> Match
     ]
     whole: dict[str, Any] = {
         "context": MatchContext(tournament="cup", fixture=fixture, head="0" * 64),
-        "terms": MatchTerms(
+        "terms": JobTerms(
             game=game,
             rules=rules_digest(game),
             time=time_control(),
