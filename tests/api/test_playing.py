@@ -20,14 +20,20 @@ INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms", "clock_
 HEADS = {"prev", "signature", "key", "locked_seed", "match", "process", "standstills", "frame", "evidence"}
 HEADS |= {"programs", "folder", "commitments", "n"}
 """Fields that follow from names, keys and instants, or say how a player was given."""
+DOING = {"processor_ms", "ending"}
+"""Fields that tell what a late program was doing; of a function that is not known."""
 
 
 def timeless(value: Any) -> Any:
     """Return a plain value without instants and heads, and without the frames of a traceback, which name files."""
     if isinstance(value, str):
+        value = re.sub("; [0-9.]+ s of processor time: it was still computing", "", value)
         return re.sub("(?<=exit status 1: ).*(?=LookupError)", "", value)
     if isinstance(value, dict):
-        return {key: timeless(item) for key, item in value.items() if key not in INSTANTS | HEADS}
+        left_out = INSTANTS | HEADS
+        if "deadline-passed" in value.values() or "timeout" in value.values():
+            left_out |= DOING
+        return {key: timeless(item) for key, item in value.items() if key not in left_out}
     return [timeless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
