@@ -73,7 +73,7 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
         "version 2 failed: version 1 plays on",
         "7 it greets",
         "what happened: nothing came from player",
-        "how to fix it: send one",
+        "how to fix it: python3 runs it",
         "it printed last:\n        first\n        KeyError: 7\n",
     ):
         assert word in failed.stdout
