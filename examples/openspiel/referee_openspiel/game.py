@@ -40,6 +40,8 @@ class View(Struct, frozen=True, kw_only=True):
 
     seat: int
     """The seat that this view is for, from 0."""
+    seats: int
+    """Number of seats, expelled ones included."""
     to_move: int
     """The seat whose turn it is; -1: the game is over."""
     text: list[str]
@@ -160,16 +162,9 @@ class SpielGame(Game[Position, View, Move]):
         """Return the position of a view: the whole position in an open game, otherwise one that knows only the view."""
         if view.history is None:
             return Position(view=view, key=shuffle)
-        for count in self.seats:
-            native = self._begin(options, count)
-            try:
-                drawn = _replay(native, view.history)
-            except (ValueError, pyspiel.SpielError):
-                continue  # a game of another number of seats
-            position = Position(native, tuple(view.history), frozenset(view.out), key=shuffle, drawn=drawn)
-            if self.view(position, view.seat) == view:
-                return position
-        raise ValueError("the history of a view is not one of this game")
+        native = self._begin(options, view.seats)
+        drawn = _replay(native, view.history)
+        return Position(native, tuple(view.history), frozenset(view.out), key=shuffle, drawn=drawn)
 
     # --- questions
 
@@ -195,6 +190,7 @@ class SpielGame(Game[Position, View, Move]):
         text, history = self._describe_knowledge(state.native, seat), state.history or ()
         return View(
             seat=seat,
+            seats=self.seat_count(state),
             to_move=to_move,
             text=[text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)],
             legal=list(legal) if is_listed else [],
