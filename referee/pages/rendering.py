@@ -29,7 +29,7 @@ from .words import broken, duration, moment, number, short_cause
 DATA = b'<script type="application/json" id="data">'
 """Stands before the data of a page's script."""
 _SELF, _NOBODY = "'self'", "'none'"
-_SITE_HEADER = re.compile(r'<header class="site-bar" data-site="([./]*)">.*?</header>', re.DOTALL)
+_SITE_HEADER = re.compile(r'<nav class="site-bar" aria-label="Site" data-site="([./]*)">.*?</nav>', re.DOTALL)
 _MAY_ASK = f"connect-src {_SELF}; "
 
 
@@ -109,7 +109,8 @@ def _join_script(look: str, scripts: Sequence[str], site: str) -> str:
 
 def without_site(page: str) -> str:
     """Return a page whose header of a contest's site leads to the first page of an archive alone."""
-    return _SITE_HEADER.sub(r'<header class="site-bar"><a href="\1index.html">The contest</a></header>', page, count=1)
+    link = r'<nav class="site-bar" aria-label="Site"><a href="\1index.html">The contest</a></nav>'
+    return _SITE_HEADER.sub(link, page, count=1)
 
 
 @cache

@@ -45,8 +45,9 @@ def list_results(folder: Path, report: TournamentReport) -> Iterator[FeedEntry]:
         name = match.fixture.match
         if not match.head or not has_replay(folder, name):
             continue
-        made_at = (folder / "replays" / f"{name}.html").stat().st_mtime
-        at = datetime.fromtimestamp(made_at, UTC).isoformat(timespec="seconds")
+        files = (folder / f"{name}.jsonl", folder / "replays" / f"{name}.html")
+        ended = next((file.stat().st_mtime for file in files if file.is_file()), 0.0)
+        at = datetime.fromtimestamp(ended, UTC).isoformat(timespec="seconds")
         address = f"tournaments/{folder.name}/replays/{name}.html"
         yield FeedEntry(id=f"urn:referee:{match.head}", at=at, title=f"{name}: {match.result}", address=address)
 

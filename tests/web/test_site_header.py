@@ -16,7 +16,7 @@ PUBLIC = ("/", "/live", "/standings", "/search?q=bob")
 def test_every_page_has_the_same_header(contest: TestSite, path: str) -> None:
     """It leads to the first page, the live tables, the search, and one's own desk or the sign-in page."""
     ada = contest.signed_in("ada").ask("GET", path).body.decode()
-    header = ada[ada.index('<header class="site-bar">') : ada.index("</header>")]
+    header = ada[ada.index('<nav class="site-bar" aria-label="Site">') : ada.index("</nav>")]
     for link, text in (("live", "Live"), ("standings", "Standings"), ("search", "Search"), ("author", "ada")):
         assert re.search(rf'<a href="[./]*{link}">{text}</a>', header)
     assert "<button>Sign out</button>" in header
@@ -37,7 +37,7 @@ def test_pages_made_once_ask_who_looks(contest: TestSite) -> None:
     """The page of a refusal has the header of all; its script asks for the name, the desk and the token to sign out."""
     ada = contest.signed_in("ada")
     page = ada.ask("GET", "/nowhere/at/all").body.decode()
-    assert '<header class="site-bar" data-site="../../">' in page
+    assert '<nav class="site-bar" aria-label="Site" data-site="../../">' in page
     assert 'href="../../sign-in">Your desk</a>' in page
     answer = json.loads(ada.ask("GET", "/visitor").body)
     assert (answer["title"], answer["visitor"]["name"], answer["visitor"]["desk"]) == (
