@@ -151,7 +151,7 @@ def tournament(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Run the tournament of FILE, or continue it.
+    """Run the tournament of FILE, or continue it. Options take the place of what FILE says.
 
     Each match leaves a record. After Ctrl-C or a crash, the same command continues in the middle of the open matches.
 
