@@ -137,7 +137,7 @@ def archive_folder(contest: Path, folder: Path) -> set[str]:
         assert b"<form" not in archive.read("index.html"), "no server would answer"
         assert b'"../../index.html"' in archive.read("tournaments/rounds/report.html")
         for page in (name for name in names if name.endswith(".html")):
-            for link in re.findall(r'href="([^"#]+)', archive.read(page).decode()):
+            for link in re.findall(r'href="([^"#?]+)', archive.read(page).decode()):
                 assert posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) in names, (page, link)
             if "/replays/" in page and not page.endswith("/verify.html"):
                 assert b'id="record-text"' in archive.read(page), "no server would give the record"

@@ -60,7 +60,28 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     assert f"report: {cup / 'report.html'}" in text
     assert "bot00" in text
     worth = {entry.match for entry in made.entries if entry.fouls or entry.void}
-    assert {path.stem for path in (cup / "replays").iterdir()} == worth | {"verify"}
+    assert {path.stem for path in (cup / "replays").iterdir()} == worth | {"verify", "replay"}
+
+
+@pytest.mark.forges
+def test_a_quick_report_reads_no_record_of_a_match(cup: Path, made: Stage) -> None:
+    """It has all that the tournament's own record says, even of a match whose record does not hold."""
+    names = [line["name"] for line in json.loads(run(cup, "--json").stdout)["standings"]]
+    assert 'id="time"' in (cup / "report.html").read_text()
+    record = cup / f"{made.entries[0].match}.jsonl"
+    record.write_bytes(record.read_bytes().replace(b"\n", b"\n{}\n", 1))
+    run(cup, status=1)
+    told = json.loads(run(cup, "--quick", "--json").stdout)
+    assert [line["name"] for line in told["standings"]] == names
+    assert 'id="time"' not in (cup / "report.html").read_text()
+
+
+def test_progress_is_printed_as_lines(cup: Path, made: Stage) -> None:
+    """The last of them says that all records are read; the object with what was written comes last."""
+    *lines, last = run(cup, "--json", "--progress", "--replays", "none").stdout.splitlines()
+    count = len(made.entries)
+    assert json.loads(lines[-1]) == {"records_read": count, "records": count}
+    assert json.loads(last)["tournament"] == "cup"
 
 
 def contents(folder: Path) -> dict[str, Any]:
