@@ -1,10 +1,10 @@
 """What a tournament of programs that stay costs the referee: microseconds a turn and milliseconds a match, in one run.
 
 Each figure comes from `referee tournament` as an organiser runs it, in the sandbox, with the C sample player. It is the
-processor time of the referee's own process and of its workers. Each kind of match is played twice, a few times and many
-times, so that what a tournament takes once falls out. A line through matches of different length parts the rest: its
-slope is a turn, and where it begins is a match without its turns. Beside it stand a bare echo of Q's bytes, and
-fastchess with engines that answer at once, if its program is given.
+processor time of the referee's own process and of its workers, while all tables are taken: what a tournament takes once
+is left out. A line through matches of different length parts it: its slope is a turn, and where it begins is a match
+without its turns. Beside it stand a bare echo of Q's bytes, and fastchess with engines that answer at once, if its
+program is given.
 """
 
 import argparse
@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_right
+from collections.abc import Iterator
 from math import comb
 from pathlib import Path
 from random import Random
@@ -31,14 +33,15 @@ from referee.cli.commands.new import make_player
 
 from . import wire
 
-FEW, MANY = 24, 120
-"""Matches of the two tournaments of a kind; the few start as many programs as the many."""
+MATCHES = 240
+FIRST = 24
+"""Matches of a tournament after which it is measured: by then, the programs have been started."""
 TABLES = (1, 4, 16)
 ENTRANTS = 4
 """All of the same player, so that a cycle of pairs is six matches."""
 _OWN, _CHILDREN = slice(11, 13), slice(13, 15)
 """Of the fields behind a process's name in /proc/PID/stat: user and system time, and those of what it waited for."""
-_LOOK_S = 0.05
+_LOOK_S = 0.02
 _SET_CHILD_SUBREAPER = 36
 """Of prctl: what has lost its parent becomes a child of this process."""
 
@@ -60,19 +63,32 @@ KINDS = {
 """Kinds of matches of each game, which differ in length."""
 
 
+class Look(NamedTuple):
+    """How far a tournament had come, and what it had taken by then."""
+
+    record_bytes: int
+    at_s: float
+    keeper_s: float
+    """Processor time of the process that keeps the tournament."""
+    workers_s: float
+
+
 class Spent(Struct, frozen=True, kw_only=True):
-    """What one tournament took."""
+    """What a tournament took, or a part of it."""
 
     matches: int
     turns: int
-    starts: int
-    """Number of programs that were started."""
     wall_s: float
     keeper_s: float
     """Processor time of the process that keeps the tournament, as all below."""
     workers_s: float
-    others_s: float
+    starts: int = 0
+    """Number of programs that were started."""
+    others_s: float = 0.0
     """That of everything else that was started: programs and sandboxes."""
+    looks: list[Look] = []
+    closings: list[tuple[int, int]] = []
+    """Bytes of the tournament's record after each match, and turns of the match."""
 
 
 class Share(NamedTuple):
@@ -97,7 +113,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks throughput", description=__doc__)
     parser.add_argument("--games", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--tables", type=int, nargs="+", default=TABLES)
-    parser.add_argument("--matches", type=int, default=MANY, help=f"of each tournament, besides {FEW}")
+    parser.add_argument("--matches", type=int, default=MATCHES, help="of each tournament that are measured")
     parser.add_argument("--workers", type=int, default=0, help="processes that play the matches; 0: the referee's own")
     parser.add_argument("--think-ms", type=int, default=0, help="how long players sleep before each answer")
     parser.add_argument("--fastchess", metavar="FILE", help="fastchess's program")
@@ -112,50 +128,42 @@ def main(arguments: list[str]) -> int:
             echo_us = wire.measure("echo", tables, max(60 // tables, 3), Path(folder, "echo")).processor
             for game in options.games:
                 where = Path(folder, f"{game}-{tables}")
-                pairs = [
+                kinds = [
                     measure(where / str(number), game, kind, tables, options) for number, kind in enumerate(KINDS[game])
                 ]
-                print(f"{game:11} | {tables:6} | {describe(pairs)} | {echo_us:6.1f}", flush=True)
+                print(f"{game:11} | {tables:6} | {describe(kinds)} | {echo_us:6.1f}", flush=True)
         if options.fastchess is not None:
             for tables in options.tables:
                 print(f"fastchess   | {tables:6} | {play_chess(Path(folder), options.fastchess, tables)}", flush=True)
     return 0
 
 
-def describe(pairs: list[tuple[Spent, Spent]]) -> str:
-    """Return the figures of pairs of tournaments, one of few matches and one of many for each length."""
-    differences = [
-        (
-            (many.turns - few.turns) / (many.matches - few.matches),
-            (many.keeper_s - few.keeper_s) / (many.matches - few.matches),
-            (many.workers_s - few.workers_s) / (many.matches - few.matches),
-        )
-        for few, many in pairs
-    ]
-    whole = fit([(turns, keeper_s + workers_s) for turns, keeper_s, workers_s in differences])
-    keeper = fit([(turns, keeper_s) for turns, keeper_s, _ in differences])
-    turns_s, matches_min = (
-        statistics.mean(getattr(many, what) - getattr(few, what) for few, many in pairs)
-        / statistics.mean(many.wall_s - few.wall_s for few, many in pairs)
-        for what in ("turns", "matches")
-    )
-    return (
-        f"{whole.turn_us:9.0f} {whole.match_ms:11.2f}     | {keeper.turn_us:9.0f} {keeper.match_ms:11.2f}    |"
-        f" {turns_s:7.0f} {60 * matches_min:12.0f}"
-    )
+def describe(kinds: list[Spent]) -> str:
+    """Return the figures of what matches of different length took."""
+    whole = fit([(each.turns / each.matches, (each.keeper_s + each.workers_s) / each.matches) for each in kinds])
+    keeper = fit([(each.turns / each.matches, each.keeper_s / each.matches) for each in kinds])
+    wall_s, turns, matches = (sum(getattr(each, what) for each in kinds) for what in ("wall_s", "turns", "matches"))
+    lengths = " and ".join(f"{each.turns / each.matches:.0f}" for each in kinds)
+    both = " | ".join(f"{share.turn_us:9.0f} {share.match_ms:12.2f}" for share in (whole, keeper))
+    return f"{lengths:9} | {both} | {turns / wall_s:7.0f} {60 * matches / wall_s:12.0f}"
 
 
-def measure(folder: Path, game: str, kind: Kind, tables: int, options: argparse.Namespace) -> tuple[Spent, Spent]:
-    """Play a tournament of few matches of a kind, and one of many."""
+def measure(folder: Path, game: str, kind: Kind, tables: int, options: argparse.Namespace) -> Spent:
+    """Play a tournament of matches of a kind; return what they took while all tables were taken."""
     folder.mkdir(parents=True)
     player = write_player(folder / "player", kind.strategy, options.think_ms)
     settings = f'game = "{game}"\ntables = {tables}\nprograms = "kept"\n'
-    workers = min(options.workers, tables)
-    few, many = (
-        play(folder / str(matches), settings, player, matches, game_options=kind.options, workers=workers)
-        for matches in (FEW, FEW + options.matches)
-    )
-    return few, many
+    workers, matches = min(options.workers, tables), FIRST + options.matches + tables
+    spent = play(folder / "cup", settings, player, matches, game_options=kind.options, workers=workers)
+    sizes = [size for size, _ in spent.closings]
+    counts = [bisect_right(sizes, look.record_bytes) for look in spent.looks]
+    first = next(at for at, count in enumerate(counts) if count >= FIRST)
+    last = next(at for at in reversed(range(len(counts))) if counts[at] <= spent.matches - tables)
+    (_, *begun), (_, *ended) = spent.looks[first], spent.looks[last]
+    wall_s, keeper_s, workers_s = (after - before for before, after in zip(begun, ended, strict=True))
+    closings = spent.closings[counts[first] : counts[last]]
+    turns = sum(turns for _, turns in closings)
+    return Spent(matches=len(closings), turns=turns, wall_s=wall_s, keeper_s=keeper_s, workers_s=workers_s)
 
 
 def write_player(folder: Path, strategy: str, think_ms: int) -> Path:
@@ -197,44 +205,58 @@ def play(
         process = subprocess.Popen(
             [*command, "--workers", str(workers)], cwd=folder, stdout=printed, stderr=subprocess.STDOUT
         )
-    watch = WorkerWatch(diagnostics, workers)
+    record = folder / "logs" / "speed" / "speed.jsonl"
+    watch = ProcessWatch(process.pid, record, diagnostics, workers)
     keeper_s, others_s, status = wait_for_all(process.pid)
     wall_s = time.monotonic() - begun
-    workers_s = watch.end()
+    looks = watch.end()
     if status:
         raise SystemExit((folder / "printed").read_text())
-    turns = list_turns(folder / "logs" / "speed" / "speed.jsonl")
+    closings, workers_s = list(list_closings(record)), looks[-1].workers_s
     return Spent(
-        matches=len(turns),
-        turns=sum(turns),
-        starts=diagnostics.read_text().count('"program-started"'),
+        matches=len(closings),
+        turns=sum(turns for _, turns in closings),
         wall_s=wall_s,
         keeper_s=keeper_s,
         workers_s=workers_s,
+        starts=diagnostics.read_text().count('"program-started"'),
         others_s=others_s - workers_s,
+        looks=looks,
+        closings=closings,
     )
 
 
-def list_turns(record: Path) -> list[int]:
-    """Return the turns of each match of a tournament's record."""
-    events = (json.loads(line).get("event", {}) for line in record.read_bytes().splitlines())
-    return [event["entry"]["turns"] for event in events if event.get("event") == "match-closed"]
+def list_closings(record: Path) -> Iterator[tuple[int, int]]:
+    """Yield, for each match of a tournament's record, the bytes of the record after it, and its turns."""
+    size = 0
+    for line in record.read_bytes().splitlines(keepends=True):
+        size += len(line)
+        event = json.loads(line).get("event", {})
+        if event.get("event") == "match-closed":
+            yield size, event["entry"]["turns"]
 
 
-class WorkerWatch(Thread):
-    """Looks again and again how much processor time workers have taken: once they have ended, nobody can say.
+class ProcessWatch(Thread):
+    """Looks again and again at a tournament's record and at the processor time of its processes.
+
+    Once workers have ended, nobody else can say what they took.
 
     Args:
+        keeper: process that keeps the tournament.
+        record: record of the tournament.
         diagnostics: diagnostics of the referee, which name the workers.
         count: number of workers that there will be.
     """
 
-    def __init__(self, diagnostics: Path, count: int) -> None:
+    def __init__(self, keeper: int, record: Path, diagnostics: Path, count: int) -> None:
         super().__init__()
+        self._keeper = keeper
+        self._record = record
         self._diagnostics = diagnostics
         self._count = count
         self._took_s: dict[int, float] = {}
         """Worker -> its processor time at the last look, in seconds."""
+        self._looks = [Look(0, time.monotonic(), 0.0, 0.0)]
         self._is_over = Event()
         self.start()
 
@@ -247,12 +269,15 @@ class WorkerWatch(Thread):
             for pid in self._took_s:
                 with contextlib.suppress(OSError):
                     self._took_s[pid] = _took_s(pid, _OWN)
+            with contextlib.suppress(OSError):
+                size, keeper_s = self._record.stat().st_size, _took_s(self._keeper, _OWN)
+                self._looks.append(Look(size, time.monotonic(), keeper_s, sum(self._took_s.values())))
 
-    def end(self) -> float:
-        """Return how much all of them took, in seconds."""
+    def end(self) -> list[Look]:
+        """Return all looks."""
         self._is_over.set()
         self.join()
-        return sum(self._took_s.values())
+        return self._looks
 
 
 def adopt_orphans() -> None:
