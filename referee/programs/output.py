@@ -35,6 +35,14 @@ _LINKS = (
 """Lines between the tracebacks of two exceptions, the second of which was raised because of the first."""
 _LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
 """Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
+_CALL = re.compile(r"^\s+(?:at |\.\.\. \d+ more)")
+_PLACE = re.compile(r"^\s+at (?:(\S.*?) ?\()?(?:file://)?([^():]+):(\d+)(?::\d+)?\)?$")
+_FOREIGN = re.compile(r"\bnode:|/node_modules/|\bat (?:java|jdk|sun)\.")
+"""Places of a trace that are not the author's."""
+_BEFORE_EXCEPTION = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: |Uncaught )')
+_TRACE_HEAD = re.compile(r'^(?:Exception in thread "|(?:/|file://|node:)\S*:\d+$)')
+"""First line of a trace: of Java, and of JavaScript, which shows the place and its line before the exception."""
+_GO_PLACE = re.compile(r"^\s+(\S+\.go):(\d+)")
 _PLACE_CHARS = 100
 _MOST_LINES_AFTER = 3
 """Number of lines after an exception with which it still counts as the end of the output: messages have several lines.
@@ -100,7 +108,7 @@ class Tail:
 
 
 class Crash(Struct, frozen=True):
-    """A Python traceback at the end of a program's output."""
+    """A traceback at the end of a program's output, as Python, JavaScript, Java and Go print one."""
 
     summary: str
     """The exception and its place in one line, such as `KeyError: 'tile' (player.py:29, in choose)`."""
@@ -109,7 +117,7 @@ class Crash(Struct, frozen=True):
 
 
 def find_crash(text: str) -> Crash | None:
-    r"""Find a Python traceback at the end of a text; None if the text does not end with one.
+    r"""Find a traceback at the end of a text; None if the text does not end with one.
 
     The place is the innermost one that is not in a library: a mistake is nearly always in the author's own code, even
     when the exception is raised by what that has called.
@@ -118,6 +126,10 @@ def find_crash(text: str) -> Crash | None:
     Crash(summary='KeyError: 1 (me.py:3, in f)', before='thinking')
     """
     lines = text.splitlines()
+    return _find_python_crash(lines) or _find_stack_trace(lines) or _find_panic(lines)
+
+
+def _find_python_crash(lines: list[str]) -> Crash | None:
     frames = [(index, match) for index, line in enumerate(lines) if (match := _FRAME.match(line))]
     if not frames:
         return None
@@ -131,9 +143,7 @@ def find_crash(text: str) -> Crash | None:
     places = [match for index, match in frames if index >= begin]
     own_places = [match for match in places if not _LIBRARY.search(match[1])] or places
     file, number, function = own_places[-1].groups()
-    where = "" if function in (None, "<module>") else f", in {function}"
-    place = _to_line(f"({PurePath(file).name}:{number}{where})")[:_PLACE_CHARS]
-    summary = f"{_to_line(lines[first])[: LAST_WORDS_CHARS - _PLACE_CHARS - 1]} {place}"
+    summary = _summarise(lines[first], file, number, "" if function == "<module>" else function)
     before = "\n".join(lines[:begin])
     head, _, link = before.rstrip().rpartition("\n")
     if link not in _LINKS:
@@ -143,6 +153,43 @@ def find_crash(text: str) -> Crash | None:
         return Crash(summary, "")
     # The exception that was raised first is often the mistake itself.
     return Crash(f"{summary}, after {earlier.summary}"[:LAST_WORDS_CHARS], earlier.before)
+
+
+def _find_stack_trace(lines: list[str]) -> Crash | None:
+    """Find a trace of JavaScript or Java: the exception, then a line `at FUNCTION (FILE:LINE)` for each call."""
+    calls = [index for index, line in enumerate(lines) if _CALL.match(line)]
+    if not calls or sum(1 for line in lines[calls[-1] + 1 :] if line.strip()) > _MOST_LINES_AFTER:
+        return None
+    first = next((index for index in range(calls[-1], -1, -1) if not _CALL.match(lines[index])), -1)
+    # Java prints the cause of an exception behind it, with `Caused by`: so the last block is that of the mistake.
+    places = [match for line in lines[first + 1 : calls[-1] + 1] if (match := _PLACE.match(line))]
+    own_places = [match for match in places if not _FOREIGN.search(match[0])] or places
+    if first < 0 or not own_places:
+        return None
+    function, file, number = own_places[0].groups()
+    summary = _summarise(_BEFORE_EXCEPTION.sub("", lines[first]), file, number, function)
+    begin = next((index for index, line in enumerate(lines) if _TRACE_HEAD.match(line)), first)
+    return Crash(summary, "\n".join(lines[: min(begin, first)]))
+
+
+def _find_panic(lines: list[str]) -> Crash | None:
+    """Find a panic of Go: its reason, then for each call two lines, the function and the place."""
+    begin = next((index for index in range(len(lines) - 1, -1, -1) if lines[index].startswith("panic: ")), None)
+    places = [] if begin is None else [(index, _GO_PLACE.match(lines[index])) for index in range(begin, len(lines))]
+    index, match = next(
+        ((index, match) for index, match in places if match and "/src/runtime/" not in match[0]), (0, None)
+    )
+    if begin is None or match is None:
+        return None
+    function = lines[index - 1].partition("(")[0]
+    return Crash(_summarise(lines[begin], match[1], match[2], function), "\n".join(lines[:begin]))
+
+
+def _summarise(exception: str, file: str, number: str, function: str | None) -> str:
+    """Return an exception and its place in one line."""
+    where = f", in {function}" if function else ""
+    place = _to_line(f"({PurePath(file).name}:{number}{where})")[:_PLACE_CHARS]
+    return f"{_to_line(exception)[: LAST_WORDS_CHARS - _PLACE_CHARS - 1]} {place}"
 
 
 def shorten_crash(text: str, known: str) -> str:

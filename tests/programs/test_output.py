@@ -114,6 +114,50 @@ CHOOSE = '  File "/home/ada/player.py", line 29, in choose\n    view["tile_left"
 JSON = '  File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode\n'
 
 
+NODE = """/home/ada/player.js:25
+  return view.tile_left.x;
+                       ^
+
+TypeError: Cannot read properties of undefined (reading 'x')
+    at best (/home/ada/player.js:25:24)
+    at Array.map (<anonymous>)
+    at Socket.emit (node:events:524:28)
+
+Node.js v20.20.2
+"""
+JAVA = """Exception in thread "main" java.lang.RuntimeException: the search failed
+\tat Player.main(Player.java:66)
+Caused by: java.lang.NullPointerException: no tile
+\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)
+\tat Player.choose(Player.java:40)
+\t... 1 more
+"""
+GO = """panic: runtime error: index out of range [5] with length 3
+
+goroutine 1 [running]:
+runtime.panicIndex()
+\t/usr/lib/go/src/runtime/panic.go:115 +0x1d
+main.choose({0xc000012345, 0x1})
+\t/home/ada/main.go:40 +0x1d
+main.main()
+\t/home/ada/main.go:12 +0x1d
+exit status 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "summary"),
+    [
+        (NODE, "TypeError: Cannot read properties of undefined (reading 'x') (player.js:25, in best)"),
+        (JAVA, "java.lang.NullPointerException: no tile (Player.java:40, in Player.choose)"),
+        (GO, "panic: runtime error: index out of range [5] with length 3 (main.go:40, in main.choose)"),
+    ],
+)
+def test_a_crash_in_another_language_is_one_line_too(printed: str, summary: str) -> None:
+    """The place is the author's own; what was printed before is kept."""
+    assert find_crash(f"thinking\n{printed}") == Crash(summary, "thinking")
+
+
 DURING = "During handling of the above exception, another exception occurred:\n\n"
 
 
@@ -154,6 +198,12 @@ def test_a_traceback_without_its_beginning_is_left_out_whole(printed: str) -> No
     crash = find_crash(printed)
     assert crash is not None
     assert crash == Crash("KeyError: 'tile_left' (player.py:29, in choose)", "")
+
+
+@pytest.mark.parametrize("printed", ["    at f (me.js:1:2)\n", "Error: x\n    at <anonymous>\n", "panic: \n"])
+def test_a_trace_without_an_exception_or_a_place_is_no_crash(printed: str) -> None:
+    """What can't be summed up is shown as it is."""
+    assert find_crash(printed) is None
 
 
 @pytest.mark.parametrize("after", ["a\nb\nc\nd\n", ""])
