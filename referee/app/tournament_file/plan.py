@@ -193,11 +193,7 @@ class _File:
         teams = _teams(game, options, seats)
         choices, programs = self._choices(), self._programs()
         keep_for: int = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
-        terms = RunTerms(
-            **top.read(RunTerms),
-            **top.table("limits", "under [limits]").read(RunTerms),
-            keep_for=keep_for if programs == "kept" else None,
-        )
+        terms = self._terms(keep_for if programs == "kept" else None)
         spec = TournamentSpec(
             name=name,
             game=game.name if game else "",
@@ -219,13 +215,7 @@ class _File:
             keep_for=keep_for,
             suspend_after=top.take("suspend_after", _COUNT, 3),
         )
-        run_settings = RunSettings(
-            **top.read(RunSettings),
-            **remote.read(RunSettings),
-            folder=self._folder(name),
-            listen=self._listen(remote),
-            tokens=entrants.tokens,
-        )
+        run_settings = self._run_settings(remote, self._folder(name), entrants.tokens)
         self._sheet.finish()
         warn_of_idle(self._sheet, run_settings.folder, format_, spec)
         return TournamentPlan(
@@ -391,6 +381,19 @@ class _File:
         if not is_kept and "keep_for" in self._top:
             self._top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
         return "kept" if is_kept else "anew"
+
+    def _terms(self, keep_for: int | None) -> RunTerms:
+        limits = self._top.table("limits", "under [limits]")
+        return RunTerms(**self._top.read(RunTerms), **limits.read(RunTerms), keep_for=keep_for)
+
+    def _run_settings(self, remote: Section, folder: Path, tokens: Mapping[str, str]) -> RunSettings:
+        return RunSettings(
+            **self._top.read(RunSettings),
+            **remote.read(RunSettings),
+            folder=folder,
+            listen=self._listen(remote),
+            tokens=tokens,
+        )
 
     def _listen(self, remote: Section) -> str:
         listen: str = remote.take("listen", TEXT, DEFAULT_LISTEN)
