@@ -16,7 +16,7 @@ from random import Random
 import chess
 import pyspiel
 
-from .throughput import FEW, adopt_orphans, play, play_chess
+from .throughput import FIRST, adopt_orphans, play, play_chess
 
 FASTCHESS = 8860, 84
 """Plies a second at two games at once, and microseconds of processor time a ply with both engines."""
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     """Play the tournaments one after the other, and print a line for each."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks chess", description=__doc__)
     parser.add_argument("--tables", type=int, default=2)
-    parser.add_argument("--matches", type=int, default=60, help=f"of each tournament, besides {FEW}")
+    parser.add_argument("--matches", type=int, default=60, help=f"of each tournament, besides {FIRST}")
     parser.add_argument("--fastchess", metavar="FILE", help="fastchess's program")
     options = parser.parse_args(arguments)
     adopt_orphans()
@@ -86,7 +86,7 @@ def measure(folder: Path, player: str, options: argparse.Namespace) -> str:
     """Play a tournament of few matches, and one of many; return what a ply of the others took."""
     settings = f'game = "openspiel:chess"\ntables = {options.tables}\nprograms = "kept"\n'
     command = f"cmd:{sys.executable} {player}"
-    few, many = (play(folder / str(count), settings, command, count) for count in (FEW, FEW + options.matches))
+    few, many = (play(folder / str(count), settings, command, count) for count in (FIRST, FIRST + options.matches))
     plies, wall_s = many.turns - few.turns, many.wall_s - few.wall_s
     referee_us = 1e6 * (many.keeper_s - few.keeper_s) / plies
     all_us = referee_us + 1e6 * (many.others_s - few.others_s) / plies
