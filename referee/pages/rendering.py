@@ -30,6 +30,8 @@ DATA = b'<script type="application/json" id="data">'
 """Stands before the data of a page's script."""
 _SELF, _NOBODY = "'self'", "'none'"
 _SITE_HEADER = re.compile(r'<nav class="site-bar" aria-label="Site" data-site="([./]*)">.*?</nav>', re.DOTALL)
+_BESIDE = f"{_SELF} file: "
+"""Allows the files next to a page: on the server that it came from, or in the folder that it was opened from."""
 _MAY_ASK = f"connect-src {_SELF}; "
 
 
@@ -66,9 +68,9 @@ def page(
     """
     look = looks or name
     style, script = _join_style(look, styles), library + _join_script(look, scripts, site)
-    self_ = f"{_SELF} " if has_shared_files else ""
+    beside = _BESIDE if has_shared_files else ""
     policy = (
-        f"default-src 'none'; script-src {self_}{_fingerprint(script)}; style-src {self_}{_fingerprint(style)}; "
+        f"default-src 'none'; script-src {beside}{_fingerprint(script)}; style-src {beside}{_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask or site else ''}"
         f"base-uri 'none'; form-action {_SELF if may_send or site else _NOBODY}"
     )
@@ -90,13 +92,15 @@ def shared_files(look: str, site: str) -> dict[str, str]:
 def with_shared_files(page: bytes, look: str, site: str) -> bytes:
     """Return a page, or its beginning, that holds what it shares with others: it can be kept alone.
 
-    The page's policy names both by their hashes. One that another release of the referee has made stays as it is.
+    The page's policy names both by their hashes, and then allows nothing else. A page that another release of the
+    referee has made stays as it is.
     """
     style, script = shared_files(look, site).values()
     if not all(_fingerprint(text).encode() in page for text in (style, script)):
         return page
     tags = environment().get_template("shared_files.html").render(shared=look).encode()
-    return page.replace(tags, f'<style>{style}</style>\n<script type="module">{script}</script>'.encode(), 1)
+    inside = f'<style>{style}</style>\n<script type="module">{script}</script>'.encode()
+    return page.replace(tags, inside, 1).replace(_BESIDE.encode(), b"", 2)
 
 
 def _join_style(look: str, styles: Sequence[str]) -> str:

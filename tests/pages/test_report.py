@@ -314,6 +314,10 @@ def test_a_replay_shares_its_script_and_can_be_kept_alone(tmp_path: Path) -> Non
     for text in (script[0], style[1]):
         assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in alone
     assert 'src="' not in alone
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', alone)[0]
+    assert re.findall(r"(?:script|style)-src '(?:sha256)-[^']*'; ", policy) == re.findall(
+        r"(?:script|style)-src [^;]*; ", policy
+    )
     assert "<link" not in alone
 
 
