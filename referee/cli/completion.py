@@ -1,4 +1,4 @@
-"""Completion in a shell: games and players."""
+"""Completion in a shell: games, formats, players, steps of a check, and folders of tournaments."""
 
 from pathlib import Path
 
@@ -11,6 +11,32 @@ def complete_games(_context: click.Context, _parameter: click.Parameter, typed: 
     from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     return [name for name in installed().games if name.startswith(typed)]
+
+
+def complete_topics(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the games and pairing formats that begin with a text; called by click."""
+    from ..plugins import installed  # noqa: PLC0415  # as above
+
+    return [name for name in (*installed().games, *installed().formats) if name.startswith(typed)]
+
+
+def complete_steps(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the steps of a check that begin with a text; called by click."""
+    from ..check.checking import all_steps  # noqa: PLC0415  # as above
+    from ..plugins import installed  # noqa: PLC0415
+
+    return [step.key for step in all_steps(tuple(installed().games)) if step.key.startswith(typed)]
+
+
+def complete_tournaments(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem[str]] | list[str]:
+    """Return folders of tournaments; if none fits, let the shell complete folders; called by click."""
+    # A tournament's record is called as its folder is; nothing has to be read to know that.
+    records = (path for pattern in ("*/*.jsonl", "*/*/*.jsonl") for path in Path().glob(pattern))
+    folders = sorted({f"{path.parent}/" for path in records if path.stem == path.parent.name})
+    matching = [folder for folder in folders if folder.startswith(typed)]
+    return matching or [CompletionItem(typed, type="dir")]
 
 
 def complete_players(

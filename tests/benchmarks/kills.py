@@ -274,7 +274,7 @@ def report(calm: Path, wild: Path, matches: int) -> int:
 def audited(path: Path) -> int:
     """Audit a tournament with its referee's key, print the result, and return the exit status."""
     public = load_key(path.with_name("key")).public
-    argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--key", public]
+    argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--public-key", public]
     audit = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = [line for line in audit.stdout.splitlines() if not line.startswith("holds ")]
     print(f"audit of {path.parent.name}: exit status {audit.returncode}", *said, sep="\n  ")

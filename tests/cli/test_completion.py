@@ -64,6 +64,7 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> lis
     return [line.removeprefix("plain,") for line in offered.splitlines()]
 
 
+@pytest.mark.forges
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -80,12 +81,19 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> lis
         (("compare", "my_player/", "house", ":", "g"), ["greedy"]),
         (("new", "py"), ["python", "python-socket", "python-policy"]),
         (("list", "quad"), ["quadominos"]),
+        (("list", "sw"), ["swiss"]),
+        (("check", "--only", "byte"), ["bytewise"]),
+        (("report", "lo"), ["logs/cup/"]),
+        (("rule", "logs/c"), ["logs/cup/"]),
+        (("report", "my_"), ["dir,my_"]),
     ],
 )
 def test_what_is_typed_is_completed(
     words: tuple[str, ...], offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Games, house players of the game, players' folders and languages; bash cuts words at colons."""
+    """Games, formats, players of the game, languages, steps and tournaments; bash cuts words at colons."""
+    (tmp_path / "logs" / "cup").mkdir(parents=True)
+    (tmp_path / "logs" / "cup" / "cup.jsonl").touch()
     (tmp_path / "my_player").mkdir()
     (tmp_path / "my_player" / "player.toml").touch()
     assert sorted(completed(tmp_path, monkeypatch, *words)) == sorted(offered)

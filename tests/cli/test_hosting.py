@@ -76,7 +76,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         assert f"tournaments/rounds/{name}" in archived
     assert {name.partition("/")[0] for name in archived} == {"index.html", "key.pem", "tournaments"}
     records = [str(path) for path in sorted(tmp_path.glob("*.jsonl"))]
-    referee("audit", *records, "--key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
+    referee("audit", *records, "--public-key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
 
 
 @pytest.mark.long

@@ -128,8 +128,8 @@ def test_the_audit_names_each_lie_about_a_real_match(tmp_path: Path, real: Recor
     """The seal is of the referee's own key, and the rest is whole; the true record holds."""
     public = real.header.key
     lied(real, tmp_path / "true.jsonl", lambda move, _: move)
-    referee("audit", "true.jsonl", "--key", public, cwd=tmp_path)
+    referee("audit", "true.jsonl", "--public-key", public, cwd=tmp_path)
     for name, (lie, expected) in LIES.items():
         line = lied(real, tmp_path / f"{name}.jsonl", lie)
-        found = referee("audit", f"{name}.jsonl", "--key", public, cwd=tmp_path, status=1).stdout
+        found = referee("audit", f"{name}.jsonl", "--public-key", public, cwd=tmp_path, status=1).stdout
         assert f"{name}.jsonl, line {line}\n  expected {expected}" in found

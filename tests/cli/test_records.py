@@ -65,9 +65,9 @@ def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
     done = referee("play", "q", "house:dag", "house:dag", "--key", "k.pem", cwd=tmp_path)
     assert "made a key to seal records with: k.pem" in done.stderr
     (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
-    assert "1 record, 0 broken" in told("audit", "logs", "--key", "k.pub", cwd=tmp_path)
-    assert "line 0 expected key" in told("audit", "logs", "--key", Sealer.new().public, cwd=tmp_path, status=1)
-    assert "neither a public key" in told("audit", "logs", "--key", "k.pubb", cwd=tmp_path, status=2)
+    assert "1 record, 0 broken" in told("audit", "logs", "--public-key", "k.pub", cwd=tmp_path)
+    assert "line 0 expected key" in told("audit", "logs", "--public-key", Sealer.new().public, cwd=tmp_path, status=1)
+    assert "neither a public key" in told("audit", "logs", "--public-key", "k.pubb", cwd=tmp_path, status=2)
 
 
 # --- audit
@@ -80,6 +80,9 @@ def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
     assert report["broken"] == 0
     found = [(record["state"], record["deal"], record["key"]) for record in report["records"]]
     assert found == [("sealed", "fixed", public), ("sealed", "fair", public)]
+    brief, whole = (told("audit", ".", *more, cwd=logs) for more in ((), ("-v",)))
+    assert "holds" not in brief, "what holds is counted only"
+    assert [f"holds {record_of(logs, name).relative_to(logs)}" in whole for name in ("first", "second")] == [True, True]
     assert f"2 sealed by key {public}" in told("audit", ".", "--jobs", "1", cwd=logs)
 
 
@@ -200,7 +203,7 @@ def test_a_manifest_of_another_key_is_counted_apart(logs: Path, tmp_path: Path) 
     """Only records that do not hold are broken."""
     (tmp_path / "first.jsonl").write_bytes(record_of(logs, "first").read_bytes())
     told("manifest", ".", cwd=tmp_path)
-    text = told("audit", ".", "--key", Sealer.new().public, cwd=tmp_path, status=1)
+    text = told("audit", ".", "--public-key", Sealer.new().public, cwd=tmp_path, status=1)
     assert "1 record, 1 broken" in text
     assert "BROKEN the manifest MANIFEST.json expected key" in text
 
@@ -294,7 +297,7 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     path = tmp_path / "redacted.rec"
     said = told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
-    text = told("audit", str(path), "--key", public, cwd=logs)
+    text = told("audit", str(path), "--public-key", public, cwd=logs)
     assert "events, redacted, hidden deal, as seat 1, player2, may see it" in text
     assert "1 record, 0 broken, 1 redacted" in text
     assert "verified: chain, seal, shown fields, times; not: shuffle, views, moves" in text

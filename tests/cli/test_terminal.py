@@ -142,7 +142,7 @@ PLACES: dict[str, Callable[[Path], Any]] = {
     "audit": lambda folder: run("audit", spoilt(folder)),
     "audit --json": lambda folder: run("audit", spoilt(folder), "--json"),
     "audit, by the file's name": lambda folder: run("audit", record(named(folder))),
-    "audit --key": lambda folder: run("audit", record(folder), "--key", NASTY),
+    "audit --public-key": lambda folder: run("audit", record(folder), "--public-key", NASTY),
     "manifest": lambda folder: run("manifest", spoilt(named(folder)).parent),
     "report": lambda folder: run("report", named(folder)),
     "tournament": lambda folder: run("tournament", named(folder) / FILE),

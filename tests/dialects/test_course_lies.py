@@ -30,7 +30,7 @@ from .course_records import ACCEPTED, COURSE, NOBODYS, STARTED, told
 
 
 def audited(path: Path) -> None:
-    """Audit it, as `referee audit --key` does."""
+    """Audit it, as `referee audit --public-key` does."""
     audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 
 

@@ -200,7 +200,7 @@ def _authored(folder: Path) -> int:
 
 
 _AUDITS: dict[str, Reader] = {
-    "audit --heads": command("audit", _AUDITED, "--heads", _HEADS, "--key", SEALER.public),
+    "audit --heads": command("audit", _AUDITED, "--heads", _HEADS, "--public-key", SEALER.public),
     "publish": _append_head,
     "what is told": _check_heads,
 }

@@ -40,7 +40,7 @@ from .files import json_of, texts_of
 from .handed_in import AT
 from .running import Kind, Reader, command
 
-KEYS = ("--key", SEALER.public)
+KEYS = ("--public-key", SEALER.public)
 
 
 # --- records
@@ -264,8 +264,8 @@ KINDS: dict[str, Kind] = {
         {
             "key show": command("key", "show", "--key", "key.pem"),
             "key export": command("key", "export", "--key", "key.pem"),
-            "audit --key": command("audit", "sound.jsonl", "--key", "public.pem"),
-            "audit --key hex": command("audit", "sound.jsonl", "--key", "public.hex"),
+            "audit --public-key": command("audit", "sound.jsonl", "--key", "public.pem"),
+            "audit --public-key hex": command("audit", "sound.jsonl", "--key", "public.hex"),
         },
     ),
     "tokens": Kind(

@@ -43,7 +43,7 @@ def test_a_served_match_survives_a_rogue(tmp_path: Path) -> None:
     offence = next(item for item in OFFENCES if item.name == "drips a byte every 10 ms")
     assert f"expelled: {offence.cause}" in served(tmp_path, offence)
     public = played(referee("key", "show", "--key", "key.pem", "--json", cwd=tmp_path))["public"]
-    assert played(referee("audit", "logs", "--key", public, "--json", cwd=tmp_path))["broken"] == 0
+    assert played(referee("audit", "logs", "--public-key", public, "--json", cwd=tmp_path))["broken"] == 0
     (record,) = (tmp_path / "logs").glob("*.jsonl")
     text = referee("explain", str(record), "rogue", cwd=tmp_path).stdout
     assert f"expelled in turn 1: {offence.cause}" in text

@@ -45,7 +45,7 @@ from ..common import (
 from ..errors import FAILED, own_faults
 
 keys_option = click.option(
-    "--key",
+    "--public-key",
     "keys",
     type=parse_public,
     metavar="KEY",
@@ -83,7 +83,7 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     return Demands(published=by_record(published), **demanded)
 
 
-@click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
+@click.command("audit", epilog="Example:  referee audit logs/ --public-key referee.pub")
 @paths_argument
 @group_options(
     "demands",
@@ -102,8 +102,11 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     help="Remember in FILE which records hold, and skip those that have not changed since. FILE is trusted: keep it"
     " where only you can write, outside the audited folders.",
 )
+@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Also list the records that hold.")
 @json_option
-def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since: Path | None, as_json: bool) -> None:
+def audit_command(
+    paths: tuple[Path, ...], *, demands: Demands, jobs: int, since: Path | None, is_verbose: bool, as_json: bool
+) -> None:
     """Verify records: PATHS are record files or folders of them.
 
     Of a match's record the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
@@ -116,8 +119,8 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
     Of a redacted record (`referee explain --redact`) it checks the chain, the seal, and that the record shows all that
     one seat may see and nothing else. With --seed it also checks that this follows from the deal.
 
-    Without --key a record is checked against the key that it names itself. Somebody who forged the whole record could
-    have named a key of their own.
+    Without --public-key a record is checked against the key that it names itself. Somebody who forged the whole record
+    could have named a key of their own.
 
     Exit status: 0 all records hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its
     traceback is on stderr, and says nothing against a record.
@@ -130,7 +133,7 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
         # for the last.
         def _show_progress(report: RecordReport, total: int) -> None:
             advance(total)
-            if not as_json:
+            if not as_json and (is_verbose or total == 1 or isinstance(report, Broken)):
                 _show(report)
 
         report = audit_paths(paths, demands, jobs, _show_progress, since)
@@ -138,6 +141,8 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
         print_json(report)
     else:
         _show_sum(report, is_compared=since is not None)
+        if not is_verbose and len(report.records) > 1:
+            _show_reservations(report)
         _show_folders(report, takes_unsealed=demands.unsealed)
     sys.exit(0 if report.holds else FAILED)
 
@@ -181,6 +186,22 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
         out.say(f"of redacted records were verified: {', '.join(verified)}; not: {', '.join(not_verified)}")
     if is_compared:
         out.say(f"{report.unchanged} of them held in an earlier audit, and have not changed since")
+
+
+def _show_reservations(report: AuditReport) -> None:
+    """Print what the lines of records that hold would have said besides, which -v shows."""
+    holding = [record for record in report.records if not isinstance(record, Broken)]
+    reservations = {
+        "of a tournament whose record is not here, which was not verified": [
+            record for record in holding if record.tournament is not None
+        ],
+        "played by another version's rules, and held by the present ones": [
+            record for record in holding if record.rules_version != record.checked_by
+        ],
+    }
+    for words, records in reservations.items():
+        if records:
+            out.say(f"{counted(len(records), 'record')} {words}; see -v")
 
 
 def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:

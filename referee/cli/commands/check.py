@@ -42,7 +42,7 @@ from ..common import (
     print_json,
     progress,
 )
-from ..completion import complete_games, complete_players
+from ..completion import complete_games, complete_players, complete_steps
 from ..errors import FAILED, FINE
 from ..options import confinement_options, logs_option, seconds_option
 from ..strength import Strength, Trial, find_games, measure
@@ -71,7 +71,13 @@ _request_options = group_options(
         shell_complete=complete_games,
         help="Check with this game; repeatable. Default: all games of the player.",
     ),
-    click.option("--only", multiple=True, metavar="STEP", help="Run only this step, by number or name; repeatable."),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="STEP",
+        shell_complete=complete_steps,
+        help="Run only this step, by number or name; repeatable.",
+    ),
     _limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds."),
     _limit(
         "--start-time",

@@ -38,7 +38,7 @@ def key() -> None:
     """Make, show and export the key that seals records.
 
     The referee signs the end of every record with its own Ed25519 key, made on first use. An auditor compares the
-    public key with the one that the organiser published: `referee audit logs --key PUBLIC`.
+    public key with the one that the organiser published: `referee audit logs --public-key PUBLIC`.
     """
 
 
@@ -67,7 +67,7 @@ def show(path: Path | None, as_json: bool) -> None:
 @key.command("export", epilog="Example:  referee key export > referee.pub")
 @_file
 def export(path: Path | None) -> None:
-    """Print the public key in PEM, to publish it: `referee audit --key FILE` takes it.
+    """Print the public key in PEM, to publish it: `referee audit --public-key FILE` takes it.
 
     Exit status: 0 printed, 1 there is no key, 2 usage error.
     """

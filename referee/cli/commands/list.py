@@ -16,7 +16,7 @@ from ...plugins import Registry, UnknownName, installed
 from ...text import nearest
 from ...tournament.pairing.base import PairingFormat
 from ..common import json_option, out, print_json
-from ..completion import complete_games
+from ..completion import complete_topics
 
 
 class Outline(Struct, frozen=True, kw_only=True):
@@ -112,7 +112,7 @@ _WIDE = 80
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
-@click.argument("topic", required=False, shell_complete=complete_games)
+@click.argument("topic", required=False, shell_complete=complete_topics)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
 @json_option
 def list_command(topic: str | None, schema: bool, as_json: bool) -> None:

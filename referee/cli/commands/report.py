@@ -16,11 +16,12 @@ from ...pages.replays import ReplayPages
 from ...pages.report_files import Targets
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Word, jobs_option, json_option, out, print_json
+from ..completion import complete_tournaments
 from ..tournament_view import matches_text, plain_standings, standings_table
 
 
 @click.command("report", epilog="Example:  referee report logs/autumn-cup --replays all")
-@click.argument("folder", type=EXISTING_FOLDER)
+@click.argument("folder", type=EXISTING_FOLDER, shell_complete=complete_tournaments)
 @click.option("--html", metavar="FILE", type=PATH, help="The page; FOLDER/report.html if not said.")
 @click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go; FOLDER if not said.")
 @click.option("--pgn", metavar="FILE", type=PATH, help="All moves; FOLDER/matches.txt if not said.")

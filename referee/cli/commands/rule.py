@@ -10,8 +10,9 @@ import rich_click as click
 from ...app.tournaments.requests import Asked, join_tournament, rule
 from ...tournament.rulings import Kind
 from ..common import EXISTING_FOLDER, Word, json_option, out, print_json
+from ..completion import complete_players, complete_tournaments
 
-_folder = click.argument("folder", type=EXISTING_FOLDER)
+_folder = click.argument("folder", type=EXISTING_FOLDER, shell_complete=complete_tournaments)
 
 
 def _user_name() -> str:
@@ -50,7 +51,7 @@ def rule_command(
 
 @click.command("join-tournament", epilog="Example:  referee join-tournament logs/season my_bot/ --name ann-2")
 @_folder
-@click.argument("player")
+@click.argument("player", shell_complete=complete_players)
 @click.option("--name", help="Name of the entrant.  [default: the name in its player.toml]")
 @json_option
 def join_command(folder: Path, player: str, name: str | None, *, as_json: bool) -> None:

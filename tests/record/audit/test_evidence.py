@@ -52,7 +52,7 @@ def told(*events: e.Event, count: int = 5, name: str = "clean") -> Story:
 
 
 def audited(folder: Path, story: Story) -> Record:
-    """Audit the record of a story, as `referee audit --key` does."""
+    """Audit the record of a story, as `referee audit --public-key` does."""
     path = story.write(folder / "m.jsonl")
     return audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 

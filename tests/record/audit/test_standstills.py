@@ -34,7 +34,7 @@ def told(*events: e.Event) -> Story:
 
 
 def audited(folder: Path, story: Story, standstills: dict[int, list[Standstill]] | None = None) -> Record:
-    """Audit a story's record, as `referee audit --key` does.
+    """Audit a story's record, as `referee audit --public-key` does.
 
     Args:
         folder: for the record.
