@@ -60,6 +60,16 @@ def founded(folder: Path) -> TournamentSpec:
     return begun.spec
 
 
+def test_the_options_of_the_run_hold_for_each_match(ada: Path) -> None:
+    """The comparison and the records of its matches have the memory limit and the durability that were asked for."""
+    compare(ada.parent, "--memory", "300", "--durability", "turn")
+    folder = ada.parent / "logs" / "compare-quincy-random-ada"
+    assert (founded(folder).memory_mib, founded(folder).durability) == (300, "turn")
+    headers = [path.read_text().partition("\n")[0] for path in folder.glob("compare-*-0*.jsonl")]
+    assert headers
+    assert all('"durability":"turn"' in header for header in headers)
+
+
 def test_a_changed_program_is_compared_anew(ada: Path) -> None:
     """The same programs are not played again, and the end of their comparison is named.
 
