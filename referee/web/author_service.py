@@ -17,6 +17,7 @@ from ..observers import Note
 from ..plugins import installed
 from ..record.explain import Explanation
 from ..record.reader import RecordError
+from ..text import placeless
 from .http import RequestRefused
 from .rate_limit import RateLimit
 from .submissions.check_queue import CheckQueue
@@ -236,7 +237,11 @@ class AuthorService:
             NotYours: the author had no such seat.
             RequestRefused: the record does not hold.
         """
-        return await self._look_up(author, lambda: self._matches.explain_match(author, match, seat))
+        explanation = await self._look_up(author, lambda: self._matches.explain_match(author, match, seat))
+        if explanation.printed is None:
+            return explanation
+        lines = tuple(map(placeless, explanation.printed.lines))
+        return replace(explanation, printed=replace(explanation.printed, lines=lines))
 
     async def read_record(self, author: str, match: str, seat: int | None) -> bytes:
         """Return the record of a match, without what other seats alone knew; see `explain`."""
@@ -244,7 +249,7 @@ class AuthorService:
 
     async def read_output(self, author: str, match: str, seat: int | None) -> str:
         """Return everything that is kept of the text that the author's program printed; see `explain`."""
-        return await self._look_up(author, lambda: self._matches.read_output(author, match, seat))
+        return placeless(await self._look_up(author, lambda: self._matches.read_output(author, match, seat)))
 
     async def _look_up(self, author: str, look: Callable[[], T | None]) -> T:
         """Read a record in a thread; the error about a broken record does not name its path on this machine."""

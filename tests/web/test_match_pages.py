@@ -28,7 +28,7 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     seat = result.result.fouls[0].seat if result.result.fouls else 0
     found = view_as_seat(path, seat).explain_seat()
     names = [PAYLOAD for _ in found.names]
-    hostile = replace(found, names=names, printed=Printed(path="x", lines=(PAYLOAD, "KeyError: 7")))
+    hostile = replace(found, names=names, printed=Printed(path="x", lines=(PAYLOAD, "/opt/host/a.py KeyError: 7")))
     asked = list[tuple[str, str, int | None]]()
 
     def _explained(author: str, match: str, seat: int | None) -> object:
@@ -40,7 +40,7 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     shown = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}").body.decode()
     assert asked == [("ada", "cup/cup-1", seat)]
     assert shown.count('<th scope="row">') == sum(isinstance(part, Heard) for part in found.conversation)
-    assert "KeyError: 7" in shown
+    assert ("a.py KeyError: 7" in shown, "/opt/host" in shown) == (True, False)
     assert ("Expelled in turn" in shown) == (found.verdict is not None)
     turn = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}&turn=1").body.decode()
     for page in (shown, turn):
