@@ -81,9 +81,10 @@ def _draw_grid(name: str, rows: list[str], top: int) -> tuple[list[str], float, 
     for row, marks in enumerate(rows):
         for column, mark in enumerate(marks):
             x, y = 10 + column * _CELL + row * slant, top + row * _CELL
+            shade = 0.15 if name == "chess" and (row + column) % 2 else 0
             body.append(
-                f'<rect x="{x:g}" y="{y}" width="{_CELL}" height="{_CELL}" fill="none" stroke="currentColor" '
-                'stroke-opacity="0.4"/>'
+                f'<rect x="{x:g}" y="{y}" width="{_CELL}" height="{_CELL}" fill-opacity="{shade}" '
+                'stroke="currentColor" stroke-opacity="0.4"/>'
             )
             middle = (x + _CELL / 2, y + _CELL / 2)
             if name == "chess" and mark in _CHESS:

@@ -114,13 +114,13 @@ class SpielGame(Game[Position, View, Move]):
         self.name = f"openspiel:{name}"  # type: ignore[misc]  # a class for each of seventy games would say no more
         self.title = kind.long_name  # type: ignore[misc]
         self.seats = range(max(2, kind.min_num_players), min(kind.max_num_players, MAX_SEATS) + 1)  # type: ignore[misc]
-        texts = {
-            "openspiel.illegal": "A move is one of the actions that the library calls legal.",
-            "openspiel.end": "The game ends when the library says so; its returns are the scores.",
-            "openspiel.end.alone": "If one seat is left, it has won.",
-        }
         source = f"{LIBRARY}, game {name}"
-        self.rules = {id_: Rule(id_, text, source) for id_, text in texts.items()}  # type: ignore[misc]
+        rules = (
+            Rule("openspiel.illegal", "A move is one of the actions that the library calls legal.", source),
+            Rule("openspiel.end", "The game ends when the library says so; its returns are the scores.", source),
+            Rule("openspiel.end.alone", "If one seat is left, it has won.", "the referee: an expelled player is out"),
+        )
+        self.rules = {rule.id: rule for rule in rules}  # type: ignore[misc]
 
     @cached_property
     def options_type(self) -> type[Struct]:  # type: ignore[override]  # made when it is asked for: seventy take long

@@ -1,5 +1,6 @@
 """The games of OpenSpiel keep the contract of a game, and hidden cards stay hidden."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -67,6 +68,28 @@ def test_a_view_tells_nothing_but_what_the_library_shows(name: str) -> None:
                 assert view.history is None
             state = rules.play(state, source.choice(rules.legal_moves(state)))
     assert seen_again > 100
+
+
+@pytest.mark.parametrize("name", ["hearts", "euchre", "oh_hell", "bargaining", "kuhn_poker"])
+def test_the_cards_of_others_can_be_exchanged_unseen(name: str) -> None:
+    """The library deals again all that the seat to move cannot know: its view, its moves and the news stay the same."""
+    rules, source, others = game(name), Random(7), 0
+    sampler = pyspiel.UniformProbabilitySampler(0, 1)
+    for number in range(5):
+        _, state = start(name, bytes([number]) * 32)
+        while rules.outcome(state) is None:
+            seat = rules.to_move(state)
+            native = state.native.resample_from_infostate(state.native.current_player(), sampler)
+            history = tuple(native.history())
+            other = replace(state, native=native, history=history)
+            others += history != state.history
+            assert rules.view(other, seat) == rules.view(state, seat)
+            assert rules.draw_svg(other, (seat,)) == rules.draw_svg(state, (seat,))
+            assert rules.draw_svg(other, ()) == rules.draw_svg(state, ())
+            move = source.choice(rules.legal_moves(state))
+            assert rules.news(rules.play(other, move)) == rules.news(rules.play(state, move))
+            state = rules.play(state, move)
+    assert others >= 3
 
 
 @pytest.mark.parametrize("name", ["bridge", "hearts", "gin_rummy", "backgammon"])
