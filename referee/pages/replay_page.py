@@ -20,7 +20,7 @@ from ..match.outcome import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .outcomes import outcome_of_result
-from .rendering import environment, page, time_of_day
+from .rendering import DATA, environment, find_data, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
 from .summary import MatchNotes
 from .verifying import verifying_script
@@ -33,7 +33,6 @@ LOOKS = "replay"
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
 """Number of boards that are drawn in the page for readers without scripts; each is a whole drawing."""
-_DATA = '<script type="application/json" id="data">'
 _ASKED = re.compile("<!-- asked -->.*?<!-- /asked -->", re.DOTALL)
 """Where the board of a turn is to stand."""
 _LEADS = re.compile("<!-- leads -->.*?<!-- /leads -->", re.DOTALL)
@@ -95,7 +94,7 @@ def with_record(replay: str, record: bytes) -> str:
         replay: the page.
         record: bytes of the record; bytes of a torn last line that are no text can't be verified there.
     """
-    before, data, behind = replay.partition(_DATA)
+    before, data, behind = replay.partition(DATA.decode())
     text = htmlsafe_json_dumps(record.decode(errors="replace"))
     held = f'<script type="application/json" id="record-text">{text}</script>'
     return f"{_LEADS.sub('', before)}{held}\n{data}{behind}"
@@ -119,20 +118,9 @@ class _Drawings(Struct, frozen=True):
     turns: int = 0
 
 
-def at_turn(replay: str, turn: int) -> str:
-    """Return the page of a match with the board of a turn, for readers without scripts.
-
-    Args:
-        replay: the page.
-        turn: number of the turn; a number beyond the last turn shows the last.
-    """
-    head, rest = split_page(replay.encode())
-    return head_at_turn(head, rest, turn) + bytes(rest).decode()
-
-
 def split_page(replay: bytes) -> tuple[str, memoryview]:
     """Return the page of a match in two parts: what is shown, and the rest, from its data on."""
-    begins = replay.find(_DATA.encode())
+    begins = replay.find(DATA)
     at = len(replay) if begins < 0 else begins
     return replay[:at].decode(), memoryview(replay)[at:]
 
@@ -143,10 +131,9 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
     Args:
         head: the first part of the page.
         rest: the other one.
-        turn: see at_turn.
+        turn: number of the turn; a number beyond the last turn shows the last.
     """
-    data, _, _ = bytes(rest[len(_DATA) :]).partition(b"</script>")
-    drawings = msgspec.json.decode(data or b"null", type=_Drawings | None)
+    drawings = msgspec.json.decode(find_data(bytes(rest)), type=_Drawings | None)
     last = {frame.turn: frame for frame in (drawings.frames if drawings else ())}
     if drawings is None or not last:  # nothing has happened, or the page is another one
         return head

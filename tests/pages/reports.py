@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.pages.match_summary import summarize_match
+from referee.pages.replay_page import head_at_turn, split_page
 from referee.pages.replays import ReplayNotes, make_replay
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, write_report
@@ -83,3 +84,9 @@ def data_of(text: str) -> Any:
 def rows(stage: Stage, name: str) -> list[dict[str, str]]:
     """Return the lines of a table that was written."""
     return list(csv.DictReader(io.StringIO((stage.folder / f"{name}.csv").read_text(encoding="utf-8"))))
+
+
+def at_turn(replay: str, turn: int) -> str:
+    """Return the page of a match with the board of a turn, as a site sends it to readers without scripts."""
+    head, rest = split_page(replay.encode())
+    return head_at_turn(head, rest, turn) + bytes(rest).decode()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import at_turn, join_lines, pool_lines, replay_page, with_record
+from referee.pages.replay_page import join_lines, pool_lines, replay_page, with_record
 from referee.pages.verifying import verifying_page
 from referee.pages.words import with_names
 from referee.plugins import load
@@ -19,7 +19,7 @@ from referee.record.reader import read_record
 
 from ..record.records import Story
 from .matches import HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary, stepped
-from .reports import data_of, raw_data_of
+from .reports import at_turn, data_of, raw_data_of
 
 ROOT = Path(__file__).parents[2]
 

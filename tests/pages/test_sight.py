@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from referee.pages.contest_page import contest_page
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import at_turn, replay_page, with_record
+from referee.pages.replay_page import replay_page, with_record
 from referee.pages.replays import ReplayPages
 from referee.plugins import find_game
 from referee.record.reader import read_record
@@ -18,7 +18,7 @@ from ..web.sites import CARD, TestSite
 from ..web.test_hostile_texts import pages_of
 from .browser import Page
 from .matches import ordinary, stepped
-from .reports import SWISS, report
+from .reports import SWISS, at_turn, report
 from .sight import find_blanks, find_source
 from .tournaments import Cast, Stage, spec
 

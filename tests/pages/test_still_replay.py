@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from referee.pages.replay_page import at_turn
-
 from .browser import Page
 from .matches import hostile
+from .reports import at_turn
 from .test_browser import frames_of, opened, written
 
 
