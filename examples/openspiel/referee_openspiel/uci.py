@@ -18,9 +18,8 @@ from threading import Timer
 from typing import Any
 
 import chess
-import chess.engine
 import pyspiel
-from chess.engine import Limit, SimpleEngine
+from chess.engine import EngineError, EngineTerminatedError, Limit, SimpleEngine
 
 from protocol.client import ClientError, run
 from protocol.messages import Message, Offer, Resumed, Start, Terms, TimeControl, Turn
@@ -113,7 +112,7 @@ class EnginePlayer:
         mirror = Mirror(pyspiel.load_game("chess", {"chess960": True} if terms.options.get("chess960") else {}))
         return lambda view: self._choose(mirror, terms.match, view)
 
-    def _choose(self, mirror: "Mirror", match: str, view: Any) -> int:
+    def _choose(self, mirror: "Mirror", match: str, view: Any) -> str:
         board, state = mirror.follow(view)
         # An engine that manages the bank does not know that the referee also has a limit for each move.
         protocol = self._engine.protocol
@@ -124,7 +123,7 @@ class EnginePlayer:
         if move is None:
             raise RuntimeError("the engine has resigned; the referee knows no resignation")
         self.clocks.press()
-        return int(state.parse_move_to_action(board.uci(move)))
+        return str(state.action_to_string(state.current_player(), state.parse_move_to_action(board.uci(move))))
 
 
 class Mirror:
@@ -177,13 +176,17 @@ def main() -> None:
     os.environ["PATH"] = path
     try:
         engine = SimpleEngine.popen_uci(shlex.split(chosen.engine))
-    except (OSError, chess.engine.EngineError) as error:
-        sys.exit(f"cannot start the engine {chosen.engine}: {error}")
+    except (OSError, ValueError, EngineError) as error:
+        sys.exit(f"cannot start the engine {chosen.engine}: {str(error) or 'it does not answer as UCI demands'}")
     with closing(engine):
-        engine.configure(dict(option.split("=", 1) for option in chosen.option))
         player = EnginePlayer(engine, chosen.nodes)
         try:
+            engine.configure({name: value for name, _, value in (option.partition("=") for option in chosen.option)})
             run(make=player.begin, on_message=player.clocks.hear)
+        except EngineTerminatedError as error:
+            sys.exit(f"the engine {chosen.engine} has ended: {error}")
+        except EngineError as error:
+            sys.exit(f"the engine {chosen.engine} refuses: {error}; an option is given as NAME=VALUE")
         except ClientError as error:
             sys.exit(str(error))
 

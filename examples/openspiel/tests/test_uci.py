@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -133,15 +134,34 @@ def test_a_position_without_a_history_is_read_from_its_text() -> None:
     assert isinstance(board, chess.Board)
 
 
-def test_a_wrong_engine_is_named() -> None:
-    """An engine that is not there is an error of one line."""
-    done = subprocess.run(
-        [sys.executable, "-m", "referee_openspiel.uci", "no-such-engine"],
+ENGINE = """
+import sys
+for line in sys.stdin:
+    print({"uci": "uciok", "isready": "readyok"}.get(line.strip(), ""), flush=True)
+"""
+"""Answers the greeting, and has no options."""
+
+
+@pytest.mark.parametrize(
+    ("engine", "more", "complaint"),
+    [
+        ("no-such-engine", (), "cannot start the engine no-such-engine: "),
+        ("ENGINE", ("--option", "Skill=3"), "the engine ENGINE refuses: engine does not support option Skill"),
+        ("ENGINE", (), "no address: set REFEREE_ADDRESS"),
+    ],
+)
+def test_what_goes_wrong_is_named(engine: str, more: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    """An engine that is not there, an option that it does not have, and no referee are errors of one line."""
+    (tmp_path / "engine.py").write_text(ENGINE)
+    command = engine.replace("ENGINE", f"{sys.executable} {tmp_path}/engine.py")
+    environment = {name: value for name, value in os.environ.items() if name != "REFEREE_ADDRESS"}
+    done = subprocess.run(  # noqa: S603  # the program of this package
+        [sys.executable, "-m", "referee_openspiel.uci", command, *more],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("cannot start the engine no-such-engine")
+    assert done.stderr.startswith(complaint.replace("ENGINE refuses", f"{command} refuses"))
     assert done.stderr.count("\n") == 1
