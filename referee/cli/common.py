@@ -194,14 +194,17 @@ def numbers(*titles: str) -> Iterator[Column]:
 
 
 def print_json(value: Any) -> None:
-    """Print one object on one line of stdout.
+    """Print one object on one line of stdout; an object that is no event gets a version, if it has none.
 
     Raises:
         BrokenPipeError: nobody reads stdout any more.
     """
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, dict) and not plain.keys() & {"version", "event"}:
+        plain = {"version": 1, **plain}
     try:
         # Flushed at once: otherwise a broken pipe would show only while Python exits, where nothing can catch it.
-        print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=not _is_utf_8())), flush=True)
+        print(printable_json(json.dumps(plain, ensure_ascii=not _is_utf_8())), flush=True)
     except BrokenPipeError:
         lose(sys.stdout)
         raise

@@ -52,7 +52,7 @@ def test_a_key_is_made_shown_and_exported(tmp_path: Path) -> None:
     """It is made once, shown in hex, and exported as a PEM that `audit` takes."""
     made = played(referee("key", "make", "--key", "k.pem", "--json", cwd=tmp_path))
     shown = played(referee("key", "show", "--key", "k.pem", "--json", cwd=tmp_path))
-    assert made == shown == {"public": made["public"], "file": "k.pem"}
+    assert made == shown == {"version": 1, "public": made["public"], "file": "k.pem"}
     assert made["public"] in told("key", "show", "--key", "k.pem", cwd=tmp_path)
     assert "never overwritten" in told("key", "make", "--key", "k.pem", cwd=tmp_path, status=1)
     assert "referee key make" in told("key", "show", "--key", "none.pem", cwd=tmp_path, status=1)

@@ -70,3 +70,16 @@ def test_json_has_an_object_for_an_error_too(tmp_path: Path, arguments: str, sta
     assert (error["version"], error["exit_status"]) == (1, status)
     assert said in error["error"]
     assert done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["key make --key k.pem", "list", "check --list", "token ada", "new python zed", "cluster-keys keys"],
+)
+def test_every_object_has_a_version_and_is_described(tmp_path: Path, arguments: str) -> None:
+    """Its keys are on the page about them."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
+    done = referee(*arguments.split(), "--json", cwd=tmp_path, is_stopped_early=True)
+    keys = json.loads(done.stdout)
+    assert keys["version"] == 1
+    assert [key for key in keys if f"`{key}`" not in page and f"`{key}[]`" not in page] == []

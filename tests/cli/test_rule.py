@@ -179,7 +179,7 @@ def test_a_ruling_is_handed_in_as_json(over: Path) -> None:
     words = ("rule", "logs/cup", "withdraw", "random1", "--reason", "so decided", "--json")
     told = json.loads(referee(*words, cwd=over).stdout)
     (path,) = (over / "logs" / "cup" / FOLDER).iterdir()
-    assert told == {"tournament": "cup", "request": f"logs/cup/{FOLDER}/{path.name}", "is_running": False}
+    assert told == {"version": 1, "tournament": "cup", "request": f"logs/cup/{FOLDER}/{path.name}", "is_running": False}
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {

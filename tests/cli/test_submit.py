@@ -81,7 +81,7 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     assert shown.stdout.index("│ passed") < shown.stdout.index("│ failed") < shown.stdout.index("7 it greets")
     found = json.loads(submit(service, "ada", "--status", "--json").stdout)
     assert [version["state"] for version in found["submissions"]] == ["passed", "failed"]
-    assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"matches": []}
+    assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"version": 1, "matches": []}
 
 
 @pytest.mark.parametrize("form", ["zip", "xztar"])
