@@ -126,7 +126,7 @@ class Course:
             self._page.visit(way)
             self._page.write("token", self._tokens["ada"])
             self._page.send(urlsplit(f"{self._site}/sign-in").path)
-            assert self._page.run("return document.querySelector('.bar form') !== null")
+            assert self._page.run("return document.querySelector('.site-bar form') !== null")
 
     def alive(self) -> list[str]:
         """Return what of the hostile texts the open page has taken for markup."""

@@ -6,6 +6,7 @@ are hashes of redacted lines. So do those of an author who plays in both.
 """
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -108,6 +109,8 @@ class World:
         self.told = list[dict[str, Any]]()
         self._play()
         report_tournament(self.logs, Targets(replays=ReplayPages.ALL, home="../../index.html", is_public=True), 1)
+        for path in self.logs.rglob("*"):  # the feed says when a match was over, which nobody hides
+            os.utime(path, (10**9, 10**9))
 
     def _play(self) -> None:
         spec = self.scheduled.plan.spec
