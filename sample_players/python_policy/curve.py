@@ -36,10 +36,10 @@ def draw_curves(title: str, curves: Mapping[str, Sequence[Mark]]) -> str:
         return f"{x:.1f},{y:.1f}"
 
     parts = [f'<text x="{LEFT}" y="22" font-size="15">{title}: mean reward in processor time</text>']
-    for reward in (-1, -0.5, 0, 0.5, 1):
+    for reward, label in ((-1, "-1"), (-0.5, "-0.5"), (0, "0"), (0.5, "+0.5"), (1, "+1")):
         x, y = place(0, reward).split(",")
         parts.append(f'<line x1="{x}" y1="{y}" x2="{RIGHT}" y2="{y}" stroke="#ccc"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{float(y) + 4}" text-anchor="end">{reward:+g}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{float(y) + 4}" text-anchor="end">{label}</text>')
     for seconds in (0, most / 2, most):
         x = place(seconds, 0).split(",")[0]
         parts.append(f'<text x="{x}" y="{BOTTOM + 20}" text-anchor="middle">{seconds:.0f} s</text>')
