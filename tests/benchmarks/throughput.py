@@ -119,9 +119,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--fastchess", metavar="FILE", help="fastchess's program")
     options = parser.parse_args(arguments)
     adopt_orphans()
-    print("            |        |    referee, processor     |  keeping process, of it  |        together      |  echo")
     print(
-        "game        | tables | us a turn  ms a match     | us a turn  ms a match    | turns/s  matches/min | us a turn"
+        "            |        | turns     | referee: processor     | of it, keeping process | on the wall          | echo"
+    )
+    print(
+        "game        | tables | a match   | us a turn   ms a match | us a turn   ms a match | turns/s  matches/min | us"
     )
     with tempfile.TemporaryDirectory() as folder:
         for tables in options.tables:
