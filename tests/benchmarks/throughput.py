@@ -119,12 +119,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--fastchess", metavar="FILE", help="fastchess's program")
     options = parser.parse_args(arguments)
     adopt_orphans()
-    print(
-        "            |        | turns     | referee: processor     | of it, keeping process | on the wall          | echo"
-    )
-    print(
-        "game        | tables | a match   | us a turn   ms a match | us a turn   ms a match | turns/s  matches/min | us"
-    )
+    shares = "us a turn   ms a match"
+    print(f"{'':11} | {'':6} | turns     | {'referee: processor':22} | {'of it, keeping process':22} | on the wall")
+    print(f"{'game':11} | tables | a match   | {shares} | {shares} | turns/s  matches/min | echo, us")
     with tempfile.TemporaryDirectory() as folder:
         for tables in options.tables:
             echo_us = wire.measure("echo", tables, max(60 // tables, 3), Path(folder, "echo")).processor
