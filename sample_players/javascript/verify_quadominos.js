@@ -77,8 +77,8 @@ class QuadTiles extends Tiles {
     const numbers = new Map();
     const cells = new Set(this.board.map(([row, column]) => `${row},${column}`));
     for (const [row, column, tile] of this.board) corners(row, column).forEach((at, i) => numbers.set(String(at), tile[i]));
-    const beside = this.board.flatMap(([row, column]) => [[row, column + 1], [row + 1, column], [row, column - 1], [row - 1, column]]);
-    const wanted = beside.filter((cell) => !cells.has(String(cell)))
+    const neighbours = this.board.flatMap(([row, column]) => [[row, column + 1], [row + 1, column], [row, column - 1], [row - 1, column]]);
+    const wanted = neighbours.filter((cell) => !cells.has(String(cell)))
       .map(([row, column]) => corners(row, column).map((at) => numbers.get(String(at))));
     const fits = (tile) => wanted.some((four) => four.every((number, i) => number === undefined || number === tile[i]));
     return tiles.some((tile) => turns(tile).some(fits));

@@ -196,12 +196,12 @@ class ProgramPool:
         kept.program.save_output()
         kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
         self._waiting.append(kept)
-        if len(self._waiting) > self._most or self._is_memory_short():
+        if len(self._waiting) > self._most or self._look_at_memory():
             self._dismiss(self._waiting.pop(0))
         return True
 
-    def _is_memory_short(self) -> bool:
-        """Look at the machine's memory, unless no more programs wait than at the last look, less than LOOK_S ago."""
+    def _look_at_memory(self) -> bool:
+        """Return whether memory is short: as at the last look if that was less than LOOK_S ago and no more wait."""
         count, now = len(self._waiting), self._reactor.seconds()
         if self._looked is None or count > self._looked[0] or now - self._looked[1] >= LOOK_S:
             self._looked = count, now, is_memory_short()
