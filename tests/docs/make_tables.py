@@ -15,7 +15,6 @@ import click
 import msgspec
 import pyspiel
 
-from referee.app.tournaments.requests import Asked
 from referee.check.findings import CheckReport
 from referee.check.remedies import CODE_REMEDIES, remedy
 from referee.cli.commands.check import ClassReport
@@ -53,7 +52,6 @@ OBJECTS = {
     "class": ClassReport,
     "strength": Strength,
     "trial": TrialReport,
-    "asked": Asked,
     "error": ErrorReport,
 }
 """Name of a part of a page -> the structs of its table."""
