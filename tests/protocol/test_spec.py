@@ -126,7 +126,7 @@ def test_the_ranges_of_values_are_the_schemas() -> None:
     schema = msgspec.json.schema(End)["$defs"]["End"]["properties"]
     seat, count, head = schema["winners"]["items"], schema["ack"]["anyOf"][0], schema["head"]
     assert (seat["minimum"], seat["maximum"]) == (0, 11)
-    assert "a seat from 0 to 11" in text
+    assert "A seat is an integer from 0 to 11" in " ".join(text.split())
     assert (count["minimum"], count["maximum"]) == (0, 2**53)
     assert "from 0 to 2^53" in text
     assert "[0-9a-f]{64}" in head["pattern"]
@@ -155,10 +155,9 @@ def test_the_short_client_names_the_limits_of_a_decoder() -> None:
     text = section("A client in short")
     assert f"as many as they say, 1 to {limits.MAX_FRAME_FROM_REFEREE_BYTES};" in text
     words = " ".join(text.split())
-    assert f"{limits.MAX_DEPTH} levels of arrays and maps" in words
-    assert (
-        f"{limits.MAX_STRING_BYTES} bytes of a string, {limits.MAX_ITEMS} items of an array or pairs of a map" in words
-    )
+    assert f"{limits.MAX_DEPTH} nested levels of arrays and maps" in words
+    assert f"strings of {limits.MAX_STRING_BYTES} bytes" in words
+    assert f"arrays of {limits.MAX_ITEMS} items, and maps of {limits.MAX_ITEMS} pairs" in words
 
 
 def test_every_code_is_described() -> None:
