@@ -105,7 +105,7 @@ class Client:
 
     >>> ours, referees = socket.socketpair()
     >>> client = Client(ours)
-    >>> client.send(Hello(version=1, name="ada"))
+    >>> client.send(m.Hello(version=1, name="ada"))
     >>> referee = Connection(Role.REFEREE)
     >>> referee.receive_data(referees.recv(4096))
     >>> referee.next_event()
