@@ -266,7 +266,7 @@ def run(
     ...     referee = Connection(Role.REFEREE)
     ...     referee.receive_data(sock.recv(4096))
     ...     hello = referee.next_event()
-    ...     sock.sendall(referee.send(Refused(code="closed", reason="the match is running")))
+    ...     sock.sendall(referee.send(m.Refused(code="closed", reason="the match is running")))
     ...     sock.close()
     >>> thread = threading.Thread(target=refuse)
     >>> thread.start()

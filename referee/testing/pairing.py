@@ -49,7 +49,7 @@ def check_pairing(
     >>> from random import Random
     >>> from referee.tournament.pairing.base import Entrant
     >>> from referee.tournament.pairing.round_robin import RoundRobin
-    >>> field = EntrantField(entrants=(Entrant(name="ada"), Entrant(name="bob"), Entrant(name="cyd")), seats=2)
+    >>> field = base.EntrantField(entrants=(Entrant(name="ada"), Entrant(name="bob"), Entrant(name="cyd")), seats=2)
     >>> len(check_pairing(RoundRobin(), Random(1), field=field, withdrawals=0.0))
     6
     """
@@ -74,7 +74,7 @@ def with_rounds(form: base.PairingFormat[Any], state: Any) -> Any:
 
     >>> from referee.tournament.pairing.base import Entrant
     >>> from referee.tournament.pairing.swiss import Swiss
-    >>> field = EntrantField(entrants=tuple(Entrant(name=name) for name in "abcd"), seats=2)
+    >>> field = base.EntrantField(entrants=tuple(Entrant(name=name) for name in "abcd"), seats=2)
     >>> state = Swiss().new(Swiss().parse_options({"rounds": 2}), field, chance.Dealer(bytes(32)))
     >>> len(Swiss().due(state)), len(Swiss().due(with_rounds(Swiss(), state)))
     (0, 2)
@@ -92,7 +92,7 @@ def random_result(pairing: base.Pairing, source: "Random") -> base.PlayedPairing
         source: random source.
 
     >>> from random import Random
-    >>> random_result(Pairing(number=1, round=1, seats=(0, 1)), Random(1)).ranking
+    >>> random_result(base.Pairing(number=1, round=1, seats=(0, 1)), Random(1)).ranking
     ((0, 1),)
     """
     if pairing.is_bye:
