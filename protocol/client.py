@@ -243,7 +243,7 @@ def run(
         name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.
         token: the token that reserves a seat; None: `REFEREE_TOKEN` of the environment.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
-            of the record. None: nothing is printed.
+            of the record. None: nothing is printed. `say_on_stderr` is not called when a function of yours raised.
         come_back_s: how long to try to come back into a match whose connection broke, in seconds, each time; None: a
             minute, but not at all for a launched program, which is started again with its referee.
 
@@ -284,8 +284,16 @@ def run(
     if come_back_s is not None:
         check_seconds("come_back_s", come_back_s)
     session = _Session(_check_choice(choose, make), on_message, say)
-    with contextlib.closing(session):
+    try:
         session.play_all(address, name, token, come_back_s)
+    except BaseException as error:
+        # What the author's own function raised comes last on stderr: a line that says nothing new would hide it.
+        is_own = not isinstance(error, ClientError | ProtocolError | KeyboardInterrupt)
+        if is_own and say is say_on_stderr and session.witness.verdict is None:
+            session.say = None
+        raise
+    finally:
+        session.close()
     return list(session.ends.values())
 
 

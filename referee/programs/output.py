@@ -33,12 +33,15 @@ _LINKS = (
     "The above exception was the direct cause of the following exception:",
 )
 """Lines between the tracebacks of two exceptions, the second of which was raised because of the first."""
-_LIBRARY = re.compile(r"^<|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
-"""Files of a traceback that are not the author's: the interpreter, its packages, the client library."""
+_REFEREE = re.escape(f"{Path(__file__).parents[1]}/")
+_LIBRARY = re.compile(rf"^<|^{_REFEREE}|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
+"""Files of a traceback that are not the author's: the interpreter, its packages, the client library, the referee."""
 _CALL = re.compile(r"^\s+(?:at |\.\.\. \d+ more)")
 _PLACE = re.compile(r"^\s+at (?:(\S.*?) ?\()?(?:file://)?([^():]+):(\d+)(?::\d+)?\)?$")
 _FOREIGN = re.compile(r"\bnode:|/node_modules/|\bat (?:java|jdk|sun)\.")
 """Places of a trace that are not the author's."""
+_MATCH_LINE = re.compile(r"^match [^\s:]{1,100}: no end came; (?!THE REFEREE BROKE).*\n?", re.MULTILINE)
+"""Line of the client library about a match that broke off. It hides what the program itself printed last."""
 _BEFORE_EXCEPTION = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: |Uncaught )')
 _TRACE_HEAD = re.compile(r'^(?:Exception in thread "|(?:/|file://|node:)\S*:\d+$)')
 """First line of a trace: of Java, and of JavaScript, which shows the place and its line before the exception."""
@@ -101,9 +104,10 @@ class Tail:
 
         A traceback of Python is summed up: the exception, and the place where the author's code has raised it.
         """
-        if (crash := find_crash(bytes(self._end[-_TRACEBACK_BYTES:]).decode(errors="replace"))) is not None:
+        text = _MATCH_LINE.sub("", bytes(self._end[-_TRACEBACK_BYTES:]).decode(errors="replace"))
+        if (crash := find_crash(text)) is not None:
             return crash.summary
-        line = _to_line(self._end[-4 * LAST_WORDS_CHARS :].decode(errors="replace"))
+        line = _to_line(text[-4 * LAST_WORDS_CHARS :])
         return line if len(line) <= LAST_WORDS_CHARS else f"...{line[3 - LAST_WORDS_CHARS :]}"
 
 
@@ -195,10 +199,13 @@ def _summarise(exception: str, file: str, number: str, function: str | None) -> 
 def shorten_crash(text: str, known: str) -> str:
     """Return a text in which a Python traceback at the end is one line, or nothing if that line is known.
 
+    The client library's line about a match that broke off is left out.
+
     Args:
         text: what a program printed.
         known: what the reader is told anyway.
     """
+    text = _MATCH_LINE.sub("", text)
     crash = find_crash(text)
     if crash is None:
         return text

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.programs.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, Crash, OutputPipe, Tail, find_crash
+from referee.programs import output
+from referee.programs.output import (
+    KEPT_BYTES,
+    LAST_WORDS_CHARS,
+    SAVE_S,
+    Crash,
+    OutputPipe,
+    Tail,
+    find_crash,
+    shorten_crash,
+)
 
 from .loop import Loop
 
@@ -158,6 +168,7 @@ def test_a_crash_in_another_language_is_one_line_too(printed: str, summary: str)
     assert find_crash(f"thinking\n{printed}") == Crash(summary, "thinking")
 
 
+GAME = f'  File "{Path(output.__file__).parents[1]}/games/quincy/game.py", line 210, in legal_moves\n'
 DURING = "During handling of the above exception, another exception occurred:\n\n"
 
 
@@ -166,6 +177,7 @@ DURING = "During handling of the above exception, another exception occurred:\n\
     [
         (HEAD + CLIENT + CHOOSE + "KeyError: 'tile_left'\n", "KeyError: 'tile_left' (player.py:29, in choose)"),
         (HEAD + CHOOSE + JSON + "ValueError: no JSON\n", "ValueError: no JSON (player.py:29, in choose)"),
+        (HEAD + CHOOSE + GAME + "AttributeError: stones\n", "AttributeError: stones (player.py:29, in choose)"),
         (HEAD + JSON + "ValueError: no JSON\n", "ValueError: no JSON (decoder.py:355, in raw_decode)"),
         (
             HEAD + CHOOSE + "KeyError: 'best'\n\n" + DURING + HEAD + CLIENT + CHOOSE + "E: y\n",
@@ -184,6 +196,24 @@ def test_a_crash_is_told_in_one_line(printed: str, expected: str) -> None:
     crash = find_crash(f"thinking\n{printed}")
     assert crash is not None
     assert crash.before == "thinking"
+
+
+MATCH_LINE = f"match q-1: no end came; the seed was not revealed; last head {'0' * 64}\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        (MATCH_LINE, ""),
+        (f"no model\n{MATCH_LINE}", "no model"),
+        (MATCH_LINE + HEAD + CHOOSE + "E: y\n", "E: y (player.py:29, in choose)"),
+        ("match q-1: no end came; THE REFEREE BROKE ITS COMMITMENT: x", None),
+    ],
+)
+def test_the_clients_line_about_a_broken_match_is_not_the_programs(printed: str, expected: str | None) -> None:
+    """It would hide the program's own last words; but a breach of the referee's promise is always shown."""
+    assert last_words(printed) == (printed if expected is None else expected)
+    assert shorten_crash(printed, "").strip() == last_words(printed)
 
 
 @pytest.mark.parametrize(

@@ -273,6 +273,21 @@ def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
     assert [f"match {MATCH}: no end came; the seed was not revealed; last head {FIRST}"] == lines
 
 
+@pytest.mark.parametrize("raised", [ZeroDivisionError, SystemExit])
+def test_what_a_player_raises_is_its_last_word(
+    serve: Serve, capsys: pytest.CaptureFixture[str], raised: type[BaseException]
+) -> None:
+    """On stderr, no line about the match comes before the traceback."""
+    referee = serve([OFFERED, say(TURN, head=FIRST)])
+
+    def fail(_view: Any) -> Any:
+        raise raised
+
+    with pytest.raises(raised):
+        run(fail, address=referee.address)
+    assert capsys.readouterr().err == ""
+
+
 def test_a_refusal_is_an_error(serve: Serve) -> None:
     """A refused player gets an error with the reason; there is no match to report."""
     lines: list[str] = []
