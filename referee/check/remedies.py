@@ -49,6 +49,14 @@ CAUSE_REMEDIES: dict[str, str] = {
 }
 """Cause of a foul without a code -> advice."""
 
+ENDED_AT_ONCE = f"Does the file call `run(...)`, or whatever else connects? {CAUSE_REMEDIES[Cause.REFUSED_TO_START]}"
+"""Advice about a program that ended by itself, without an error, before the first turn."""
+ENDED_IN_MATCH = (
+    "It ended by itself, without an error: look for exit, quit or return. "
+    "It must run until the referee closes the connection."
+)
+"""Advice about a program that did so later."""
+
 _WORDS_REMEDIES: dict[str, str] = {
     r"No module named '(msgpack|msgspec|protocol|referee)\b": r"The Python that runs the program is not the "
     r"referee's, and has no \1. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
@@ -60,7 +68,11 @@ _WORDS_REMEDIES: dict[str, str] = {
     r"ends too early|incomplete input|Input data was truncated|extra data|unpack requires a buffer": "It did not "
     "decode exactly one frame. Read again and again until as many bytes have come as the prefix says, and no more.",
     r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
-    r"Connection refused|ConnectionRefused|Address family not supported|Network is unreachable": "Connect to the "
+    r"(?i)read-only file system|EROFS|name resolution|EAI_AGAIN|network is unreachable|ENETUNREACH"
+    r"|no such file or directory(?:, \w+|:) '/|\bopen /.{1,200}: no such file|/.{1,200} \(no such file": "If it ran in "
+    "a sandbox: there, a program sees only its own folder and the system, writes only to /tmp and its home, and has no "
+    "network but the address in REFEREE_ADDRESS. See docs/players/limits.md.",
+    r"Connection refused|ConnectionRefused|Address family not supported": "Connect to the "
     "address in REFEREE_ADDRESS: `unix:PATH` in a sandbox, `tcp:HOST:PORT` without one.",
 }
 """Words in the last output of a program, as a regular expression -> advice, in which a group of the words may stand."""
@@ -71,18 +83,24 @@ def remedy(cause: str, code: str | None) -> str:
     return CAUSE_REMEDIES.get(cause) or CODE_REMEDIES.get(code or "", "") or f"See {SPEC}, Fouls."
 
 
-def foul_remedy(foul: Foul, game: str) -> str:
+def foul_remedy(foul: Foul, game: str, *, has_moved: bool = False) -> str:
     """Return the advice about a foul.
 
     Args:
         foul: the foul.
         game: name of the game.
+        has_moved: whether a move was due, and the seat had moved before; False if that is not known.
     """
     evidence = bytes.fromhex(foul.evidence)
-    if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, foul.cause, evidence)):
+    advice = None
+    if foul.ending is Ending.ENDED:
+        advice = ENDED_IN_MATCH if foul.turn else ENDED_AT_ONCE
+    elif foul.ending is Ending.WAITING and has_moved and not evidence:
+        advice = WAITS_IN_TURN
+    elif foul.ending is not None:
+        advice = ending_remedy(foul.ending, foul.detail, foul.cause, evidence)
+    if advice is not None:
         return advice
-    if foul.ending is Ending.ENDED and not foul.turn:
-        return CAUSE_REMEDIES[Cause.REFUSED_TO_START]
     if WOULD_BE_LEGAL in foul.detail:
         return "Check how your program counts rows and columns, and which of the two comes first."
     if "got `null` - at `$.move`" in foul.detail:
@@ -115,9 +133,15 @@ _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
     Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
     "left.",
-    Ending.WAITING: "Is the answer flushed? See that the program reads each message whole, catches no error without an "
-    "answer, and writes to the connection, not to stdout.",
+    Ending.WAITING: "Is the answer flushed? Does it wait for a sleep, a lock, a subprocess or input? See that "
+    "the program reads each message whole, catches no error without an answer, and writes to the connection, not to "
+    "stdout.",
 }
+WAITS_IN_TURN = (
+    "It waits for something: a sleep, a lock, a thread, a subprocess, input, or a message of another type (it was "
+    "asked by `turn`). See that it catches no error without an answer."
+)
+"""Advice about a program that waits, although it has moved before: it does flush its answers."""
 
 
 def ending_remedy(ending: Ending, last_words: str, cause: str, came: bytes = b"") -> str | None:

@@ -124,7 +124,7 @@ def show_expulsions(result: Result, record: Path) -> None:
 
 def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[tuple[str, str]]:
     """Yield label and text of each thing that the author can look at."""
-    from ..app.records.explain import expected_and_come, word_explain_command  # noqa: PLC0415  # as above
+    from ..app.records.explain import expected_and_come, has_moved, word_explain_command  # noqa: PLC0415  # as above
 
     verdict = explanation.verdict
     assert verdict is not None, "it was expelled"
@@ -135,7 +135,7 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
         yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
     for label, text in expected_and_come(verdict, explanation.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
-    yield "how to fix it", printable(foul_remedy(foul, explanation.game))
+    yield "how to fix it", printable(foul_remedy(foul, explanation.game, has_moved=has_moved(explanation, verdict)))
     if explanation.printed is not None:
         yield "it printed", explanation.printed.path
         if foul.cause in _SILENT_CAUSES:

@@ -65,6 +65,24 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "FileNotFoundError: [Errno 2] No such file or directory: '/home/ada/weights.txt'",
+        "OSError: [Errno 30] Read-only file system: 'log.txt'",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "OSError: [Errno 101] Network is unreachable",
+        "Error: ENOENT: no such file or directory, open '/home/ada/weights.txt'",
+        "panic: open /home/ada/weights.txt: no such file or directory",
+        "java.io.FileNotFoundException: /home/ada/weights.txt (No such file or directory)",
+    ],
+)
+def test_what_a_sandbox_forbids_is_told(words: str) -> None:
+    """The author's own machine allowed it."""
+    assert str(words_remedy(words)).startswith("If it ran in a sandbox: there,")
+    assert words_remedy("FileNotFoundError: [Errno 2] No such file or directory: 'weights.txt'") is None
+
+
+@pytest.mark.parametrize(
     ("cause", "ending", "detail", "advice"),
     [
         (Cause.CRASHED, Ending.FAILED, "exit status 1: KeyError", "Fix the error that it printed last."),
@@ -76,7 +94,12 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
             "It printed nothing. Run the command yourself to see why",
         ),
         (Cause.CRASHED, Ending.OUT_OF_MEMORY, "signal SIGKILL", "Use less memory, or ask the"),
-        (Cause.CRASHED, Ending.ENDED, "exit status 0: bye", "First connect to the address in REFEREE_ADDRESS"),
+        (
+            Cause.CRASHED,
+            Ending.ENDED,
+            "exit status 0: bye",
+            "Does the file call `run(...)`, or whatever else connects? First",
+        ),
         (Cause.CRASHED, Ending.STRANGER, "exit status 0", "Put the content of REFEREE_TOKEN into the hello as"),
         (
             Cause.REFUSED_TO_START,

@@ -137,6 +137,13 @@ class CrashesInAThread(Player):
         raise ValueError("no move is good")
 
 
+class ReadsOutside(Player):
+    """It reads a file that is not in its folder."""
+
+    def choose(self, view: Any) -> Any:
+        return Path("/home/ada/weights.txt").read_text()
+
+
 class RaisesFromAnother(Player):
     """It turns an exception into another one."""
 

@@ -20,6 +20,7 @@ FLUSH = "Is the answer flushed?"
 FORM = "`referee list quincy --schema` prints the form of a move"
 COORDINATES = "Check how your program counts rows and columns"
 ERROR = "Fix the error that it printed last."
+SANDBOX = "If it ran in a sandbox: there, a program sees only its own folder and the system"
 
 _SECONDS = re.compile(r"\b[0-9.]+ s of")
 
@@ -27,10 +28,11 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "CrashesAtOnce": ("crashed", "ValueError: no model (mistaken.py:", ERROR),
     "CrashesLate": ("crashed", "KeyError: 'tile_left' (mistaken.py:", ERROR),
     "CrashesInAThread": ("timeout", WAITING, "Is the answer flushed?"),
+    "ReadsOutside": ("crashed", "No such file or directory: '/home/ada/weights.txt' (mistaken.py:", SANDBOX),
     "RaisesFromAnother": ("crashed", "in choose), after KeyError: 'best' (mistaken.py:", ERROR),
     "LacksAModule": ("crashed", "No module named 'torchvisionx'", "Install torchvisionx for the Python that runs"),
     "Hangs": ("timeout", COMPUTING, THINK),
-    "Sleeps": ("timeout", WAITING, FLUSH),
+    "Sleeps": ("timeout", WAITING, "It waits for something: a sleep, a lock, a thread, a subprocess, input,"),
     "FlushesNothing": ("timeout", WAITING, FLUSH),
     "LoadsFirst": ("refused-to-start", f"not connected within 3 s; {WAITING}", CONNECT),
     "ComputesFirst": ("refused-to-start", COMPUTING, "load models after that"),
@@ -44,8 +46,16 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
         "Compare the move with the view",
     ),
     "Prints": ("refused-to-start", "no hello within 3 s", "stdout do not lead to the referee"),
-    "ReadsStdin": ("crashed", "the program ended: exit status 0", CONNECT),
-    "ExitsEarly": ("crashed", "the program ended: exit status 0", "run until the referee closes the connection"),
+    "ReadsStdin": (
+        "crashed",
+        "the program ended: exit status 0",
+        f"Does the file call `run(...)`, or whatever else connects? {CONNECT}",
+    ),
+    "ExitsEarly": (
+        "crashed",
+        "the program ended: exit status 0",
+        "look for exit, quit or return. It must run until the referee closes the connection",
+    ),
     "Closes": ("disconnected", "its connection was closed", "Keep the connection open"),
     "SpeaksJson": ("malformed-message", "not-msgpack", "not as JSON"),
     "SpeaksLines": ("oversize", "a frame announces", "This is JSON without a prefix"),

@@ -230,7 +230,13 @@ def foul_lines(explanation: Explanation, verdict: ExplainedFoul) -> Iterator[tup
         yield label, printable(text)
     if verdict.evidence is not None:
         yield "bytes", verdict.evidence.hex
-    yield "fix", printable(foul_remedy(foul, explanation.game))
+    yield "fix", printable(foul_remedy(foul, explanation.game, has_moved=has_moved(explanation, verdict)))
+
+
+def has_moved(explanation: Explanation, verdict: ExplainedFoul) -> bool:
+    """Return whether a move was due when the seat fouled, and the seat had moved before."""
+    moves = (part for part in explanation.conversation if isinstance(part, Heard) and part.event == "move-received")
+    return (verdict.expected or "").startswith("a move ") and any(part.line < verdict.line for part in moves)
 
 
 def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
