@@ -8,10 +8,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
 
+from referee import plugins
 from referee.plugins import find_format, installed
 from referee.record.audit.match import audit
 from referee.record.audit.tournament import audit_tournament
@@ -121,6 +123,21 @@ def postgresql() -> Iterator[str]:
     """Run a PostgreSQL server while tests need one, and return the address of its database."""
     with server() as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def example_packages() -> Iterator[None]:
+    """Install the two packages of examples/ for the tests of a module."""
+    packages = {"nim": "referee_nim.plugin", "openspiel": "referee_openspiel.plugin"}
+    known = [
+        *entry_points(group=plugins.GROUP),
+        *(EntryPoint(name=name, value=value, group=plugins.GROUP) for name, value in packages.items()),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "entry_points", lambda group: known)
+        plugins.installed.cache_clear()
+        yield
+    plugins.installed.cache_clear()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import pickle
 import re
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
 from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -20,21 +18,9 @@ from tests.api.players import illegal, malformed, raising
 GAMES = ("q", "quincy", "quincala", "quadominos")
 SPIEL = ("chess", "connect_four", "backgammon", "gin_rummy", "tic_tac_toe", "hearts")
 PACKAGES = ("nim", *(f"openspiel:{name}" for name in SPIEL))
-EXTRA = {"nim": "referee_nim.plugin", "openspiel": "referee_openspiel.plugin"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _installed() -> Iterator[None]:
-    """Install the two packages of the examples."""
-    known = [
-        *entry_points(group=plugins.GROUP),
-        *(EntryPoint(name=name, value=value, group=plugins.GROUP) for name, value in EXTRA.items()),
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plugins, "entry_points", lambda group: known)
-        plugins.installed.cache_clear()
-        yield
-    plugins.installed.cache_clear()
+pytestmark = pytest.mark.usefixtures("example_packages")
 
 
 def walk(game: str, seed: int, plays: int, seats: int | None = None) -> referee.Position:

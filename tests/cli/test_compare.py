@@ -87,7 +87,7 @@ def test_a_changed_program_is_compared_anew(ada: Path) -> None:
     (ada / "notes").write_text("better")
     said = compare(folder, "--json")
     assert f"ada has changed since the last comparison (see {first}); a new comparison begins in {first}-2" in said
-    assert json.loads(said[said.rindex('{"a"') :])["records"] == f"{first}-2"
+    assert json.loads(said[said.rindex('{"version"') :])["records"] == f"{first}-2"
     (ada / "notes").unlink()
     assert find_place(founded(first), folder / "logs").folder == first
 

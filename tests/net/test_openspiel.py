@@ -24,6 +24,7 @@ from referee_openspiel.game import SpielGame
 from .in_memory import InMemoryMatch
 
 KINDS = {kind.short_name: kind for kind in list_fit()}
+pytestmark = pytest.mark.usefixtures("example_packages")  # the audit of each record needs the rules
 
 
 def list_legal(view: Any) -> list[Any]:

@@ -116,7 +116,7 @@ def test_an_expulsion_is_told_with_its_reason(browser: Page, tmp_path: Path) -> 
     assert (reasons["cause"], reasons["rule"]) == ("illegal-move", "q.place.owned")
     assert reasons["it says"] == "Only tiles in the player's own hand may be placed, each once."
     assert reasons["detail"] == "not in hand: 1 x red-star"
-    assert page.text("#move").startswith("place tiles [[99, 99, red-star]]")
+    assert page.text("#move").startswith("red star at row 99, column 99")
     assert [name[:9] for name in page.texts("#seats .out .name")] == [SCRIPT[:9], IMAGE[:9]]
 
 
