@@ -15,6 +15,7 @@ from ..net.matches.runner import MatchPaused
 from ..net.matches.session import MatchReport, MatchSession
 from ..net.matches.settings import MatchSettings
 from ..plugins import find_game
+from ..programs.player_spec import find_bare_command
 from ..record.resume import Resumption, reopen
 from ..web.person.table import PersonTable, UserInterface
 from .players import build, find_players
@@ -51,6 +52,8 @@ def play(
         Interrupted: the user stopped the match.
         OSError: the record can't be written.
     """
+    if (meant := find_bare_command(players)) is not None:
+        raise BadRequest(f"a command with its arguments is one player: write {meant}")
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
     launches = find_players(game.name, players, may_be_persons=True)

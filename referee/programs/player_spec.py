@@ -3,6 +3,7 @@
 # Each form leads to a `Launch`, which says how the player's program is started. A folder in which a link leads outside
 # of it is refused: a tournament may copy or send the folder, and the link could lead to the organiser's files.
 
+import itertools
 import os
 import shlex
 import shutil
@@ -38,8 +39,12 @@ RUNNERS = {
     ".sh": "sh",
 }
 """Ending of a file -> the program that runs it, for suggestions."""
+INTERPRETERS = frozenset(RUNNERS.values()) | {"python"}
+"""Programs with which somebody may begin a command, and forget that it takes `cmd:` and quotes."""
 _NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
 _SHOWN_CHARS = 200
+_MARK_BYTES = 4
+"""Number of bytes that tell a script with an interpreter and a compiled program from others."""
 
 
 class PlayerError(RefereeError):
@@ -212,8 +217,27 @@ def _find_mistakes(content: dict[str, Any]) -> Iterator[str]:
         yield f"there is no key `{key}`{nearest(key, fields)}"
 
 
+def find_bare_command(words: Sequence[str]) -> str | None:
+    """Return the player that was meant by words which begin a command with an interpreter; None if none does.
+
+    Args:
+        words: players, of which some may be the words of one command.
+
+    >>> find_bare_command(["house:random", "python3", "player.py"])
+    "cmd:'python3 player.py'"
+    """
+    start = next((at for at, word in enumerate(words) if word in INTERPRETERS and not Path(word).is_dir()), None)
+    if start is None:
+        return None
+    kinds = tuple(f"{kind}:" for kind in PlayerKind)
+    command = list(itertools.takewhile(lambda word: not word.startswith(kinds), words[start:]))
+    return f"cmd:{shlex.quote(shlex.join(command))}"
+
+
 def explain_no_folder(path: Path) -> str:
     """Return why a path is no player's folder; for a file, with what was probably meant."""
+    if (command := find_bare_command([str(path), "FILE"])) is not None:
+        return f"{path} is an interpreter; write its whole command as one player: {command}"
     if not path.exists():
         return f"there is no folder {path}"
     if (path.parent / "player.toml").is_file():
@@ -334,17 +358,31 @@ def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     with starting(launch):  # the words come from the player: a name may be too long, or contain a zero byte
         is_own = inside.is_file() and (launch.folder is not None or os.sep in first)
         if is_own and os.access(inside, os.X_OK):
-            if why := find_obstacle(inside):
+            if why := find_obstacle(inside) or (inside.suffix != ".sh" and _suggest_runner(launch, inside, rest)):
                 raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}")
             return [str(inside), *rest]
         program = shutil.which(first) if os.sep not in first else None
         is_folder = inside.is_dir()
+        suggestion = _suggest_runner(launch, inside, rest) if is_own else None
     if program is None:
         why = "No such file: it is a folder" if is_folder else "No such file or directory"
         if is_own:
-            why = f"Permission denied: it is not executable; chmod +x {first}"
+            why = f"Permission denied: it is not executable; {suggestion or f'chmod +x {first}'}"
         raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_suggest_build(launch)}")
     return [str(Path(program).absolute()), *rest]
+
+
+def _suggest_runner(launch: Launch, file: Path, arguments: Sequence[str]) -> str | None:
+    """Return the advice to name the interpreter of a script; None if its first line does, or if it is no script."""
+    runner = RUNNERS.get(file.suffix)
+    if runner is None:
+        return None
+    with file.open("rb") as opened:
+        if opened.read(_MARK_BYTES).startswith((b"#!", b"\x7fELF")):
+            return None
+    command = shlex.join((runner, str(file.relative_to(launch.where)), *arguments))
+    where = f"cmd:{shlex.quote(command)}" if launch.folder is None else f'run = "{command}" in player.toml'
+    return f"its first line names no interpreter (#!); write {where}"
 
 
 def _suggest_build(launch: Launch) -> str:

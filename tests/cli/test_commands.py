@@ -123,6 +123,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "chess", "house:dag", "house:dag"), "there is no game 'chess'; there are: q"),
         (("play", "q", "house:dag"), "q takes 2 to 4 players, not 1"),
         (("play", "quincy", *["house:dag"] * 3), "quincy takes 2 or 4 players, not 3"),
+        (("play", "quincy", "house:dag", "python3", "a.py"), "is one player: write cmd:'python3 a.py'"),
         (("serve", "quincy", "--min", "3"), "quincy takes 2 or 4 players, not 3"),
         (("play", "q", *["house:dag"] * 5), "not 5"),
         (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; did you mean"),

@@ -123,13 +123,23 @@ def test_what_is_wrong_with_a_folder_can_be_written_down(tmp_path: Path) -> None
     [
         ("no-such-program", "can't start no-such-program: No such file"),
         ("./no-such-program", "can't start ./no-such-program: No such file"),
-        ("./plain", "Permission denied: it is not executable"),
+        ("./plain", "Permission denied: it is not executable; chmod +x ./plain"),
+        ("./named.py", "Permission denied: it is not executable; chmod +x ./named.py"),
+        (
+            "./nameless.py",
+            'it is not executable; its first line names no interpreter (#!); write run = "python3 nameless.py" in',
+        ),
+        ("./marked.py", 'its first line names no interpreter (#!); write run = "python3 marked.py" in player.toml'),
         (".", "No such file: it is a folder"),
     ],
 )
 def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) -> None:
     """The error names the command and the reason, before anything runs."""
     (tmp_path / "plain").touch()
+    (tmp_path / "named.py").write_text("#!/usr/bin/env python3\n")
+    (tmp_path / "nameless.py").write_text("from protocol.client import run\n")
+    (tmp_path / "marked.py").write_text("from protocol.client import run\n")
+    (tmp_path / "marked.py").chmod(0o755)
     with pytest.raises(PlayerError) as caught:
         resolve_command(Launch(name="p", argv=(command,), folder=tmp_path))
     assert complaint in str(caught.value)
@@ -156,6 +166,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("python3", "python3 is an interpreter; write its whole command as one player: cmd:'python3 FILE'"),
         ("own/player.py", "own/player.py is a file; name its folder, which has the player.toml: own"),
         ("an own/player.c", "name its folder, which has the player.toml: 'an own'"),
         ("loose.py", "name a folder that has a player.toml, or how the file is run: cmd:'python3 loose.py'"),
