@@ -144,9 +144,9 @@ class _Pair(Struct, frozen=True):
     """Player -> the traceback of what it raised."""
 
 
-# A pair of matches is worth counting only in the order of the deals. Were the quick matches counted first, a test that
-# stops early would see mostly those, and short matches may favour one of the players. So a result waits for the deals
-# before it; `map_in_processes` keeps the order.
+# Pairs of matches must be counted in the order of their deals, not in the order in which they end. Were the quick
+# matches counted first, a test that stops early would see mostly those, and short matches may favour one of the
+# players. So a result waits for the deals before it; `map_in_processes` keeps the order.
 _work: list[_Work] = []
 """The evaluation that is running. Forked processes find it here: functions can not be sent to them."""
 

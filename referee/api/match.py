@@ -113,7 +113,7 @@ class Turn(Struct, Generic[V, M], frozen=True, kw_only=True):
     """Time that the answer took, in milliseconds."""
     before: Position[V, M]
     after: Position[V, M]
-    """The position after the move and the draw that follows it; after an illegal move, without the player."""
+    """The position after the move and the draw that follows it; after an illegal move, the player is out of it."""
     foul: Foul | None
     """Why the player was expelled for this move; None if it was legal."""
 

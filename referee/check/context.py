@@ -65,7 +65,7 @@ class CheckContext:
         self.peak_bytes = 0
         """Largest memory that it was seen to use, in bytes."""
         self.keeps = False
-        """Set once the program has played two matches in a row: from then on it stays for the next match."""
+        """True once the program has played two matches in a row; from then on it is not ended between matches."""
         self.has_reused = False
         """True if the last match was not the first of its program."""
         self._kept: Session | None = None
@@ -139,7 +139,7 @@ class CheckContext:
         return self.games[0]
 
     def terms(self, **changes: Any) -> ScriptedTerms:
-        """Return the terms of a match of that game, with the fewest seats.
+        """Return the terms of a match of the checked game, with the fewest seats.
 
         Args:
             changes: further terms.
@@ -227,7 +227,7 @@ def demanding(expected: str, remedy: str) -> Iterator[None]:
     """Turn errors of a launch into failures of the program.
 
     Args:
-        expected: what a program has that can be launched.
+        expected: what a program needs so that it can be launched.
         remedy: how to fix it.
 
     Raises:

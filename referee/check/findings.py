@@ -21,7 +21,7 @@ _MAX_TEXT_CHARS = 4000
 _MAX_FRAMES = 4
 """Number of the referee's frames that are shown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-"""A number, which makes no difference between two causes; names of matches contain one, too."""
+"""A number. Two causes that differ only in numbers count as one, even in the name of a match."""
 
 
 class StepVerdict(StrEnum):
@@ -100,7 +100,7 @@ class Failed(Exception):
         happened: what the program did, in one sentence.
         expected: what it should have done.
         remedy: how to fix it.
-        received: the bytes in question; None: what it sent last.
+        received: the bytes in question; None: those that the program sent last.
         cause: text that is the same for all failures of one cause; by default what happened and what was expected,
             without numbers.
     """
@@ -138,7 +138,7 @@ class Failed(Exception):
 
 
 def name_late(awaited: str, ending: Ending | None) -> str:
-    """Return the cause of a failure to answer in time, in a step and in a match of the referee itself.
+    """Return the cause of a failure to answer in time; steps and real matches share it.
 
     Args:
         awaited: the answer that was awaited.

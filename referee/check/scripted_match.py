@@ -1,7 +1,7 @@
 """One match in which the program plays one seat, and this module the others, with legal moves drawn by chance."""
 
-# The fold of a real match judges, so the check can't have other rules than a tournament. What a program would be
-# expelled for is raised as Failed. A step decides how far the match is played, what the program is told, and when it
+# The state machine of a real match judges the moves, so the check has the rules of a tournament. What a program would
+# be expelled for is raised as Failed. A step decides how far the match is played, what the program is told, and when it
 # breaks off.
 
 import hashlib
@@ -104,7 +104,7 @@ class ScriptedMatch:
         self.name = f"check-{session.matches}"
         self.moves = 0
         self.acks: list[str] = []
-        """Types of the messages that it has confirmed: `start`, `told`, `end`."""
+        """Types of the messages that the program has confirmed: `start`, `told`, `end`."""
         self.slowest_s = 0.0
         self.session = session
         self._terms = terms
@@ -126,7 +126,7 @@ class ScriptedMatch:
         if terms.leaver is not None:
             self._others[terms.leaver] = _StoppingSeat(self._choose, 0, leaves=True, match=self.name)
         self._scripted = self._others
-        """Seats that are played here; the program's own is one of them as long as it does not see the match."""
+        """Seats that this module plays; the program's own is one of them until the program takes part."""
 
     # --- for steps
 
@@ -165,7 +165,7 @@ class ScriptedMatch:
         self.void()
 
     def deal(self) -> None:
-        """Play up to the program's first request for a move, and leave that open."""
+        """Play until the program is asked for its first move, and leave that request open."""
         if self.fold.phase is Phase.NEW:
             self.open()
         while self._awaited is not e.MoveReceived and self.fold.result is None:
@@ -192,7 +192,7 @@ class ScriptedMatch:
         self.open()
 
     def void(self) -> None:
-        """End the match, wherever it stands; queued messages are dropped, unless the game has ended."""
+        """End the match at any point; if the game has not ended, messages that wait to be sent are dropped."""
         if self.fold.result is None:
             self.session.unsay()
             self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))

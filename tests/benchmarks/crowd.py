@@ -23,7 +23,7 @@ from referee.tournament.pairing.base import Pairing, PlayedPairing, bye
 from ..tournament.naive import Naive
 
 FAULTS = ("exits", "illegal-move", "silent", "no-ready", "json", "floods", "moves-twice", "prints-frames", "deaf")
-"""Kinds of the faulty programs, in turn; the first one can't be built either."""
+"""Kinds of the faulty programs, in turn. The first faulty program also has a build that fails."""
 LANGUAGES = ("c", "javascript", "c", "python-socket")
 """Kinds of the other programs, in turn."""
 NAME = "crowd"

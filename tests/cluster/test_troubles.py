@@ -1,4 +1,4 @@
-"""The failures of the benchmark `hosts`, however small its tournament is."""
+"""The failures that the benchmark `hosts` causes on purpose come in time, even in a very small tournament."""
 
 import argparse
 import signal
@@ -17,7 +17,7 @@ WAITS = "import sys; sys.stdin.read()"
 
 
 class Keeper:
-    """Stand-in for a tournament's process: its dispatcher runs after two looks; it ends after that.
+    """Stand-in for a tournament's process: its dispatcher runs at the third call of `poll`, and then the process ends.
 
     Args:
         folder: it runs in.
@@ -58,7 +58,7 @@ class Hosts:
 
 
 def test_troubles_wait_for_what_they_come_over(tmp_path: Path) -> None:
-    """A dispatcher that is not there yet is killed when it is; a host is frozen once it has printed its name."""
+    """A dispatcher that does not run yet is killed once it runs; a host is frozen once it has printed its name."""
     keeper = Keeper(tmp_path)
     hosts = Hosts(keeper)
     endured = Endured(cast(Farm, hosts), tmp_path / "cup.toml")
@@ -71,7 +71,7 @@ def test_troubles_wait_for_what_they_come_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hosts", [1, 2, 4])
 def test_troubles_come_before_the_last_match_is_closed(hosts: int) -> None:
-    """With two entrants, and with one host, too: each hits an existing host."""
+    """This holds with two entrants, and even with one host: each failure hits a host that exists."""
     chosen = argparse.Namespace(seed=1, entrants=2, rounds=3, hosts=hosts)
     found = list(troubles(chosen))
     assert max(trouble.after for trouble in found) < chosen.rounds

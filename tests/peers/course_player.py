@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 TURNS = 6
-"""Number of turns: enough to see a match."""
+"""Number of turns in which it does something; after them it passes, so that matches are short."""
 _SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
@@ -45,7 +45,7 @@ class CoursePlayer(threading.Thread):
         port: where the referee listens, on this machine.
         name: what it signs up with.
         misbehave: method -> bytes that it answers in place of a result.
-        others: players of the same program, which ends when this one's connection does.
+        others: other players of the same program; when this player's connection ends, theirs are ended, too.
     """
 
     def __init__(

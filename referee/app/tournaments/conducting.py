@@ -47,7 +47,7 @@ from .requests import BadRequestFile, TournamentRequest, pending, read_request
 #
 # 1. The folder is locked first. Two referees that wrote one record would break its chain.
 # 2. Programs are built before the record's header is written: a build changes a program's folder, and the header holds
-#    the folder's hash. Built later, every program would count as changed at the first resumption.
+#    the folder's hash. If programs were built later, each would count as changed at the first resumption.
 # 3. The record is folded before anything is written to it. A record that does not hold is left as it is, for the
 #    organiser to look at; nothing is repaired by writing over it.
 # 4. Open matches are recovered from their own records: one that was over counts as it ended, even if the tournament's
@@ -59,7 +59,7 @@ from .requests import BadRequestFile, TournamentRequest, pending, read_request
 LaunchEntrant = Callable[[Participant], Launch | str | None]
 """Returns how an entrant's program is started, or why it can't be; None: it is remote."""
 CLUSTER_NAMES = 256
-"""Most processes of hosts in one run of a tournament: its record names all of them beforehand."""
+"""Largest number of processes of hosts in one run of a tournament, because its record names all beforehand."""
 REFUSED = ".refused"
 """Suffix of a request that can not be read."""
 
@@ -71,7 +71,7 @@ class Conducted(Struct, frozen=True, kw_only=True):
     is_over: bool
     """False: it was stopped, and the same command continues it."""
     over_before: str | None
-    """Time of day at which it had been over, if nothing was played; None: something was."""
+    """Time of day at which the tournament had ended before, if this run played nothing; None: this run played."""
 
 
 def conduct(
@@ -290,7 +290,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
 def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
     """Carry out a ruling, unless that was done before a crash; return what to notify."""
     ruling = request.ruling
-    assert ruling is not None, "a request that is none to join"
+    assert ruling is not None, "a request that is not one to join"
     # The file of a request outlives a crash between the two steps, so the same ruling may come twice. To carry it out
     # twice could award a match twice.
     if any(earlier.id == ruling.id for earlier in recorder.tournament.rulings):
