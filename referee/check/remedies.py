@@ -1,13 +1,16 @@
 """Advice to an author: what to do about a foul or a breach of the wire. Advice of a single step is in that step."""
 
+import contextlib
 import re
 
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
+from ..games.notation import list_actions
 from ..match.coordinates import WOULD_BE_LEGAL
 from ..match.events import Ending
 from ..match.fouls import Cause, Foul
+from ..plugins import UnknownName, find_game
 
 SPEC = "protocol/SPEC.md"
 
@@ -63,8 +66,8 @@ _WORDS_REMEDIES: dict[str, str] = {
     "call `referee`, or let `run` in player.toml begin with the path of its python3. `referee new python-socket NAME` "
     "makes a player that needs no package.",
     r"No module named '(\w{1,80})": r"Install \1 for the Python that runs the program, or put it into the folder.",
-    r"partially initialized module '(\w{1,80})'": r"If a file of yours is called \1.py, rename it: it hides the "
-    r"module \1 of Python or of a package.",
+    r"(?:partially initialized |AttributeError: )module '(\w{1,80})'": r"If a file of yours is called \1.py, "
+    r"rename it: it hides the module \1 of Python or of a package.",
     r"ends too early|incomplete input|Input data was truncated|extra data|unpack requires a buffer": "It did not "
     "decode exactly one frame. Read again and again until as many bytes have come as the prefix says, and no more.",
     r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
@@ -107,7 +110,18 @@ def foul_remedy(foul: Foul, game: str, *, has_moved: bool = False) -> str:
         return "It sent no move. Does the function that chooses one return it?"
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(evidence)
-    return remedy(foul.cause, foul.code).replace("GAME", game)
+    return _name_actions(foul, game) + remedy(foul.cause, foul.code).replace("GAME", game)
+
+
+def _name_actions(foul: Foul, game: str) -> str:
+    """Return the actions of a game as a sentence, if a move named another one; else nothing."""
+    if foul.code != "move" or not re.search(
+        r"^(?:\w+: )?Invalid value .* - at `\$\.move\.action`$", foul.detail, re.DOTALL
+    ):
+        return ""
+    with contextlib.suppress(UnknownName):  # the record may be of a game that is not installed
+        return f"`action` is one of {', '.join(list_actions(find_game(game)))}. "
+    return ""
 
 
 def prefix_remedy(data: bytes) -> str:

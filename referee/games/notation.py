@@ -162,6 +162,11 @@ def _divide(fields: Sequence[tuple[str, int]], rest: str) -> dict[str, Any]:
     return values
 
 
+def list_actions(game: Game[Any, Any, Any]) -> list[str]:
+    """Return the names of a game's actions; none if its moves have no `action`."""
+    return list(_actions(game.move_type))
+
+
 @cache
 def _actions(move_type: Any) -> dict[str, list[tuple[str, int]]]:
     """Return the fields of each kind of move that has an action, as `_divide` takes them."""

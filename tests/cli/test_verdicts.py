@@ -61,6 +61,8 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
     assert words_remedy("ModuleNotFoundError: No module named 'numpy.linalg'") == (
         "Install numpy for the Python that runs the program, or put it into the folder."
     )
+    shadowed = str(words_remedy("AttributeError: module 'random' has no attribute 'Random' (player.py:38)"))
+    assert shadowed.startswith("If a file of yours is called random.py, rename it")
     assert words_remedy("exit status 1: KeyError: 'hand'") is None
 
 

@@ -325,6 +325,13 @@ class SendsText(Player):
         return json.dumps(super().choose(view))
 
 
+class NamesNoAction(Player):
+    """It calls an action by another name."""
+
+    def choose(self, view: Any) -> Any:
+        return {**super().choose(view), "action": "place"}
+
+
 class ReturnsNothing(Player):
     """It forgets to return the move."""
 

@@ -64,6 +64,7 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "LeavesOutThePrefix": ("oversize", "a frame announces", "This is a map of msgpack without a prefix"),
     "ReadsOnce": ("crashed", "incomplete input (mistaken.py:", "It did not decode exactly one frame"),
     "SendsText": ("malformed-message", "Expected `object`, got `str` - at `$.move`", FORM),
+    "NamesNoAction": ("malformed-message", "'place'", f"`action` is one of add, remove, discard. {FORM}"),
     "ReturnsNothing": ("malformed-message", "got `null`", "Does the function that chooses one return it?"),
     "SendsFractions": ("malformed-message", "Expected `int`, got `float`", FORM),
     "AnswersTwice": ("out-of-turn", "`move` came where a message of the referee was due", "answer each message once"),
