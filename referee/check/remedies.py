@@ -147,9 +147,9 @@ _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
     Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
     "left.",
-    Ending.WAITING: "Is the answer flushed? Does it wait for a sleep, a lock, a subprocess or input? See that "
-    "the program reads each message whole, catches no error without an answer, and writes to the connection, not to "
-    "stdout.",
+    Ending.WAITING: "Is the answer flushed? Does it wait for a sleep, a lock, a subprocess, input, or a message of "
+    "another type? See that the program reads each message whole, catches no error without an answer, and writes to "
+    "the connection, not to stdout.",
 }
 WAITS_IN_TURN = (
     "It waits for something: a sleep, a lock, a thread, a subprocess, input, or a message of another type (it was "

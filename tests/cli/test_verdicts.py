@@ -111,7 +111,7 @@ def test_what_a_sandbox_forbids_is_told(words: str) -> None:
         ),
         (Cause.REFUSED_TO_START, Ending.SILENT, "", "Its hello was read. Answer `offer` with"),
         (Cause.TIMEOUT, None, "", "Answer sooner"),
-        (Cause.TIMEOUT, Ending.WAITING, "", "Is the answer flushed?"),
+        (Cause.TIMEOUT, Ending.WAITING, "", "Is the answer flushed? Does it wait for a sleep, a lock"),
         (Cause.TIMEOUT, Ending.COMPUTING, "", "Look for a loop that does not end"),
         (Cause.REFUSED_TO_START, Ending.WAITING, "", "First connect to the address"),
         (Cause.REFUSED_TO_START, None, "", "First connect to the address in REFEREE_ADDRESS"),
