@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from referee.programs.usage import ProcessorUse, measure_peak_memory, measure_processor_use
 
 COMPUTE = "while True: pass"
-WAIT = "input()"
+WAIT = "sum(range(5_000_000)); input()"  # long enough to show in the kernel's ticks of 10 ms
 COMPUTE_IN_A_THREAD = "import threading; threading.Thread(target=exec, args=('while True: pass',)).start()"
 LIMIT_S = 20.0
 
