@@ -5,6 +5,7 @@ Knows what may happen before a match and beside it. Refuses to know offences of 
 
 import hashlib
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable
 
@@ -32,9 +33,14 @@ _HELLO = frame(Hello(version=PROTOCOL_VERSION, name="rogue"))
 _TLS = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 
 
-def seated(address: str, names: list[str] = NAMES, tokens: dict[str, str] | None = None) -> list[Honest]:
-    """Let honest players sign up, and play in threads."""
-    players = [Honest(address, name, token=None if tokens is None else tokens[name]) for name in names]
+def seated(
+    address: str,
+    names: list[str] = NAMES,
+    tokens: dict[str, str] | None = None,
+    gate: threading.Event | None = None,
+) -> list[Honest]:
+    """Let honest players sign up, and play in threads; their first moves wait for the gate."""
+    players = [Honest(address, name, token=None if tokens is None else tokens[name], gate=gate) for name in names]
     for player in players:
         player.start()
     return players
@@ -215,13 +221,15 @@ def test_a_token_of_ones_own_is_worth_nothing_after_an_expulsion(server: MatchSe
     address = server.open("expelled", "q", SEATS, position=POSITION, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello("rogue")
-    players = seated(address, NAMES[1:])
+    gate = threading.Event()  # the match must not be over when the rogue comes back
+    players = seated(address, NAMES[1:], gate=gate)
     rogue.until_asked()
     rogue.send(b"\0\0\0\x01\xc1")
     rogue.last_words()
     again = Rogue(address)
     again.say(Hello(version=PROTOCOL_VERSION, name="rogue", token=rogue.resume))
     assert refusal(again) == "closed"
+    gate.set()
     for player in players:
         player.finish()
     assert server.outcome().fouls == [(0, "malformed-message", "not-msgpack")]
