@@ -16,7 +16,7 @@ from random import Random
 import chess
 import pyspiel
 
-from .throughput import FIRST, adopt_orphans, play, play_chess
+from .throughput import FIRST, adopt_orphans, play, play_chess, write_engine
 
 FASTCHESS = 8860, 84
 """Plies a second at two games at once, and microseconds of processor time a ply with both engines."""
@@ -25,21 +25,6 @@ from protocol.client import run
 
 moves = {moves!r}
 run(lambda view: moves[len(view["history"])])
-"""
-_ENGINE = """#!{python}
-moves = {moves!r}
-for line in open(0):
-    words = line.split()
-    if words[:1] == ["position"]:
-        played = len(words[words.index("moves") + 1 :]) if "moves" in words else 0
-    elif words[:1] == ["go"]:
-        print("bestmove", moves[played], flush=True)
-    elif words[:1] == ["isready"]:
-        print("readyok", flush=True)
-    elif words[:1] == ["uci"]:
-        print("uciok", flush=True)
-    elif words[:1] == ["quit"]:
-        break
 """
 
 
@@ -56,8 +41,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         program, engine = Path(folder, "player.py"), Path(folder, "engine")
         program.write_text(_WIRE.format(moves=texts))
-        engine.write_text(_ENGINE.format(python=sys.executable, moves=moves))
-        engine.chmod(0o755)
+        write_engine(engine, moves)
         players = {"wire": str(program), "uci": f"-m referee_openspiel.uci {engine}"}
         for name, player in players.items():
             print(f"{name:9} | {measure(Path(folder, name), player, options)}", flush=True)

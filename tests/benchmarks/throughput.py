@@ -334,8 +334,7 @@ def play_chess(folder: Path, program: str, tables: int) -> str:
     if importlib.util.find_spec("chess") is None:
         return "python-chess is not installed: pip install -e '.[test]'"
     engine, games = folder / "engine", folder / f"games-{tables}.pgn"
-    engine.write_text(_ENGINE.format(python=sys.executable, moves=_list_chess_moves()))
-    engine.chmod(0o755)
+    write_engine(engine, _list_chess_moves())
     command = [program, "-engine", f"cmd={engine}", "name=one", "-engine", f"cmd={engine}", "name=two"]
     command += ["-each", "tc=60+1", "-rounds", str(_GAMES // 2), "-games", "2", "-maxmoves", str(_PLIES // 2)]
     command += ["-concurrency", str(tables), "-force-concurrency", "-pgnout", "notation=uci", f"file={games}"]
@@ -348,6 +347,12 @@ def play_chess(folder: Path, program: str, tables: int) -> str:
     plies = sum(len(_UCI_MOVE.findall(line)) for line in games.read_text().splitlines() if not line.startswith("["))
     own_us, all_us = 1e6 * own_s / plies, 1e6 * (own_s + others_s) / plies
     return f"{own_us:.0f} us of processor time a ply, {all_us:.0f} with engines; {plies / wall_s:.0f} plies a second"
+
+
+def write_engine(file: Path, moves: list[str]) -> None:
+    """Write an engine of UCI that plays these moves at once, and again from the first when they run out."""
+    file.write_text(_ENGINE.format(python=sys.executable, moves=moves))
+    file.chmod(0o755)
 
 
 def _list_chess_moves() -> list[str]:
