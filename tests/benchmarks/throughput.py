@@ -124,7 +124,7 @@ def main(arguments: list[str]) -> int:
     print(f"{'game':11} | tables | a match   | {shares} | {shares} | turns/s  matches/min | echo, us")
     with tempfile.TemporaryDirectory() as folder:
         for tables in options.tables:
-            echo_us = wire.measure("echo", tables, max(60 // tables, 3), Path(folder, "echo")).processor
+            echo_us = wire.measure("echo", tables, max(60 // tables, 3), Path(folder, f"echo-{tables}")).processor
             for game in options.games:
                 where = Path(folder, f"{game}-{tables}")
                 kinds = [
