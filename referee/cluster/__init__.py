@@ -1,1 +1,1 @@
-"""A tournament on many hosts: Dask carries jobs there and records back, and who has the key believes none of them."""
+"""A tournament on many hosts: Dask carries jobs to them and records back. Each record is checked before it counts."""

@@ -1,4 +1,4 @@
-"""Asks all hosts of a cluster for their state, for `referee doctor --cluster`. Hosts are excluded in coordinator.py."""
+"""Asks all hosts of a cluster for their state, for `referee doctor --cluster`. Hosts are excluded in admission.py."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""Results of matches: by default, after fouls, and void."""
+"""Results of matches: by default, after fouls, and void.
+
+A match is void if the referee had to give it up; nobody is blamed. An organiser's ruling `void` is something else: see
+`tournament/rulings.py`.
+"""
 
 from collections.abc import Collection, Sequence
 

@@ -15,7 +15,7 @@ that decided, and an audit folds it again with all the rest. These are its kinds
     lift         all            It shows them again.
 
 For a match that has a result, the format revises that (`PairingFormat.revise`); some formats refuse once later pairings
-follow from it. A match that a ruling voids differs from one that the referee had to give up (`MatchEntry.void`): the
+follow from it. A match that a ruling voids differs from one that the referee had to give up (`match/outcome.py`): the
 latter is played again by itself. `Tournament` in machine.py carries the rulings out.
 """
 

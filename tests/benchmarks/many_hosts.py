@@ -19,7 +19,7 @@ from unittest import mock
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.cluster import coordinator as product
+from referee.cluster import admission, coordinator
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import (
     HostAnswer,
@@ -84,9 +84,9 @@ class Simulated:
         services: Any = SimpleNamespace(observers=nobody, sealer=SimpleNamespace(public=""))
         limits = SimpleNamespace(memory_mib=512)
         around: Any = SimpleNamespace(folder=folder, hidden=(), limits=limits, terms=RunTerms())
-        plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q")
+        plan = admission.ClusterPlan(address="", keys=None, tournament="cup", game="q")
         names = [f"process{number}" for number in range(count)]
-        self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
+        self.hosts = admission.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
         self.wire: Any = self.hosts.dispatcher
         self.seen = KnownHosts(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
         self.left = self.played = self.open = 0

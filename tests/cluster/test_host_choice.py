@@ -10,9 +10,9 @@ from prometheus_client import CollectorRegistry
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.cluster import coordinator as hosts_module
+from referee.cluster import admission as hosts_module
+from referee.cluster.admission import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, patience_s
-from referee.cluster.coordinator import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.followed_match import FollowedMatch
 from referee.cluster.messages import (
     HOSTS_REPORT_S,

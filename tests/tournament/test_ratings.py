@@ -13,8 +13,8 @@ from referee.tournament.crosstable import Crosstable
 from referee.tournament.pairing.base import PlayedPairing
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.elo import PRECISION, PRIOR_ELO, Rating, elo_ratings, expected_score
-from referee.tournament.ratings.most_likely import Prior, factor, inverse, most_likely, solve
 from referee.tournament.ratings.multi_seat import Ranking, Rankings, SkillBook
+from referee.tournament.ratings.newton import Prior, factor, inverse, most_likely, solve
 
 from .results import duel, field, match, sat_out, swiss, table_of
 from .simulated import Rater, coverage, duel_ranking, elo_by, skill_by, strengths, table_ranking

@@ -10,8 +10,8 @@ from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.elo import expected_score
-from referee.tournament.ratings.most_likely import Prior
 from referee.tournament.ratings.multi_seat import SkillBook, TeamMatch, TeamResults
+from referee.tournament.ratings.newton import Prior
 
 from .courses import AT, events_of, spec_of, tournament_of
 from .results import field, match

@@ -15,7 +15,8 @@ from twisted.python.failure import Failure
 
 from ... import __version__
 from ...clock import wall_clock
-from ...cluster.coordinator import Cluster, ClusterPlan, Hosts
+from ...cluster.admission import ClusterPlan, Hosts
+from ...cluster.coordinator import Cluster
 from ...errors import Interrupted, RefereeError
 from ...files.scratch import remove
 from ...net.event_loop import new_process

@@ -1,1 +1,1 @@
-"""Ratings from results: Elo by maximum likelihood, with intervals."""
+"""Ratings from results, with intervals: `elo.py` for two seats, `multi_seat.py` for more; `newton.py` solves both."""

@@ -32,7 +32,7 @@ Source: R. Bradley and M. Terry, Rank Analysis of Incomplete Block Designs I, Bi
 of Chessplayers, Past and Present (1978), for the scale; R. Wedderburn, Quasi-likelihood Functions, Generalized Linear
 Models, and the Gauss-Newton Method, Biometrika 61 (1974), for scores that vary by a constant factor less than the model
 says; J. Hanley and A. Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249 (1983), for the three
-matches; for versions see likelihood.Prior.
+matches; for versions see newton.Prior.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +42,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..crosstable import Crosstable
-from .most_likely import Matrix, Prior, Vector, factor, inverse, most_likely
+from .newton import Matrix, Prior, Vector, factor, inverse, most_likely
 
 ELO = 400 / log(10)
 """Points of Elo in a unit of the logistic scale."""

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from ..pairing.base import EntrantField, PlayedPairing
 from ..points import Scoring, rank_groups
 from .elo import MEAN, Programs, Rating
-from .most_likely import Matrix, Prior, Vector, most_likely
+from .newton import Matrix, Prior, Vector, most_likely
 
 # --- Rankings of tables
 #

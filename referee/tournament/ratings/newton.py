@@ -1,4 +1,7 @@
-"""The strengths under which results are likeliest: what is known before any match, and the climb by Newton's method.
+"""Newton's method for ratings: finds the strengths under which the results are likeliest.
+
+It also has what is known before any match (`Prior`). The ratings themselves and their intervals are in `elo.py`, for
+two seats, and in `multi_seat.py`, for more.
 
 A field has 200 entrants at most, so plain Python solves its matrices in a fraction of a second, and no library for
 arrays is needed.
