@@ -19,7 +19,7 @@ from unittest import mock
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.cluster import admission, coordinator
+from referee.cluster import admission
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import (
     HostAnswer,
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--matches", type=int, default=1_000_000)
     chosen = parser.parse_args(arguments)
     print("  matches | us of processor time a match | MiB of memory at most")
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(product, "DispatcherLink", StandIn):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(admission, "DispatcherLink", StandIn):
         simulated = Simulated(chosen.hosts, Path(folder))
         for _ in range(PARTS):
             begun = time.process_time()
