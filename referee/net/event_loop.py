@@ -1,4 +1,4 @@
-"""One event loop, as the matches and lobbies that share it see it: its agenda, its lag and its sockets."""
+"""The parts of one event loop that its matches and lobbies share: the agenda, the lag and the players' sockets."""
 
 import gc
 import secrets
@@ -22,11 +22,12 @@ from .links.player_protocol import PlayerLink
 # One thread reads the sockets of all players, judges their moves, writes the records and sends the answers. While it
 # does one of these, it does none of the others. So a player's time, as the referee could naively measure it, has two
 # parts: what the player took, and what the referee took before it sent the request or looked at the answer. Charging
-# the second part would expel a player because *another* match was being shuffled. It is measured and taken off.
+# the second part would expel a player because *another* match was being shuffled. So the second part is measured and
+# taken off.
 #
 # How do we know that the loop was not listening? We ask it to call us every BEAT_S. If a beat comes late, the loop was
 # busy in between: that gap is a *stall* (records call it a standstill). Between two punctual beats the loop has sent
-# and read at least once, but it does not say when. So there are two rules, both in the player's favour:
+# and read at least once, but we do not know when. So there are two rules, both in the player's favour:
 #
 # - A request written between two beats may have left as late as the end of the next gap. If that gap is a stall, all of
 #   it counts as the delay of sending.
@@ -40,20 +41,19 @@ from .links.player_protocol import PlayerLink
 # A stall while the player was still thinking has delayed nothing, and is no lag. But it may have slowed down the
 # player, which may run on the same machine. So the longest one is recorded (`stalled_ms`), and after a very long one
 # nobody is judged late (see the timekeeper of the match). A stall of up to UNNOTICED_MS escapes the beat. No verdict
-# depends on it: requests are written to the socket at once (PlayerLink.flush), and lateness is decided by one more look
-# into the socket, not by the beat (Stopwatch).
+# depends on such a short stall: requests are written to the socket at once (PlayerLink.flush), and lateness is decided
+# by one more look into the socket, not by the beat (Stopwatch).
 #
-# The rule could be abused: a player that floods the lobby with connections makes the loop stall, and would be granted
-# the time that it has stolen. So an origin that storms the lobby gets no credit for the stalls of that time; everybody
-# else does.
+# The rule could be abused: a player that floods the lobby with connections makes the loop stall, and would be credited
+# with that time. So an origin that storms the lobby gets no credit for stalls during its storm; everybody else does.
 #
-# Why not read the sockets in a thread of their own, which never stalls? Because in Python it would: it needs the
-# interpreter's lock, which the first thread holds while it is busy.
+# Why not read the sockets in a thread of their own, which never stalls? Because in Python that thread would stall as
+# well: it needs the interpreter's lock, which the first thread holds while it is busy.
 
 Stages = tuple[Callable[[], None], ...]
 """Stages of a match for one event, in order. All matches on the agenda finish a stage before any begins the next."""
 AT_ONCE = 32
-"""Matches that are taken together. Twice as many gain no more, and sockets would be looked at less often."""
+"""Most matches that run together. Larger batches are no faster, and the sockets would be read less often."""
 
 
 class Agenda:
@@ -61,7 +61,7 @@ class Agenda:
 
     def __init__(self) -> None:
         self.due: dict[object, Stages] = {}
-        """Match -> its stages, in the order in which they came; each has an event to take."""
+        """Match that has an event to take -> its stages; in order of arrival."""
         self._is_held = False
 
     def add(self, match: object, stages: Stages) -> None:
@@ -72,15 +72,15 @@ class Agenda:
             self._run({match: stages})
 
     def hold(self) -> None:
-        """Gather what is added from now on, until `release`."""
+        """Collect the matches that are added from now on; `release` runs them."""
         self._is_held = True
 
     def release(self) -> None:
-        """Run the first AT_ONCE matches, and what follows from them; the others wait for the next release."""
+        """Run the first AT_ONCE matches, and those that get an event from them; the others wait."""
         self._run(dict(islice(self.due.items(), AT_ONCE)))
 
     def _run(self, first: dict[object, Stages]) -> None:
-        """Run the stages of some matches, and of all matches that have something to take because of that."""
+        """Run the stages of some matches, and of all matches that get an event from them."""
         waiting, self.due, self._is_held = self.due, first, True
         try:
             while self.due:
@@ -132,12 +132,12 @@ class Lag:
         self.process = process or new_process()
         """Names the clock of this process in the records of all its matches."""
         self.begun = now()
-        """Zero of that clock, in monotonic seconds: instants of different matches are compared by it."""
+        """Zero of that clock, in monotonic seconds. It makes instants of different matches comparable."""
         self.listeners: set[Callable[[float, float], None]] = set()
-        """Functions that are called with begin and end of every stall."""
+        """Functions that are called with the beginning and the end of every stall."""
         self.storms = Storms(now)
         self.note: Callable[..., None] = lambda _event, **_facts: None
-        """Takes every stall, for the referee's diagnostics."""
+        """Called with every stall, for the referee's diagnostics."""
         self._last = self._before = now()
         """The last beat, and the one before it."""
         self._stalls: list[_Stall] = []
@@ -175,7 +175,7 @@ class Lag:
 
     def _beat(self) -> None:
         at_s = self._clock.seconds()
-        wait_s = BEAT_S - (at_s - self._zero_s) % BEAT_S  # a late beat does not put the next one off
+        wait_s = BEAT_S - (at_s - self._zero_s) % BEAT_S  # a late beat does not delay the next one
         self._timer = self._clock.callLater(BEAT_S if at_s + wait_s == at_s else wait_s, self._beat)
         now, last, before = self.now(), self._last, self._before
         self._before, self._last = last, now
@@ -189,11 +189,11 @@ class Lag:
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
     def was_punctual(self, sent: float, now: float) -> bool:
-        """Return whether no stall was noticed between two instants: then nothing excuses anybody."""
+        """Return whether no stall was noticed between two instants; if so, nobody who is late is excused."""
         return (not self._stalls or self._stalls[-1].end <= sent) and self.stalled_since(now) is None
 
     def stalled_since(self, at: float) -> float | None:
-        """Return when the stall began that goes on at an instant, in monotonic seconds; None if none does."""
+        """Return when the stall that is going on at an instant began, in monotonic seconds; None if there is none."""
         return self._last if self._timer is not None and at - self._last > _UNNOTICED_S else None
 
     def sending_delay(self, sent: float, origin: str = "") -> float:
@@ -201,7 +201,7 @@ class Lag:
 
         Args:
             sent: when it was written, in monotonic seconds.
-            origin: origin that answers for the connection; no stall is an excuse while it storms the lobby.
+            origin: origin of the connection; stalls while it storms the lobby do not count.
         """
         end = sent
         for stall in reversed(self._stalls):
@@ -212,7 +212,7 @@ class Lag:
         return end - sent
 
     def reading_delay(self, sent: float, now: float, origin: str = "") -> float:
-        """Return how long an answer may have been unread, in seconds; at most the time since the request.
+        """Return how long an answer may have lain unread, in seconds; at most the time since the request.
 
         Args:
             sent: when the request was written, in monotonic seconds.
@@ -230,7 +230,8 @@ class Lag:
         Args:
             sent: monotonic seconds.
             now: monotonic seconds.
-            origin: the stall is to excuse; one of a time when it stormed the lobby is left out. None: none is.
+            origin: origin of the connection; stalls while it stormed the lobby are left out. None: no stall is left
+                out.
         """
         longest = self._present_stall(sent, now, origin)
         for stall in reversed(self._stalls):
@@ -241,16 +242,16 @@ class Lag:
         return longest
 
     def _present_stall(self, sent: float, now: float, origin: str | None) -> float:
-        """Return how long the stall has lasted that goes on now, in seconds."""
+        """Return how long the present stall has lasted since an instant, in seconds; 0 if there is none."""
         begun = self.stalled_since(now)
         return 0.0 if begun is None or origin in self.storms.origins() else now - max(begun, sent)
 
 
 MOST_WAITING = 256
-"""Matches that may wait while the loop does something else: eight times as many as are taken together.
+"""Most matches that may wait for the next turn of the loop: eight batches of AT_ONCE.
 
-So a request is sent within nine turns of the loop, each of which is a stall if it takes longer than UNNOTICED_MS. If
-more wait, they are taken without a look at the sockets in between; the beat notes that stall like any other.
+So a request is sent within nine turns of the loop. A turn that takes longer than UNNOTICED_MS counts as a stall. If
+more matches wait, they run without a look at the sockets in between; the beat notices that stall as well.
 """
 _READ_BYTES = 65_536
 
@@ -259,7 +260,7 @@ class PlayerSockets:
     """Reads the sockets of one loop's players, in place of the reactor.
 
     The reactor would read one socket, have its match answer, and read the next one: the last player's bytes would lie
-    unread while all others are answered. Here all sockets are read first, so that every answer has its true instant.
+    unread while all others are answered. Here all sockets are read first, so that the instant of every answer is right.
 
     Args:
         clock: the reactor, or a test's clock, under which no link has a socket.
@@ -272,7 +273,7 @@ class PlayerSockets:
         self.links: dict[int, PlayerLink] = {}
         """Descriptor -> the link whose socket is read here."""
         self._descriptors: dict[PlayerLink, int] = {}
-        """Link -> descriptor: a link whose socket is closed does not know it any more."""
+        """Link -> descriptor. It is stored here because a link whose socket is closed no longer knows it."""
         self._poll: epoll | None = None
         """Exists while there are links."""
         self._next_turn: Timer | None = None
@@ -312,7 +313,7 @@ class PlayerSockets:
         return type(self).__name__
 
     def connectionLost(self, reason: Failure) -> None:
-        """End every link, as Twisted ends all that it reads when it is stopped."""
+        """End every link; called by Twisted when the reactor stops."""
         for link in list(self._descriptors):
             link.transport.connectionLost(reason)
 
@@ -322,10 +323,10 @@ class PlayerSockets:
             self._take_turn()
 
     def _take_turn(self) -> None:
-        """Read every socket that has something, then let the first matches answer; the others do in the next turn.
+        """Read every socket that has data, then let the first matches answer; the others answer in the next turn.
 
-        With few players, the next answer has often come by then. It is taken at once, as long as no more matches have
-        answered than are taken together: a turn of the reactor would cost as much as half of the answer.
+        With few players, the next answer has often come by then. It is read in the same turn, until AT_ONCE answers
+        were read. Another turn of the reactor would cost half as much as handling the answer.
         """
         self._next_turn = None
         total = count = self._read_and_answer()
@@ -338,7 +339,7 @@ class PlayerSockets:
             self._next_turn = self._reactor.callLater(0, self._take_turn)
 
     def _read_and_answer(self) -> int:
-        """Read every socket that has something, and let the first matches answer; return how many sockets had."""
+        """Read every socket that has data, and let the first matches answer; return how many sockets had data."""
         self._agenda.hold()
         try:
             return self._read()
@@ -346,16 +347,16 @@ class PlayerSockets:
             self._agenda.release()
 
     def _read(self) -> int:
-        """Read every socket that has something; the bytes become events, which gather on the agenda.
+        """Read every socket that has data; the bytes become events, which wait on the agenda.
 
         Returns:
-            Number of sockets that had something.
+            Number of sockets that had data.
         """
         if self._poll is None:
             return 0
         events = self._poll.poll(0, len(self.links))
         for descriptor, event in events:
-            link = self.links.get(descriptor)  # None: the event of an earlier link has made it leave
+            link = self.links.get(descriptor)  # None: handling an earlier link has closed this one
             if link is None:
                 continue
             try:
@@ -367,7 +368,7 @@ class PlayerSockets:
         return len(events)
 
     def _receive(self, link: PlayerLink, event: int) -> None:
-        """Read a link's socket, and have the link deliver what came; bytes before an end are read before the end."""
+        """Read a link's socket, and have the link deliver what came; bytes are read before the connection's end."""
         if link.owner in self._agenda.due:
             link.catch_up()
         if link not in self._descriptors:
@@ -405,7 +406,7 @@ class EventLoop:
 
 
 YOUNG_OBJECTS = 10_000
-"""New objects after which Python looks for garbage, instead of 700: by then, those of many turns are gone already."""
+"""Number of new objects after which Python looks for garbage, instead of 700: most are freed before that."""
 
 
 def collect_garbage_rarely() -> None:

@@ -1,4 +1,4 @@
-"""Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
+"""Syncs the records of all matches and of the tournament to the disk together, in another thread than the loop's.
 
 While one batch is being synced, further lines gather for the next one.
 """
@@ -20,13 +20,13 @@ from ..record.writer import ChainWriter
 from ..settings import Durability
 
 # An fsync takes milliseconds, and on a busy disk much longer. In the loop's thread it would stall all matches, so
-# another thread does it. One batch is synced at a time: what is written in between gathers, and a record that has
-# written ten lines by then is synced once for all ten.
+# another thread does it. One batch is synced at a time. Lines that are written in between wait for the next batch, so
+# that ten lines of one record cost one sync.
 #
 # With Durability.TURN, requests wait for the disk. A slow disk then looks like a slow referee: the turn is on record,
-# but was sent seconds later, and an auditor could not tell that from a referee that favours a player. So if a batch
-# takes longer than _PATIENCE_S, the loop stands still on purpose. The beat notices the stall, all records report it,
-# and no request is sent much later than they explain.
+# but was sent seconds later. To an auditor, that looks like a referee that favours a player. So if a batch takes longer
+# than _PATIENCE_S, the loop stands still on purpose. The beat notices the stall, all records report it, and no request
+# is sent much later than they explain.
 
 _AT_ONCE = 8
 """Files of a batch that are synced at the same time, because a journaling file system commits them together: one by
@@ -34,11 +34,12 @@ one, 32 files took eight times as long."""
 _FEW = 3
 """Most files of a batch for which syncing one by one costs less than threads."""
 _PATIENCE_S = DISK_MS / 2 / 1000
-"""Seconds that a batch may take before the loop stands still; a line may wait for one batch and be in the next."""
+"""Seconds that a batch may take before the loop stands still: half of DISK_MS, as a line may have to wait for two
+batches."""
 _STANDING_S = 1.0
 """Longest stretch for which the loop stands still, in seconds."""
 _LOOK_S = 0.001
-"""Seconds between two stretches, in which the loop looks around."""
+"""Seconds between two such stretches, in which the loop runs."""
 _Batch = dict[ChainWriter, list["Deferred[None]"]]
 """Writer -> Deferreds that wait for its lines."""
 
@@ -60,7 +61,7 @@ class GroupCommit:
     ) -> None:
         self._reactor = reactor
         self.is_waited_for = durability is Durability.TURN
-        """True if requests wait for it; a resumed match may be the first that does."""
+        """True if requests wait for the disk. A resumed match may set it later."""
         self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
@@ -73,7 +74,7 @@ class GroupCommit:
         """Sync all that a writer has written so far.
 
         Returns:
-            Fires in the loop's thread once the disk has it; fails with NotWritten if the disk refused.
+            Fires in the loop's thread once the lines are on the disk; fails with NotWritten if the disk refused.
         """
         synced: Deferred[None] = Deferred()
         self._waiting.setdefault(writer, []).append(synced)
@@ -82,7 +83,7 @@ class GroupCommit:
 
     @contextmanager
     def gather(self) -> Iterator[None]:
-        """Sync all that is written within a block in one batch, which begins at its end."""
+        """Sync all lines that are written within a block in one batch, which begins at the end of the block."""
         if self._is_syncing:
             yield
             return
@@ -151,7 +152,7 @@ def _sync_file(writer: ChainWriter) -> OSError | None:
     try:
         writer.sync_file()
     except ValueError:
-        return OSError(errno.EBADF, "it was closed before it was synced")
+        return OSError(errno.EBADF, "the record was closed before it was synced")
     except OSError as error:
         return error
     return None

@@ -28,7 +28,7 @@ URLS = 'takes the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST
 NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
 TOO_FEW = "too few: a match has 2 seats"
 LATIN = "line 2, column 9: the byte 0xe4 is no UTF-8; in Latin-1 it is ä; save it as UTF-8 in your editor"
-TCP = r"it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\:\:1"
+TCP = r"write tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\:\:1"
 TOML = "; texts stand in quotation marks, tables in brackets"
 LIMIT = "a number of seconds from 0.001 to 86400"
 MIB = "a whole number of MiB from 64 to 1048576"

@@ -76,7 +76,7 @@ def test_after_a_failure_it_goes_on_where_it_was(tmp_path: Path) -> None:
     once = PAIRS.replace("sys.exit(main", "Path('once').exists() and sys.exit(5)\nPath('once').touch()\nsys.exit(main")
     cup(tmp_path, once.replace("import sys\n", "import sys\nfrom pathlib import Path\n", 1))
     told = referee("tournament", "cup.toml", "--no-report", cwd=tmp_path, status=1).stderr
-    assert "round 2 is not paired by pairs: it ended with exit status 5: no words" in told
+    assert "round 2 is not paired by pairs: it ended with exit status 5: it printed nothing" in told
     (tmp_path / "pairs").rename(tmp_path / "others")
     (tmp_path / "once").unlink()
     (tmp_path / "cup.toml").write_text(WITH_PROGRAM.replace("./pairs", "./others") + "pairing_limit = 60\n")

@@ -73,5 +73,5 @@ def test_no_frame_is_longer_than_expected() -> None:
     """Its announced length is enough to refuse it."""
     frame = pack_frame((KnownHosts(hosts=()),))
     assert Frames(REPORTS, len(frame)).add(frame) == [(KnownHosts(hosts=()),)]
-    with pytest.raises(msgspec.DecodeError, match="a frame of 4294967295 bytes, of at most 10"):
+    with pytest.raises(msgspec.DecodeError, match="a frame has 4294967295 bytes; the limit is 10"):
         Frames(REPORTS, 10).add(b"\xff\xff\xff\xff")

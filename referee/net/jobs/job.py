@@ -1,6 +1,6 @@
-"""The job of one match of a tournament: a process that has it can play the match, and needs no key for that.
+"""The job of one match of a tournament: a process that has the job can play the match, and needs no key for that.
 
-An executor has jobs played in other processes than the tournament's own: in its workers, or on the hosts of a cluster.
+An executor plays jobs in other processes than the tournament's own: in its workers, or on the hosts of a cluster.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ class JobSeat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: str
     given: str
-    """The player's program in the organiser's words."""
+    """The player's program as the organiser wrote it."""
     launch: Launch | None = None
     why_not: str | None = None
-    """Reason why its program can't be started or it can't come."""
+    """Why nobody sits here: the program can't be started, or the player can't come."""
     digest: str | None = None
-    """SHA-256 of its program's folder, in hex; None: it has none."""
+    """SHA-256 of its program's folder, in hex; None if there is no folder."""
     token: str
     """Token of the seat."""
 
@@ -61,17 +61,17 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: MatchContext
     terms: JobTerms
     number: int | None
-    """Number that fixes the seed, which is no secret then."""
+    """Number that the seed is made from; such a seed is no secret."""
     deal: bytes | None
     """Seed of a duplicate deal. Here and with `number`, the players' nonces do not enter the shuffle."""
     drawn: bytes | None
-    """Seed of this match alone. Exactly one of the three is given."""
+    """Seed of this match alone. Exactly one of `number`, `deal` and `drawn` is given."""
     is_last_of_deal: bool
     seats: tuple[JobSeat, ...]
     key: str
     """The public key that will seal the record, in hex."""
     locked_seed: str = ""
-    """The seed as it stands in the record, encrypted for that key."""
+    """The seed as it stands in the record, encrypted for `key`."""
 
     @property
     def match(self) -> str:
@@ -114,10 +114,10 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeylessSealer(Sealer):
-    """Replaces the referee's key in other processes: it has what one job needs of the key, and can't sign.
+    """Replaces the referee's key in other processes: it has the values that one job needs, and can't sign.
 
     Args:
-        job: the only one that it is good for.
+        job: the only job that it serves.
     """
 
     can_sign = False
@@ -141,7 +141,7 @@ def encode_job(job: MatchJob) -> bytes:
 
 
 def decode_job(data: bytes) -> MatchJob:
-    """Return the job that encode_job has made bytes of.
+    """Return the job that encode_job has encoded.
 
     Raises:
         DecodeError: the bytes are no job.
@@ -151,7 +151,7 @@ def decode_job(data: bytes) -> MatchJob:
 
 @cache
 def rules_digest(game: str) -> str:
-    """Return the SHA-256 of a game's files, in hex: another process with another digest may play by other rules.
+    """Return the SHA-256 of a game's files, in hex: a process with a different digest may play by different rules.
 
     Args:
         game: name of the game.

@@ -1,6 +1,7 @@
-"""Messages between the tournament's process and its workers: msgpack, several messages a frame, never code.
+"""Messages between the tournament's process and its workers: frames of msgpack with one or more messages, never code.
 
-They go over a socket. A helper process, which has the other end of it, runs next to this process and ends with it.
+They go over a socket. A helper process has the other end; it runs next to this process, and ends when this process
+ends.
 """
 
 import os
@@ -36,7 +37,7 @@ READ_BYTES = 1 << 18
 MAX_FRAME_BYTES = (1 << 32) - 1
 """Longest frame of a trusted process: the largest number that fits into its length."""
 _LAST_READS = 64
-"""Number of reads that empty any socket."""
+"""Number of reads that is enough to empty any socket."""
 
 
 class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
@@ -112,13 +113,13 @@ class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
 
 
 class OrganiserNote(Struct, frozen=True, kw_only=True, tag="said"):
-    """Something that an organiser should know, as Observer.on_notice has it."""
+    """Something that an organiser should know; see Observer.on_notice."""
 
     text: str
 
 
 class MatchEnded(Struct, frozen=True, kw_only=True, tag="ended"):
-    """A match is over, and on record but for its seal."""
+    """A match is over; its record is complete except for the seal."""
 
     match: str
     head: str
@@ -149,7 +150,7 @@ REPORTS: Any = tuple[Report, ...]
 
 
 class Frames(Generic[T]):
-    """Cuts what comes into frames of messages.
+    """Cuts the incoming bytes into frames of messages.
 
     Args:
         kind: type of a frame's content, a tuple of messages.
@@ -173,7 +174,7 @@ class Frames(Generic[T]):
         while len(self._rest) - start >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self._rest, start)
             if size > self._most_bytes:
-                raise msgspec.DecodeError(f"a frame of {size} bytes, of at most {self._most_bytes}")
+                raise msgspec.DecodeError(f"a frame has {size} bytes; the limit is {self._most_bytes}")
             begin = start + _LENGTH.size
             if len(self._rest) < begin + size:
                 break
@@ -258,7 +259,7 @@ class HelperProcess:
 
     Args:
         reactor: Twisted's reactor.
-        module: to run, with the descriptor of its end of the socket as the argument.
+        module: module to run; its argument is the descriptor of its end of the socket.
         output: file for the last part of what it prints.
         on_data: called with the bytes that it sends.
         on_end: called with the way in which it has ended, in a few words.

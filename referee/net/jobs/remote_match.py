@@ -1,4 +1,4 @@
-"""A match that another process plays: it is followed line by line if anybody watches, and sealed or made void here."""
+"""A match that another process plays; this one follows it if anybody watches, and seals it or makes it void."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -22,14 +22,14 @@ from .messages import Advanced
 
 
 class RemoteMatch:
-    """A match that another process plays; a second fold in this process takes the events that it reports.
+    """A match that another process plays; a copy of its state in this process takes the events that are reported.
 
     Args:
         job: the match.
         folder: folder for the records.
         durability: durability of its record.
         notify: takes each transition that was reported.
-        coming: folder for the record until it is verified; None: it is in its place from the beginning.
+        coming: folder for the record until it is verified; None: it is in `folder` from the beginning.
     """
 
     def __init__(
@@ -117,16 +117,16 @@ class RemoteMatch:
         return writer
 
     def void(self, why: str, sealer: Sealer) -> None:
-        """End the record of a match whose worker has ended; unless it was over, it is void by the referee's fault.
+        """End the record of a match whose worker has ended; a match that was not over is void by the referee's fault.
 
         May run in any thread: nobody else writes the record any more.
 
         Args:
-            why: the match can't go on.
+            why: why the match can't go on.
             sealer: the key.
 
         Raises:
-            RecordError: the part that was written does not hold.
+            RecordError: the part that was written is not valid.
             OSError: it can't be written.
         """
         self._put_in_place()

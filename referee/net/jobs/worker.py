@@ -35,7 +35,7 @@ _GATHER_S = 0.01
 
 
 class Reporter(Observer):
-    """Reports to the tournament's process what its observers are notified of.
+    """Passes all notifications for observers on to the tournament's process.
 
     Args:
         report: takes each report.
@@ -75,7 +75,7 @@ class NoGroupCommit(GroupCommit):
 
 
 def make_commits(reactor: Any, terms: RunTerms) -> GroupCommit:
-    """Return what syncs records that another process seals: nothing, unless each turn has to be synced."""
+    """Return the group commit for records that another process seals; it only syncs if each turn has to be synced."""
     is_synced = terms.durability is Durability.TURN
     return GroupCommit(reactor, terms.durability) if is_synced else NoGroupCommit(reactor)
 
@@ -156,7 +156,7 @@ class Worker:
             ended = m.MatchEnded(match=job.match, head=played.head)
         except (MatchPaused, CancelledError):
             ended = m.MatchStopped(match=job.match)
-        except Exception as error:  # noqa: BLE001  # the report says it
+        except Exception as error:  # noqa: BLE001  # the report has the reason
             ended = m.MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
         self._followed.discard(job.match)
         self.report(ended)
@@ -183,20 +183,20 @@ class Worker:
 
 
 class OtherReferee(Exception):  # reported in words
-    """A job of a referee of another version or with other rules: one was installed since the tournament began."""
+    """A job comes from a referee of another version or with other rules; another one was installed since."""
 
 
 def _check_same(job: MatchJob) -> None:
     """Check that this process has the same version and the same rules as the one that made a job.
 
     Raises:
-        OtherReferee: it has not.
+        OtherReferee: the version or the rules differ.
     """
     theirs, ours = (job.terms.referee, job.terms.rules), (__version__, rules_digest(job.terms.game))
     if theirs != ours:
         raise OtherReferee(
-            f"it was handed out by referee {theirs[0]}, and the one installed now is {ours[0]} or has "
-            "other rules; stop the tournament, and go on with it"
+            f"the tournament runs referee {theirs[0]}, but now referee {ours[0]} is installed, or other rules; "
+            "stop the tournament, and give the same command again"
         )
 
 

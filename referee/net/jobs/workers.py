@@ -52,7 +52,7 @@ class WorkerProcess:
         self.gone: Deferred[None] = Deferred()
         """Fires once nothing is left of it."""
         self.silent_looks = 0
-        """Number of looks since its last report."""
+        """Number of checks since its last report."""
         self.matches = 0
         """Number of matches that are assigned to it."""
         self._ended: WorkerEnded | None = None
@@ -115,7 +115,7 @@ class WorkerProcess:
                 for report in reports:
                     self._take(report)
         except (msgspec.DecodeError, RecordError) as error:
-            self.kill(f"what it reports makes no sense: {error}")
+            self.kill(f"its report is not valid: {error}")
 
     def _take(self, report: m.Report) -> None:
         match report:
@@ -137,12 +137,12 @@ class WorkerProcess:
 
 
 LOOK_S = 1.0
-"""Seconds between two looks whether workers report something."""
+"""Seconds between two checks whether the workers still report."""
 FROZEN_LOOKS = 30
-"""Number of looks in vain after which a worker is killed: it reports every second that it is alive. Looks are counted,
-not seconds, so that no worker is killed because this process itself stood still."""
+"""Number of checks without a report after which a worker is killed; a live worker reports every second. Checks are
+counted, not seconds, so that no worker is killed because this process itself stood still."""
 CLOSE_LOOKS = 15
-"""Number of looks that a worker may take to end."""
+"""Number of checks within which a worker has to end."""
 MOST_CRASHES = 5
 """Number of workers that may crash in a row while no match ends; after that, somebody has to look."""
 
@@ -233,8 +233,10 @@ class Workers:
             RefereeError: all workers have crashed.
         """
         if not self._workers:
-            text = f"no worker is left, the last one for this: {self._last_why}"
-            raise RefereeError(f"{text}; what it printed is in {self._settings.folder}; the same command goes on")
+            text = f"all workers have ended; the last reason: {self._last_why}"
+            raise RefereeError(
+                f"{text}; its output is in {self._settings.folder}; give the same command again to go on"
+            )
         worker = min(self._workers, key=lambda worker: worker.matches)
         worker.matches += 1
         return worker

@@ -1,1 +1,1 @@
-"""The connections of players: who comes in, who sits where, what is said to them."""
+"""The connections of players: which players are let in, where they sit, and what is sent to them."""

@@ -12,9 +12,9 @@ from ...clock import Port
 from ...errors import BadRequest
 
 BACKLOG = 4096
-"""Connections that the system holds until the loop accepts them; Linux' own maximum. It drops those beyond, and their
-players try again only a second later, then after two more: with Twisted's 50, honest players lost seconds when hundreds
-came at once."""
+"""Connections that the system holds until the loop accepts them; Linux' own maximum. Linux drops all others, whose
+players try again only after one second, then after two more. With Twisted's 50, honest players lost seconds when
+hundreds came at once."""
 ACCEPTS = 16
 """Connections that one turn of the loop accepts; the others wait in the backlog. Twisted accepts more in a
 turn when more come: in a storm, one turn would delay everybody by half a second."""
@@ -22,12 +22,12 @@ _V6_BITS = 64
 """Bits of an IPv6 address that identify a site; the machines of the site choose the rest."""
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
 _LAST_PORT = 65_535
-_FORM = "it is tcp:PORT:interface=ADDRESS, tcp6:PORT, ssl:PORT:privateKey=FILE:certKey=FILE or unix:FILE"
+_FORM = "write tcp:PORT:interface=ADDRESS, tcp6:PORT, ssl:PORT:privateKey=FILE:certKey=FILE or unix:FILE"
 _FORMS = {
-    "tcp": "it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\\:\\:1",
-    "tcp6": "it is tcp6:PORT, or tcp6:PORT:interface=\\:\\:1 with a backslash before each colon of the address",
-    "ssl": "it is ssl:PORT:privateKey=FILE:certKey=FILE, with a key and a certificate in PEM",
-    "unix": "it is unix:FILE",
+    "tcp": "write tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\\:\\:1",
+    "tcp6": "write tcp6:PORT, or tcp6:PORT:interface=\\:\\:1 with a backslash before each colon of the address",
+    "ssl": "write ssl:PORT:privateKey=FILE:certKey=FILE, with a key and a certificate in PEM",
+    "unix": "write unix:FILE",
 }
 """Kind of endpoint that can be listened on -> how it is written."""
 _MEANT = {"tls": "ssl", "https": "ssl", "http": "tcp"}

@@ -2,11 +2,11 @@
 
 All lobbies greet in the same way. `MatchLobby` seats everybody, or every player with a token of the organiser's, within
 waiting periods. `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament are in
-reserved_seats.py. Through a closed lobby, a match can still take its own players back.
+reserved_seats.py. A match can still take its own players back through a lobby that is closed.
 
-A stall of the referee prolongs the limits outside of a match: for a hello, a free seat, a return. They follow the rule
-of those within a match (Stopwatch): after a stall longer than the margin nobody is late, but has the limit again, twice
-at most; and before a limit counts as passed, the sockets are read once more.
+A stall of the referee also prolongs the limits outside of a match: for a hello, a free seat, a return. The rule is that
+of limits within a match (Stopwatch). After a stall longer than the margin nobody is late: the limit starts again, twice
+at most. Before a limit counts as passed, the sockets are read once more.
 """
 
 from abc import abstractmethod
@@ -31,17 +31,16 @@ from .player_protocol import Owner, PlayerLink
 from .tokens import find_name
 
 _LOOKS = 2
-"""Turns of the loop after a limit: the first one accepts a connection, the second one reads its first bytes."""
+"""Turns of the loop that a limit still waits for before it counts as passed: the first one accepts a connection, the
+second one reads its first bytes."""
 
 
 class Wait:
-    """One limit that runs.
+    """One time limit that runs.
 
     Args:
-        patience: the rule.
-        limit_s: seconds from now.
-        origin: answers for the player who is awaited.
-        on_end: called when the limit has passed.
+        patience: rule for the limits of the lobby.
+        limit_s: seconds from now. origin: origin of the awaited player. on_end: called when the limit has passed.
     """
 
     def __init__(self, patience: "Patience", limit_s: float, origin: str, on_end: Callable[[], Any]) -> None:
@@ -115,7 +114,7 @@ class Patience:
 HELLO_S = 3.0
 """Seconds that a connection may take to say hello; CS4500's limit for a name."""
 REPLACED = "replaced", "the same token came again on another connection"
-"""Code and reason for a connection, perhaps a dead one, that another one replaces."""
+"""Code and reason for closing a connection, perhaps a dead one, that a newer one replaces."""
 _NOTED_BYTES = 60
 """Most bytes of a bad hello that a note quotes."""
 
@@ -128,7 +127,7 @@ class Returns(Interface):
 
         Args:
             token: the token of its hello: the resume token, unless `name` is given.
-            name: its name, if its token is one of the organiser's: a program that was started again has no other.
+            name: its name, if its token is one of the organiser's: a program that was started again has no other token.
         """
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
@@ -139,8 +138,8 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
     """When sign-up ends.
 
     After a waiting period with at least min_players the match begins; with fewer, the next period begins and those who
-    came stay. max_players end the wait at once. Where a game is not played by every number in between, such a number
-    waits for more as too few do; after the last period, the last to come are refused.
+    came stay. max_players end the wait at once. If a game can't be played by some number in between, so many players
+    wait for more, as if they were too few. After the last period, the last to come are refused.
     """
 
     min_players: Annotated[int, Meta(ge=1, le=12)] = 2
@@ -201,7 +200,7 @@ class Lobby(Owner):
         """Takes what happens in the lobby, for the referee's diagnostics."""
 
     def on_open(self, link: PlayerLink) -> None:
-        """Begin to wait for a connection's hello; make room if too many connections say none."""
+        """Begin to wait for a connection's hello; make room if too many connections have not said it."""
         self.note("connection-opened", address=link.address)
         if link.has_socket:
             self._loop.sockets.watch(link)
@@ -217,7 +216,8 @@ class Lobby(Owner):
         link.on_end = self._loop.origins.discard
         oldest = self._loop.origins.add(link, link.origin)
         if oldest is not None:
-            # After two turns of the loop its socket was read: a player that came in a crowd may have said hello.
+            # # Two turns of the loop later its socket was read: a player that came in a crowd may have said hello by
+            # then.
             self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
 
     @staticmethod
@@ -313,7 +313,7 @@ class Lobby(Owner):
         self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=sent_text)
         link.say_goodbye(Refused(code=code, reason=reason))
         if link.is_connected:
-            self._make_room(link)  # it may never read that, and stay
+            self._make_room(link)  # the peer may never read the refusal, and stay
 
     def _stop_waiting(self, link: PlayerLink) -> None:
         waiting = self.greeting.pop(link, None)
@@ -353,7 +353,7 @@ class MatchLobby(Lobby):
         self._links: list[PlayerLink] = []
         self._tries_left = policy.tries
         self.done: Deferred[list[PlayerLink]] = Deferred()
-        """Fires with the seated links in order of arrival; they are fewer than min_players if too few came."""
+        """Fires with the links by seat; they are fewer than min_players if too few came."""
         self._period = self.patience.wait(policy.wait_s, self._end_period)
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
@@ -398,7 +398,7 @@ class MatchLobby(Lobby):
             self._period = self.patience.wait(self._policy.wait_s, self._end_period)
 
     def _count_surplus(self) -> int:
-        """Return how many players are more than the largest number that can play; negative if too few are seated."""
+        """Return how many seated players have to go before the others can play; negative if too few are seated."""
         beyond = len(self._links) - self._policy.min_players
         return beyond % self._policy.step if beyond >= 0 else beyond
 
@@ -407,7 +407,7 @@ class MatchLobby(Lobby):
         seats = len(self._links) - count
         for link in self._links[seats:]:
             self._links.remove(link)
-            self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats}")
+            self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats} players")
 
     def _finish(self) -> None:
         if not self._is_open_to_all:

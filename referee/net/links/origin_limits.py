@@ -1,7 +1,8 @@
-"""Limits for connections that have not said hello yet: how many may be open, which one is closed first, who storms.
+"""Limits for connections that have not said hello yet: how many may be open, which is closed first.
 
-An origin answers for connections: a network address, or the program that a private socket belongs to. Everything is
-counted as connections come and go, so that one more costs the same however many there are.
+Connections are counted by origin: a network address, or the program that a private socket belongs to. The counts change
+as connections come and go, so one more connection costs the same however many there are. An origin that connects too
+fast storms the lobby.
 """
 
 import resource
@@ -9,7 +10,8 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 MOST_OF_ORIGIN = 64
-"""A whole class behind one router may connect at once; hundreds of connections from one place are no players."""
+"""Most connections of one origin without a hello. A whole class behind one router may connect at once; hundreds of
+connections from one place are no players."""
 MOST_IN_ALL = 512
 """Most connections without a hello: half of the 1024 files that a process may open, since records need some, too."""
 STORM = 512

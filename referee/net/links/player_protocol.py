@@ -69,10 +69,10 @@ CLOSE_S = 1.0
 
 
 class Owner(ABC):
-    """Decides what comes from a link."""
+    """Decides what follows from the messages of a link."""
 
     def catch_up(self) -> None:  # noqa: B027  # only a match lets anything wait
-        """Take all events that still wait, because what comes now is judged by where they lead."""
+        """Take all events that still wait: new bytes are judged by the state of the match after these events."""
 
     def on_open(self, link: "PlayerLink") -> None:  # noqa: B027  # only a lobby is a first owner
         """Take a new connection; called for its first owner alone."""
@@ -101,7 +101,7 @@ class PlayerLink(Protocol):
     """The referee's end of one player's connection.
 
     Args:
-        owner: the first one; set `owner` to hand the link on, to None to drop whatever still comes.
+        owner: the first owner; set `owner` to hand the link on, or to None to ignore all that still comes.
         clock: the reactor, or a test's clock.
         now: returns monotonic seconds.
         connection: the protocol's state machine; None: that of the referee's own protocol.
@@ -119,7 +119,7 @@ class PlayerLink(Protocol):
         self.bytes_received = 0
         self.is_connected = False
         self.origin = ""
-        """Answers for this connection: the network it comes from, or the private socket that it came by."""
+        """Origin of this connection: the network or the private socket that it came from."""
         self.on_end: Callable[[PlayerLink], None] = lambda _link: None
         """Called when the connection has ended, whoever owns it."""
         self.leave_reader: Callable[[PlayerLink], None] = lambda _link: None
@@ -127,9 +127,9 @@ class PlayerLink(Protocol):
         self._clock = clock
         self._now = now
         self._read_at: float | None = None
-        """When the bytes were read that are not delivered yet, in monotonic seconds."""
+        """When the bytes that are not delivered yet were read, in monotonic seconds."""
         self._first_byte: float | None = None
-        """When the first byte of the next message was read; None: nothing of it has come."""
+        """When the first byte of the next message was read; None if no byte of it has come."""
         self._cut: Timer | None = None
         self._gone: Deferred[None] = Deferred()
         self.held = b""
@@ -141,7 +141,7 @@ class PlayerLink(Protocol):
         self._is_behind = False
         """True while the loop still has something to write to the socket."""
         self.unread_bytes: int | None = None
-        """Bytes sent since the player stopped to read; None while it reads."""
+        """Bytes sent since the player stopped reading; None while it reads."""
 
     @property
     def has_socket(self) -> bool:
@@ -193,7 +193,8 @@ class PlayerLink(Protocol):
     def deliver(self) -> None:
         """Hand all messages in the received bytes to the owner.
 
-        A second message in the same bytes waits until the first one is answered, since it may reply to that answer.
+        A second message in the same bytes waits until the first one is answered, since it may be a reply to that
+        answer.
         """
         while True:
             at, self._read_at = self._read_at or self._now(), None
@@ -276,7 +277,7 @@ class PlayerLink(Protocol):
             self._leave_to_loop(data)
 
     def _leave_to_loop(self, data: bytes) -> None:
-        """Leave to the loop what the socket does not take now, and everything after it until that is written."""
+        """Have the loop write the bytes that the socket does not take, and all later ones until it catches up."""
         self.transport.write(data)
         self._count_unread(len(data))
         if self._socket is not None:
@@ -325,10 +326,10 @@ class PlayerLink(Protocol):
             self._cut = self._clock.callLater(0, self._cut_later)
 
     def expel(self, message: Message) -> None:
-        """End the player's part.
+        """Close the connection of an expelled player.
 
         Args:
-            message: the reason, where the wire has a word for it.
+            message: has the reason; a protocol without such a message does not send it.
         """
         self.say_goodbye(message)
 
@@ -349,7 +350,8 @@ class PlayerLink(Protocol):
 
 
 LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
-"""Makes a link of an owner, a clock and a function that returns monotonic seconds; decides which wire is spoken."""
+"""Makes a link from an owner, a clock and a function that returns monotonic seconds; decides which protocol it
+speaks."""
 
 
 class LinkFactory(Factory):
@@ -376,7 +378,7 @@ class LinkFactory(Factory):
 
 
 def make_message(command: SeatCommand, match: Match, tokens: Sequence[str], head: str) -> Message:
-    """Return the message by which a command is carried out.
+    """Return the message that carries out a command.
 
     Args:
         command: a command for a seat, except ExtendLimit, which is not sent.
@@ -432,7 +434,7 @@ def _make_end(command: EndSeat, match: Match, head: str) -> End:
 
 
 def _seed_to_reveal(match: Match, end: EndSeat) -> str | None:
-    """Return the seed; None if another match with the same deal follows. A void match is played again."""
+    """Return the seed; None if another match with the same deal may follow, as a void match is played again."""
     opens = match.setup.seed_opens
     is_secret = opens == "after-last-leg" or (opens == "at-end-unless-void" and end.void is not None)
     return None if is_secret else match.seed.hex()

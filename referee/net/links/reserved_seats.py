@@ -1,4 +1,4 @@
-"""Lobbies whose players all have a token: of one match, seat by seat, and of a tournament's remote entrants.
+"""Lobbies whose players all have a token: that of one match with a token a seat, and that of a tournament's entrants.
 
 `ReservedSeats` takes in launched programs, and players that come back into a match. Remote entrants come with their
 tokens into `RemotePool`, where they stay from match to match.
@@ -32,7 +32,8 @@ class ReservedSeats(Lobby):
         tokens: tokens by seat.
         start_s: seconds until a seat that nobody took stays vacant.
         names: names of the players by seat, if a tournament sends them here.
-        may_return: whether a seat waits for its player after the connection ended, and a new connection replaces it.
+        may_return: whether a seat waits for its player if the connection ended, and a newer connection replaces an
+            older one.
         patience: rule for its limits; see Lobby.
     """
 
@@ -124,7 +125,7 @@ class ReservedSeats(Lobby):
         is_greeted = bool(link.token)
         seat = find_index(link.token, self._tokens) if is_greeted else self._seat_behind(link, error.evidence)
         if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
-            stage, where = (Stage.GREETED, "behind") if is_greeted else (Stage.NEW, "in place of")
+            stage, where = (Stage.GREETED, "after") if is_greeted else (Stage.NEW, "in place of")
             detail, evidence = f"{where} its hello: {error.detail}", error.evidence.hex()
             absence = Absence(detail=detail, code=str(error.code), stage=stage, evidence=evidence)
             self.vacancies.setdefault(seat, absence)
@@ -146,7 +147,8 @@ class ReservedSeats(Lobby):
         for seat, link in enumerate(self._links):
             if link is None:
                 absence = _describe_silence(silent.get(seat), start_s, is_sure=None not in silent)
-                # Once the lobby closes its connections, a program that waited for one computes.
+                # # Look before the lobby closes its connections: then a program that waited for a message begins to
+                # compute.
                 use = self.find_processor_use(seat)
                 doing = describe_processor_time(**use)
                 absence = replace(absence, detail=f"{absence.detail}{doing}", ending=use.get("ending"))
@@ -174,7 +176,7 @@ def _describe_silence(link: PlayerLink | None, start_s: float, *, is_sure: bool)
     Args:
         link: its connection; None if none is known to be its own.
         start_s: length of the wait, in seconds.
-        is_sure: whether it is known of every connection whose it is.
+        is_sure: whether it is known to which program each connection belongs.
     """
     if link is None and is_sure:
         return Absence(detail=f"not connected within {start_s:g} s")
@@ -252,7 +254,7 @@ class RemotePool(Lobby):
         """Refuse a wrong token; a right one decides the player's name."""
         name = find_name(link.token, self._hashes)
         if name is None:
-            return "token", "the token is none of this tournament's entrants"
+            return "token", "the token belongs to no entrant of this tournament"
         link.name = name
         older = self._waiting.pop(name, None)
         if older is not None:

@@ -25,7 +25,7 @@ TOKEN_BYTES = 32
 MAX_FILE_BYTES = 262_144
 """Room for two thousand players."""
 _MAX_LINE_CHARS = 256
-"""A name, a hash and what is around them; parsing takes the square of what one line may have."""
+"""Room for a name and a hash. The time to parse a line grows with the square of its length."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `referee token`.\n"
 
@@ -74,7 +74,7 @@ def read_tokens(path: Path) -> dict[str, str]:
         raise BadTokens(f"{path}: {error}") from None
     for name, token_hash in fields.items():
         if not re.match(NAME_PATTERN, name):
-            raise BadTokens(f"{path}: {name!r} is no player's name: it has {NAME_FORM}")
+            raise BadTokens(f"{path}: {name!r} is no player's name: a name has {NAME_FORM}")
         if not isinstance(token_hash, str) or not _HASH.fullmatch(token_hash):
             raise BadTokens(f"{path}: {name} needs the SHA-256 of its token, 64 hex digits; `referee token` writes it")
     return fields
@@ -97,7 +97,7 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
     """
     for name in names:
         if not re.match(NAME_PATTERN, name):
-            raise BadTokens(f"{name!r} is no player's name: it has {NAME_FORM}")
+            raise BadTokens(f"{name!r} is no player's name: a name has {NAME_FORM}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with _lock_folder(path.parent):
         hashes = read_tokens(path) if path.exists() else {}
@@ -131,7 +131,7 @@ def remove_token(path: Path, name: str) -> None:
 def _write(path: Path, hashes: Mapping[str, str]) -> None:
     content = _HEAD + "".join(f'{name} = "{token_hash}"\n' for name, token_hash in hashes.items())
     if len(content) > MAX_FILE_BYTES:
-        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
+        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another file")
     write_whole(path, [content.encode()], mode=0o600)
 
 

@@ -1,8 +1,7 @@
-"""The record of a match while it is played: which of its lines are settled, so that what follows from them may happen.
+"""The record of a match while it is played. The commands of a line are carried out only once the line is settled.
 
-A line is settled once it is written, or once the disk has it (Durability.TURN). In the second case the disk syncs lines
-in another thread, so a match may have written several lines before the first one is settled; they are carried out in
-their order.
+A line is settled once it is written; with Durability.TURN, once it is on the disk. Then another thread syncs lines, so
+a match may have written several lines before the first one is settled. Their commands are carried out in order.
 """
 
 from collections import deque
@@ -28,14 +27,15 @@ class Due(Struct, frozen=True):
 
     transition: MatchTransition
     links: tuple[PlayerLink | None, ...]
-    """Addressees by seat. A player that has come back on another connection since is sent everything again anyway."""
+    """Addressees by seat. A player that has come back on another connection since then is sent everything again
+    anyway."""
 
 
 class Journal:
     """The record of a running match.
 
     Args:
-        writer: writer of the record, which has its header.
+        writer: writer of the record; the header is written.
         commits: syncs the record together with others; None: it is synced at once, and the loop waits.
         durability: whether a line is settled once it is written, or once it is on the disk.
     """
@@ -106,10 +106,10 @@ class Journal:
         return self.sync()
 
     def sync(self) -> "Deferred[None]":
-        """Have the disk keep all that is written.
+        """Sync all that is written to the disk.
 
         Returns:
-            Fires when it does; fails with NotWritten.
+            Fires when the disk has it; fails with NotWritten.
 
         Raises:
             NotWritten: the disk refused on the spot.
@@ -120,7 +120,7 @@ class Journal:
         return succeed(None)
 
     def settle_now(self) -> None:
-        """Settle all that is written on the spot; for a match that stops, where nobody's clock runs.
+        """Settle all lines at once; only for a match that stops, since the loop waits and nobody's clock runs.
 
         Raises:
             NotWritten: the disk refused.

@@ -1,8 +1,8 @@
 """Programs that stay: each plays match after match on one connection, and waits in between.
 
-A program that waits is stopped, so that it can't think on the others' time. It is started again after an expulsion, if
-its folder has changed, if it has played as many matches as it may, if it uses nearly all the memory or processes that
-it may, and if it has ended by itself, which is no foul between two matches. No running program ever gets the same deal
+A program that waits is stopped, so that it can't think on the others' time. It is started again if it was expelled, if
+its folder has changed, if it has played its number of matches, or if it uses nearly all of its memory or processes. So
+is a program that has ended by itself, which is no foul between two matches. No running program ever gets the same deal
 twice: it could remember the first one.
 """
 
@@ -46,7 +46,7 @@ FILLED = 0.75
 LOOK_S = 1.0
 """Seconds between two looks at a folder or at the machine's memory: often enough for a tournament that runs."""
 FILES = 16
-"""One in so many of the files that this process may open is for a program that waits, which takes four of them."""
+"""One program may wait for each FILES files that this process may open. A program that waits takes four files."""
 FREE = 0.25
 """Share of the machine's memory for programs that play: while less is available, fewer programs wait."""
 MEMINFO = Path("/proc/meminfo")
@@ -133,7 +133,7 @@ class ProgramPool:
     """
 
     def __init__(self, reactor: Any, confinement: Confinement, keep_for: int, observers: Observers) -> None:
-        # The limit of processor time is meant for one match, and counts for all that a program plays.
+        # The limit of processor time is meant for one match, but the system counts all matches of a program together.
         limits = replace(confinement.limits, cpu_s=confinement.limits.cpu_s * keep_for)
         self.confinement = replace(confinement, limits=limits)
         self._reactor = reactor
@@ -149,7 +149,8 @@ class ProgramPool:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
         """Most programs that may wait."""
         self._looked: tuple[int, float, bool] | None = None
-        """Programs that waited at the last look at the machine's memory, when that was, and whether it was short."""
+        """Programs that waited at the last look at the machine's memory, when that was, and whether memory was
+        short."""
 
     async def acquire(self, launch: Launch, deal: str) -> KeptProgram | None:
         """Wake a program that waits and may play a deal, and return it; None if there is none.
@@ -201,7 +202,7 @@ class ProgramPool:
         return True
 
     def _look_at_memory(self) -> bool:
-        """Return whether memory is short: as at the last look if that was less than LOOK_S ago and no more wait."""
+        """Return whether memory is short; look again only after LOOK_S or if more programs wait."""
         count, now = len(self._waiting), self._reactor.seconds()
         if self._looked is None or count > self._looked[0] or now - self._looked[1] >= LOOK_S:
             self._looked = count, now, is_memory_short()

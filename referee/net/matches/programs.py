@@ -84,7 +84,7 @@ class MatchPrograms:
         self._copies: dict[int, Path | PlayerError | None] = {}
         """Seat -> copy that its program is shown in place of its folder, or the error of copying."""
         self._removers: dict[int, contextlib.ExitStack] = {}
-        """Seat -> what removes that copy."""
+        """Seat -> removes that copy."""
         self._quick = contextlib.ExitStack()
         """Removes the copies that are small enough to be removed without a thread."""
         self._stamps: dict[int, int] = {}
@@ -121,7 +121,7 @@ class MatchPrograms:
         Copies are made and removed in a thread, unless they are known to be small, since other matches go on.
 
         Raises:
-            OSError: the disk can't take one.
+            OSError: a copy can't be written.
         """
         try:
             for seat, launch in self._launches.items():
@@ -172,7 +172,7 @@ class MatchPrograms:
 
         Args:
             lobby: where programs take their seats; the seats of those that can't start are given up.
-            address: the referee's, as a player writes it.
+            address: address of the referee, as a player writes it.
             sockets: private sockets by seat.
             vacate_if_missing: whether a program that can't be started leaves its seat vacant.
 

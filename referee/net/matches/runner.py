@@ -41,20 +41,20 @@ from .stopwatch import Stopwatch
 #     send     The links write to their sockets, and the clocks of the players who were asked begin.
 #
 # Why write first? The record is the only thing that survives a crash of the referee. If a player were sent a turn that
-# no line tells of, and the referee crashed, the resumed match could ask something else. So a line is flushed before any
-# of its commands is carried out: what a player knows is on record. With Durability.TURN, "flushed" means that the disk
-# has it, and a match goes on with other events while it waits; the journal keeps what is still to be carried out. The
-# fold may then be ahead of what players have been told, never behind.
+# is on no line, and the referee crashed, the resumed match could ask something else. So a line is flushed before any of
+# its commands is carried out: what a player knows is on record. With Durability.TURN, "flushed" means that the disk has
+# it, and a match goes on with other events while it waits; the journal keeps what is still to be carried out. The fold
+# may then be ahead of what the players were sent, never behind.
 #
 # Why stages? With 200 matches in one process, hundreds of answers may lie in the sockets at the same time. The agenda
 # of the loop takes 32 matches together: all are judged, then all lines are written, then all messages made, then all
 # sent. The processor's caches then hold the code of one stage at a time: a turn costs 89 microseconds, where one match
-# after the other costs 145 (docs/develop/what-a-turn-costs.md). More than 32 save no more, and would keep the loop from
-# its sockets for too long. A match takes its own stages in the same order as if it were alone, and its next event only
-# after the last of them.
+# after the other costs 145 (docs/develop/what-a-turn-costs.md). Larger batches save nothing more, and would keep the
+# loop from its sockets for too long. A match takes its own stages in the same order as if it were alone, and its next
+# event only after the last of them.
 #
 # No stage raises. A fault of the referee itself becomes an event, RefereeFailed, which voids this match alone. Only a
-# disk that refuses a line ends a match without an event, since no line could tell of it.
+# disk that refuses a line ends a match without an event, since no line could report it.
 #
 # A lost connection is not an event at once. A launched program that is gone may have crashed, and its exit status says
 # so a moment later (EXIT_S). A player from elsewhere may come back (come_back_s), while its clock goes on.
@@ -91,9 +91,9 @@ class SeatedPlayers(Struct, frozen=True, kw_only=True):
     programs: Mapping[int, Program] = {}
     """Seat -> the launched program that sits there."""
     come_back_s: float = 0.0
-    """Seconds that a player without a launched program may be away, its clock going on; 0: it may not come back."""
+    """Seconds that a player without a launched program may be away while its clock runs; 0: it may not come back."""
     starts: tuple[int, ...] = ()
-    """Number of the start of each seat's program, where programs stay for several matches."""
+    """By seat, the start number of its program; empty unless programs stay for several matches."""
     reused: Mapping[int, KeptProgram] = {}
     """Seat -> the program that sits there and has played before."""
     release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye
@@ -105,7 +105,7 @@ class MatchRunner(Owner):
 
     Args:
         match: the fold, new or resumed.
-        players: sit at the match.
+        players: the players who sit at the match.
         journal: the match's record.
         clock: the reactor, or a test's clock.
         loop: runs the match.
@@ -126,7 +126,8 @@ class MatchRunner(Owner):
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
-        """Fires with the result; fails with NotWritten if the disk refuses the record, with MatchPaused by `pause`."""
+        """Fires with the result; fails with NotWritten if the disk refuses the record, and with MatchPaused after
+        `pause`."""
         self._links = list(players.links)
         self._tokens = players.tokens
         self._journal = journal
@@ -159,7 +160,7 @@ class MatchRunner(Owner):
         """Open the match, or resume it.
 
         Args:
-            missing: why it can't be resumed, in one sentence: then it is void.
+            missing: why the match can't be resumed, in one sentence; then it is void. None: it begins or goes on.
 
         Returns:
             `done`.
@@ -222,7 +223,7 @@ class MatchRunner(Owner):
         seat = self._seats[link]
         instants = self._stopwatch.end(seat, first_byte, at)
         if instants is None:
-            return  # nothing is asked of the seat any more; it will be sent why
+            return  # no answer is expected any more; a message that the player has not read yet says why
         frame = link.connection.last_body.hex()
         if isinstance(message, Move):
             self.feed(e.MoveReceived(seat=seat, turn=message.turn, move=message.move, frame=frame, **instants))
@@ -250,7 +251,7 @@ class MatchRunner(Owner):
         if self._has_left_before(seat):
             self._players.reused[seat].has_left = True
             name = self.match.setup.names[seat]
-            why = f"the program of {name} had ended between its match before and this one"  # nobody's foul
+            why = f"the program of {name} had ended between its previous match and this one"  # nobody's foul
             self.feed(e.RefereeFailed(at_ms=at_ms, detail=why))
         elif program is not None and program.status is not None:
             self.feed(make_exit_event(seat, at_ms, program))
@@ -262,7 +263,7 @@ class MatchRunner(Owner):
             self._departures[seat] = _Departure(at_ms, detail, wait)
 
     def _has_left_before(self, seat: int) -> bool:
-        """Return whether a program that has played before has not answered in this match: it may end between two."""
+        """Return whether a kept program has not answered in this match yet: to end between two matches is no foul."""
         request = self.match.open_requests.get(seat)
         return seat in self._players.reused and request is not None and request.answer is e.ReadyReceived
 
@@ -284,7 +285,7 @@ class MatchRunner(Owner):
         return seat if self._is_in(seat) else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
-        """Go on with a player on a new connection; the old one may be dead without having noticed."""
+        """Go on with a player on a new connection; the old connection may be dead, and not have ended yet."""
         self.catch_up()
         old = self._links[seat]
         at_ms = self._stopwatch.at_ms()
@@ -298,7 +299,7 @@ class MatchRunner(Owner):
         request = self.match.open_requests.get(seat)
         waited_since_ms = request.asked_ms if request is not None and self._journal.waits_for_disk else None
         delays = self._stopwatch.measure_delays(seat, at_ms, waited_since_ms)
-        self._stopwatch.forget(seat)  # it is asked again
+        self._stopwatch.forget(seat)  # the request is sent again
         self.feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **delays))
 
     def _report_loss(self, seat: int, detail: str) -> None:
@@ -314,14 +315,14 @@ class MatchRunner(Owner):
         return departure
 
     def _on_exit(self, status: str, seat: int) -> str:
-        """Take a program's exit, if its connection has ended before: whatever it had sent still counts."""
+        """Take a program's exit, if its connection has ended before; everything that it had sent still counts."""
         if self._stop_waiting(seat) is not None and self._is_in(seat):
             self.feed(make_exit_event(seat, self._stopwatch.at_ms(), self._programs[seat]))
         return status
 
     def _on_deadline(self, seat: int, instants: Mapping[str, Any]) -> None:
         departure = self._stop_waiting(seat) if seat in self._programs else None
-        if departure is not None:  # it left in time; that its exit is still awaited is no fault of the player
+        if departure is not None:  # it left before the deadline, and only its exit is still awaited
             self._report_loss(seat, departure.detail)
             return
         link = self._links[seat]
@@ -376,7 +377,7 @@ class MatchRunner(Owner):
             self._fail(error, event)
             return
         if isinstance(event, e.Answer) and len(self.match.fouls) == fouls:
-            event = replace(event, frame="")  # the bytes are evidence of a foul; of a fair answer they say nothing new
+            event = replace(event, frame="")  # the bytes are only needed as evidence of a foul
         self._judged = event, commands
 
     def _write(self) -> None:
@@ -393,7 +394,7 @@ class MatchRunner(Owner):
             self._fail(error, event)
 
     def _extend(self, commands: Sequence[c.Command]) -> None:
-        """Give a seat its limit once more, at once: nothing is sent, and its answer may be here already."""
+        """Start a seat's limit again, at once: nothing is sent for that, and the answer may be here already."""
         for command in commands:
             if isinstance(command, c.ExtendLimit) and (link := self._links[command.seat]) is not None:
                 self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
@@ -415,7 +416,9 @@ class MatchRunner(Owner):
                     if isinstance(command, c.ExpelSeat):
                         self._forget(command.seat)
                         link.expel(message)
-                    elif link.connection.state is not ConnectionState.CLOSED:  # else it has broken the protocol since
+                    elif (
+                        link.connection.state is not ConnectionState.CLOSED
+                    ):  # else it has broken the protocol since then
                         link.hold(message)
                         if (limit_ms := getattr(command, "limit_ms", None)) is not None:
                             self._requests.append((command.seat, limit_ms, link))
@@ -500,10 +503,10 @@ def make_absence_event(seat: int, at_ms: float, why: Absence, program: Program |
     """Return the event of a seat that nobody took.
 
     Args:
-        seat: the vacant one.
+        seat: the vacant seat.
         at_ms: the present instant of the match.
-        why: nobody sits there.
-        program: was launched for the seat; None: none was.
+        why: why nobody sits there.
+        program: program that was launched for the seat; None if there is none.
         is_new: whether the match begins; else it is resumed.
     """
     if why.code is not None:

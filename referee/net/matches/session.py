@@ -51,7 +51,7 @@ class MatchReport(Struct, frozen=True, kw_only=True):
 
 
 class Gathering(Struct, frozen=True):
-    """The players who came to a match, and what they came through."""
+    """The players who came to a match, with their lobby, programs and ports."""
 
     links: Sequence[PlayerLink | None]
     """Links by seat; None where nobody has come."""
@@ -124,7 +124,7 @@ class MatchSession:
         self._commits = services.commits or GroupCommit(reactor, services.terms.durability)
         self._patience = Patience(reactor, self._loop, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
-        """The players' programs by seat, in the organiser's words, for the record."""
+        """The players' programs by seat, as the organiser wrote them, for the record."""
         self.match_name = settings.match or name_match(game.name)
         self._seed = make_seed(settings)
         self._address = ""
@@ -143,7 +143,7 @@ class MatchSession:
         Raises:
             BadSetup: the options or the position do not fit the game.
             PlayerError: a program can't be started, and `vacate_if_missing` is false.
-            AddressError: the address can't be listened on.
+            EndpointError: the address can't be listened on.
             OSError: the record can't be written.
         """
         players = [occupant for occupant in occupants if occupant is not None]
@@ -167,7 +167,7 @@ class MatchSession:
 
         Raises:
             PlayerError: a program can't be started, and `void_if_missing` is false.
-            AddressError: the address can't be listened on.
+            EndpointError: the address can't be listened on.
             OSError: the record can't be written.
         """
         try:
@@ -292,7 +292,7 @@ class MatchSession:
 
         Raises:
             BadSetup: the options or the position do not fit the game.
-            AddressError: the address can't be listened on.
+            EndpointError: the address can't be listened on.
             OSError: the record can't be written.
         """
         lobby = MatchLobby(
@@ -433,7 +433,7 @@ def name_match(game: str) -> str:
     """Make a name for a match that has none: the game, the time of day, and a random suffix.
 
     Args:
-        game: the game's name. What may not stand in the name of a file becomes a hyphen.
+        game: the game's name. Characters that are not allowed in the name of a file become hyphens.
     """
     safe = re.sub(r"[^A-Za-z0-9._-]", "-", game)
     return f"{safe}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"

@@ -49,9 +49,9 @@ class MatchSettings(MatchTerms, frozen=True, kw_only=True):
     players: Mapping[str, str] | None = None
     """Name -> SHA-256 of the token, for the players that may sign up; None: everybody may."""
     kind: LinkKind = PlayerLink
-    """Makes the links, and so decides which wire is spoken."""
+    """Makes the links, and so decides which protocol they speak."""
     dialect: str | None = None
-    """Name of that wire, for the record; None: the referee's own."""
+    """Name of that protocol, for the record; None: the referee's own."""
     hello_s: float = HELLO_S
     """Seconds that a connection may take to say hello during sign-up."""
     seed: int | None = None
@@ -61,7 +61,7 @@ class MatchSettings(MatchTerms, frozen=True, kw_only=True):
     deal: bytes | None = None
     """Seed for duplicate deals, 32 bytes; the players' nonces do not enter the shuffle. `seed` takes precedence."""
     is_last_of_deal: bool = True
-    """True if no other match with that deal follows, unless this one is void; only then its end reveals the seed."""
+    """True for the last match with that deal, whose end reveals the seed, unless it is void and played again."""
     position: Any = None
     folder: Path = Path("logs")
     """Folder of the record."""
@@ -70,7 +70,7 @@ class MatchSettings(MatchTerms, frozen=True, kw_only=True):
     context: MatchContext | None = None
     """Context of the match in its tournament; None: it is a single match."""
     programs: tuple[str, ...] = ()
-    """Players' programs in the organiser's words, in the order of their launches; the match is resumed with them."""
+    """Players' programs as the organiser wrote them, in the order of their launches; the match is resumed with them."""
 
 
 def make_seed(settings: MatchSettings) -> bytes:
@@ -133,7 +133,7 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     terms: RunTerms = RunTerms()
     """Terms of all matches of the run."""
     commits: GroupCommit | None = None
-    """Syncs the records of several matches together; None: the match has its own syncs."""
+    """Syncs the records of several matches together; None: the match syncs its own record."""
     remote_pool: RemotePool | None = None
     """Lends players that are connected, and takes them back; None: their connections end with the match."""
     pool: ProgramPool | None = None

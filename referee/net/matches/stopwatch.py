@@ -14,7 +14,7 @@ from ..event_loop import Lag
 # while the answer has been lying in the socket all the time. So a deadline that has passed only starts a last look: the
 # loop takes one more turn, which reads the socket. If bytes came, it takes another one (an answer may be many reads
 # long), up to MAX_LOOKS. Only a look that finds nothing makes the player late. An answer that is read before that may
-# have arrived at any time since the look before, so it gets the limit whatever the clock says by then.
+# have arrived at any time since the look before, so it counts as in time, whatever the clock says by then.
 
 MARGIN_MS = 0.002
 """Milliseconds that cover the rounding of instants where a player is granted its whole limit."""
@@ -27,7 +27,7 @@ class _Request(Struct):
     """When it was sent, in monotonic seconds."""
     limit_ms: float
     origin: str
-    """Answers for the seat's connection: no stall is an excuse while it storms the lobby."""
+    """Origin of the seat's connection; stalls while it storms the lobby do not count."""
     bytes_seen: int = 0
     """Bytes that had come from the seat at the last look."""
     looks: int = 0
@@ -38,7 +38,7 @@ class Stopwatch:
 
     Args:
         clock: the reactor, or a test's clock.
-        lag: the loop's beat.
+        lag: measures the loop's stalls.
         last_ms: instant of the match's last event; not 0 if the match is resumed.
         count_bytes: returns how many bytes have come from a seat so far.
         on_deadline: called with a seat whose deadline has passed, and the instants of that event.
@@ -117,7 +117,7 @@ class Stopwatch:
         Args:
             seat: seat that was sent a request.
             limit_ms: longest time for the answer.
-            origin: origin that answers for the seat's connection; no stall is an excuse while it storms the lobby.
+            origin: origin of the seat's connection; stalls while it storms the lobby do not count.
         """
         self._requests[seat] = _Request(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
@@ -138,7 +138,7 @@ class Stopwatch:
             return None
         sent_ms, at_ms = self.ms(request.sent), self.ms(at)
         span_ms = at_ms - sent_ms
-        # What was read before the last look after the deadline is in time, however late that look came.
+        # # An answer that was read before the last look is in time, however late that look came.
         over_limit_ms = span_ms - request.limit_ms + MARGIN_MS
         instants = {
             "at_ms": at_ms,
@@ -152,11 +152,11 @@ class Stopwatch:
         return instants
 
     def measure_delays(self, seat: int, at_ms: float, waited_since_ms: float | None) -> dict[str, float]:
-        """Return which part of the time since a seat was asked was the referee's; a fact that is 0 is left out.
+        """Return the delays that the referee caused since a seat was asked; a delay of 0 is left out.
 
         Args:
             seat: seat whose request it is.
-            at_ms: instant of the event that reports it.
+            at_ms: instant of the event that reports them.
             waited_since_ms: since when the request waited for the disk before it was sent; None: it did not.
         """
         request, at = self._requests.get(seat), self._opened + at_ms / 1000
@@ -169,7 +169,7 @@ class Stopwatch:
         return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._all_stalls(request, at, span_ms)}
 
     def forget(self, seat: int) -> None:
-        """Expect nothing more of a seat."""
+        """Stop expecting an answer from a seat."""
         self._requests.pop(seat, None)
         timer = self._timers.pop(seat, None)
         if timer is not None:
@@ -197,8 +197,8 @@ class Stopwatch:
     def _arm(self, seat: int, delay_s: float) -> None:
         """Have the seat's limit checked after a delay.
 
-        A timer that goes off too early only arms itself again: most turns are answered long before, and to leave the
-        last turn's timer running costs less than to cancel it and start another.
+        A timer that goes off too early only arms itself again: most turns are answered long before their limit, and
+        leaving the last turn's timer running costs less than starting a new one.
         """
         timer = self._timers.get(seat)
         if timer is None:
@@ -207,7 +207,7 @@ class Stopwatch:
             timer.reset(delay_s)
 
     def _check_limit(self, seat: int) -> None:
-        """Begin the last look if the seat's limit is over, its request's delay of sending taken off."""
+        """Begin the last look if the seat's limit is over; the time until its request was sent does not count."""
         del self._timers[seat]
         request = self._requests.get(seat)
         if request is None:

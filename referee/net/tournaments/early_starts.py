@@ -1,8 +1,8 @@
 """Starts the programs of the matches that come next while all tables are taken: starting takes longer than playing.
 
 They use a core that the tables leave free, and are stopped as soon as they have said hello. Nothing that they do until
-then is a foul: if something is wrong with a program, all of its match are ended without a report, and started again
-when the match is opened.
+then is a foul: if something is wrong with a program, all programs of its match are ended without a report, and started
+again when the match is opened.
 """
 
 import os
@@ -146,7 +146,7 @@ class EarlyStarts:
         self._forget(early)
 
     def _forget(self, early: _EarlyStart) -> None:
-        """Remove what programs have printed that did not play."""
+        """Remove the output of programs that did not play."""
         for seat, launch in enumerate(early.launches):
             output_path(self._run_settings.folder, early.job.match, seat, launch.name).unlink(missing_ok=True)
 
@@ -158,7 +158,7 @@ class EarlyStarts:
 
 
 def _is_same(job: MatchJob, early: MatchJob) -> bool:
-    """Return whether programs that were started for one job can play another: they know nothing that differs."""
+    """Return whether programs that were started for one job can play another: their programs are sent the same."""
     return early == replace(
         job, context=early.context, is_last_of_deal=early.is_last_of_deal, locked_seed=early.locked_seed
     )

@@ -62,7 +62,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     spectators: SpectatorSight | None = None
     """The part of running matches that spectators are shown; None: nothing."""
     listen: str = DEFAULT_LISTEN
-    """Twisted endpoint string to which remote entrants connect; not used without any."""
+    """Twisted endpoint string to which remote entrants connect; not used without remote entrants."""
     tokens: Mapping[str, str] = {}
     """Remote entrant -> SHA-256 of its token, in hex."""
     come_back_s: Annotated[
@@ -111,7 +111,7 @@ class MatchSeeds(Struct, frozen=True, kw_only=True):
     """True if all matches of a pairing have the same deal."""
 
     def choose(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
-        """Return the number that fixes a match's seed, its deal, or a seed of its own: exactly one of the three."""
+        """Return the number, the deal and the own seed of a match: one of the three, and None for the others."""
         if self.seed is not None:
             return chance.deal_number(self.seed, fixture.number), None, None
         if self.duplicate:
@@ -154,7 +154,7 @@ class Recorder:
         self.tournament = tournament
         self.clock = clock
         self.commits: GroupCommit | None = None
-        """Syncs the record while matches are played; None: each line is synced on the spot."""
+        """Syncs the record while matches are played; None: each line is synced at once."""
         self.on_refused: Callable[[Failure], None] = lambda failure: failure.raiseException()
         """Called if the disk has refused to sync a line."""
         self._writer = writer
@@ -164,7 +164,7 @@ class Recorder:
         """Number of lines -> Deferred that fires once these are on the disk and observers were notified."""
 
     def take(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
-        """Let the tournament take an event, and write it; what follows from it has to wait for `settle`.
+        """Let the tournament take an event, and write it; its commands must wait for `settle`.
 
         Raises:
             ImpossibleEvent: it can't happen now.
@@ -256,7 +256,7 @@ class TournamentPlay(Struct, frozen=True, kw_only=True):
     contexts: dict[str, MatchContext] = {}
     """Match -> its context, for the matches that were open when the referee crashed."""
     broken_off: dict[str, Resumption] = {}
-    """Match -> its state, for those of them that are resumed; of the others, nothing was played yet."""
+    """Match -> its state, for those of these matches that are resumed; in the others, nothing was played yet."""
     seeds: MatchSeeds
     look: Callable[[], Coroutine[Deferred[Any], Any, None]]
     """Takes in new rulings of organisers and requests of entrants."""

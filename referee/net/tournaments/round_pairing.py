@@ -1,4 +1,4 @@
-"""Has a round paired in a process of its own: by the built-in library, or by a program of the organiser's.
+"""Pairs a round in a process of its own, with the built-in library or with a program of the organiser.
 
 A large round takes seconds, during which no match could go on in this process. Run as a program, this module reads the
 request from stdin, and writes the pairing to stdout.
@@ -49,7 +49,7 @@ class PairingProgram(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     """Its command line; `{trf}` stands for the file that it reads."""
     folder: Path
-    """Where it runs, and to which its path is relative."""
+    """Folder in which it runs; its path is relative to this folder."""
     lines: tuple[str, ...] = ()
     """Further lines of that file; `{NAME}` in them stands for the starting number of an entrant."""
     limit_s: float = 120.0
@@ -86,7 +86,9 @@ def find_program(program: PairingProgram) -> Path:
     file = shutil.which(str(program.folder / word) if "/" in word else word)
     if file is None:
         where = f"no program {printable(str(program.folder / word))}" if "/" in word else "not on the PATH"
-        raise PairingProgramError(f"pairing_program {printable(word)} can't be run: {where}; install it, or correct it")
+        raise PairingProgramError(
+            f"pairing_program {printable(word)} can't be run: {where}; install it, or correct the name"
+        )
     return Path(file)
 
 
@@ -189,7 +191,9 @@ class RoundByProgram:
         with printed.open("rb") as file:
             said = file.read(dutch.MOST_CHARS + 1)
         if status:
-            raise PairingProgramError(f"{_ending(status)}: {_last_words(errors) or _first_words(said) or 'no words'}")
+            raise PairingProgramError(
+                f"{_ending(status)}: {_last_words(errors) or _first_words(said) or 'it printed nothing'}"
+            )
         if len(said) > dutch.MOST_CHARS:
             raise PairingProgramError(f"its output has more than {dutch.MOST_CHARS} bytes")
         try:

@@ -1,6 +1,7 @@
 """Runs a tournament: opens matches as long as a table is free, and records their results.
 
-The tournament's fold alone decides what is played. Records come first: a result is reported only once it is on record.
+Only the state of the tournament decides what is played. Records come first: a result is reported only once it is on
+record.
 """
 
 import shutil
@@ -37,9 +38,9 @@ from .early_starts import EarlyStarts, count_early
 from .play import RunSettings, TournamentPlay
 from .round_pairing import PairedRound, PairingProcess, PairingProgramError, RoundByProgram
 
-# Everything that can change the tournament goes the same way: an event is folded, written, and synced; only then do
-# observers hear of it, and only then may a match begin (Recorder). So a crash at any point leaves a record from which
-# the next run goes on, and nobody has seen a result that this record does not show.
+# Everything that can change the tournament goes the same way: the tournament takes an event, which is written and
+# synced; only then are observers notified, and only then may a match begin (Recorder). So a crash at any point leaves a
+# record from which the next run goes on, and nobody has seen a result that this record does not show.
 #
 # The runner itself only fills tables. It does so whenever something may have made room or work: a match has ended, a
 # round was paired, a remote player came, a ruling was taken in, the disk has space again. `_fill` may be called at any
@@ -47,7 +48,8 @@ from .round_pairing import PairedRound, PairingProcess, PairingProgramError, Rou
 # nothing of earlier calls. That is why no caller has to know what became possible.
 
 MAX_ATTEMPTS = 5
-"""Number of attempts at a match that is void by the referee's fault each time; then somebody has to look."""
+"""Number of attempts at a match that is void by the referee's fault each time; after that, the organiser has to look at
+it."""
 LOOK_AGAIN_S = 10.0
 """Seconds between two looks at a disk with too little free space."""
 LOOK_S = 1.0
@@ -121,12 +123,12 @@ class TournamentRunner:
         Raises:
             CancelledError: it was stopped; every open match is paused and can go on from its record.
             RefereeError: it can't go on.
-            AddressError: the address for remote entrants can't be listened on.
+            EndpointError: the address for remote entrants can't be listened on.
             OSError: a record can't be written.
         """
         port = await self._open_pool()
         if self._open_executor is None or self._run_settings.tokens:
-            self._tables.loop.lag.start()  # else nobody here has a limit, or a match beats itself
+            self._tables.loop.lag.start()  # else no limit runs in this process, or a match starts the beat itself
         if self._open_executor is not None:
             self._executor = self._open_executor(self._reactor, self._shared, self._tables.services, self._fill)
         self._observers.notify(Observer.on_tournament_begun, self._tournament, self._tournament.total)
@@ -306,7 +308,7 @@ class TournamentRunner:
             return True
         where, least = self._run_settings.folder, self._run_settings.min_free_mib
         text = f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g}"
-        self._observers.notify(Observer.on_notice, f"{text}; free some, and the tournament goes on by itself")
+        self._observers.notify(Observer.on_notice, f"{text}; free some space, and the tournament goes on by itself")
         self._look_again(LOOK_AGAIN_S)
         return False
 
@@ -330,7 +332,7 @@ class TournamentRunner:
         if fixture.attempt >= MAX_ATTEMPTS:
             where = self._run_settings.folder / f"{name[: name.rindex('r')]}*.jsonl"
             raise RefereeError(
-                f"{name} was void {MAX_ATTEMPTS} times, and the records say why: {where}; "
+                f"{name} was void {MAX_ATTEMPTS} times, for the reasons in these records: {where}; fix them, "
                 f"or rule on it: `referee rule {self._run_settings.folder} void {name}`"
             )
         self._due_since.pop(name, None)
@@ -401,4 +403,4 @@ class TournamentRunner:
         elif self._not_paired is not None:
             self._finished.errback(self._not_paired[1])
         elif self._alarm is None or not self._alarm.active():
-            self._finished.errback(RefereeError("the pairing format gives nothing to play, and is not over"))
+            self._finished.errback(RefereeError("the pairing format has no match to play, but is not over"))

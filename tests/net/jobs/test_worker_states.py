@@ -141,15 +141,13 @@ def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkey
     made[0].why = "worker 1 is gone: so it was"
     made[0].gone.callback(None)
     errors = fired(Deferred.fromCoroutine(found.play(JOB)).addErrback(lambda failure: str(failure.value)))
-    assert errors[0].startswith("no worker is left, the last one for this: worker 1 is gone: so it was; ")
+    assert errors[0].startswith("all workers have ended; the last reason: worker 1 is gone: so it was; ")
 
 
 NONSENSE = b"\0\0\0\1\xc1"
 
 
-@pytest.mark.parametrize(
-    ("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it reports makes no sense: ")]
-)
+@pytest.mark.parametrize(("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "its report is not valid: ")])
 def test_whatever_a_worker_says_it_lives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
 ) -> None:

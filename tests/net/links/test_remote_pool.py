@@ -93,7 +93,7 @@ def test_a_token_tells_the_name(evening: Evening) -> None:
 def test_strangers_are_refused(evening: Evening, token: str | None) -> None:
     """Without an entrant's token nobody can wait."""
     peer = Peer(evening.pool, evening.clock)
-    refusal = Refused(code="token", reason="the token is none of this tournament's entrants")
+    refusal = Refused(code="token", reason="the token belongs to no entrant of this tournament")
     assert peer.hello("ada", token) == [refusal]
     assert (peer.is_open, evening.changes) == (False, 0)
 

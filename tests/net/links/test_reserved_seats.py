@@ -84,7 +84,7 @@ def test_what_comes_behind_a_hello_is_the_foul_of_its_seat() -> None:
     peer.hello("ada", "token-a")
     peer.raw(framed(packed(HELLO)))
     absence = room.lobby.vacancies[0]
-    assert (absence.code, absence.detail.partition(":")[0]) == ("out-of-turn", "behind its hello")
+    assert (absence.code, absence.detail.partition(":")[0]) == ("out-of-turn", "after its hello")
 
 
 def test_the_bytes_of_a_second_connection_cost_nobody_a_seat_that_is_taken() -> None:

@@ -105,7 +105,7 @@ def test_forbidden_pairs_and_accelerations_stand_in_its_file(tmp_path: Path) -> 
 
 
 FAULTS: list[tuple[str, PlayedRounds, str]] = [
-    ("exit 1", FIRST, "it ended with exit status 1: no words"),
+    ("exit 1", FIRST, "it ended with exit status 1: it printed nothing"),
     ("echo 'no valid pairing' >&2; exit 1", FIRST, "it ended with exit status 1: no valid pairing"),
     ("echo 'Error: line 7'; exit 3", FIRST, "it ended with exit status 3: Error: line 7"),
     ("kill -SEGV $$", FIRST, "it was ended by signal 11"),
@@ -201,7 +201,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path, word: str) -> None:
     """By name on the PATH, or by a path beside the tournament's file; a file that can't be run is none."""
     (tmp_path / "plain").write_text("no program")
     absent = PairingProgram(words=(word if word != "plain" else "./plain", "{trf}"), folder=tmp_path)
-    with pytest.raises(PairingProgramError, match=r"can't be run: .*; install it, or correct it"):
+    with pytest.raises(PairingProgramError, match=r"can't be run: .*; install it, or correct the name"):
         find_program(absent)
     with pytest.raises(PairingProgramError, match=r"round 1 is not paired by .*can't be run"):
         round_of(absent, FIRST).pair()

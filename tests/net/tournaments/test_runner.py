@@ -265,7 +265,7 @@ def test_a_match_that_is_void_again_and_again_stops_the_tournament(make: Make, h
     assert failure.check(RefereeError)
     last = f"{match}r{MAX_ATTEMPTS}"
     assert str(failure.value) == (
-        f"{last} was void 5 times, and the records say why: {tmp_path / match}*.jsonl; "
+        f"{last} was void 5 times, for the reasons in these records: {tmp_path / match}*.jsonl; fix them, "
         f"or rule on it: `referee rule {tmp_path} void {last}`"
     )
     tournament.writer.close()
