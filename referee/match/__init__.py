@@ -1,1 +1,1 @@
-"""A match as a deterministic fold: `Match.handle(event) -> commands`. Knows no clock, socket, file or log."""
+"""A match as a pure state machine: `Match.handle(event) -> commands`. It uses no clock, socket, file or log."""

@@ -1,4 +1,4 @@
-"""Commands: the actions that follow from an event. The runner carries them out in order; the record has them all."""
+"""Commands: the actions that follow from an event. The runner carries them out in order; the record holds them all."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ class SeatCommand(Command, frozen=True, kw_only=True):
 
 
 class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="offer-match"):
-    """Offer the seat; `ready` is due within limit_ms."""
+    """Offer the match to the seat's player, whose `ready` is due within limit_ms."""
 
     limit_ms: float
     teams: tuple[tuple[int, ...], ...] = ()
@@ -27,76 +27,80 @@ class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class AskNonce(SeatCommand, frozen=True, kw_only=True, tag="ask-nonce"):
-    """Ask the seat to open its commitment within limit_ms, and send it all commitments."""
+    """Send the seat all commitments, and ask it to reveal its own nonce within limit_ms."""
 
     limit_ms: float
 
 
 class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
-    """Show the first view; with an ack number, its `ack` is due within limit_ms."""
+    """Send the seat its first view. If there is an ack number, the seat's `ack` is due within limit_ms."""
 
     view: Raw
-    """The seat's view in msgpack: the very bytes that are sent."""
+    """The seat's view in msgpack: exactly the bytes that are sent."""
     ack: int | None
+    """Number that the seat must confirm; None if no `ack` is wanted."""
     limit_ms: float | None
 
 
 class AskMove(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="ask-move"):
-    """Ask for the move of a turn, due within limit_ms."""
+    """Ask the seat for its move of a turn. The move is due within limit_ms."""
 
     turn: int
     view: Raw
-    """The seat's view in msgpack: the very bytes that are sent."""
+    """The seat's view in msgpack: exactly the bytes that are sent."""
     limit_ms: float
     bank_ms: float | None = None
     """Time left in the seat's bank, in milliseconds; None if it has no bank."""
     goes_on: bool = False
-    """True if this continues the turn of the seat's last move, so that the clock of that turn keeps running."""
+    """True if the seat moves again in the turn of its last move, so that the clock of that turn keeps running."""
 
 
 class ExtendLimit(SeatCommand, frozen=True, kw_only=True, tag="extend-limit"):
-    """Give the open request a new limit from now on, because the referee stood still for too long to judge it.
+    """Give the open request a new limit that begins now.
 
-    The player is sent nothing.
+    The referee stood still for so long that it cannot judge whether the answer is late. The player is sent nothing.
     """
 
     limit_ms: float
 
 
 class ResumeSeat(SeatCommand, frozen=True, kw_only=True, tag="resume-seat"):
-    """Take a seat back into the match: the referee was started again, or the seat's connection was lost."""
+    """Take a seat back into the match after a restart of the referee or a lost connection of the seat."""
 
     turn: int
     """Number of the last turn."""
     view: Raw | None
-    """The seat's view in msgpack as it is now; None before the deal."""
+    """The seat's present view in msgpack; None before the deal."""
 
 
 class TellSeat(SeatCommand, frozen=True, kw_only=True, tag="tell-seat"):
-    """Send what happened; with an ack number, its `ack` is due within limit_ms."""
+    """Send the seat what happened. If there is an ack number, the seat's `ack` is due within limit_ms."""
 
     turn: int
     what: dict[str, Any]
+    """The public news: a move or an expulsion."""
     draws: tuple[Any, ...] | None
+    """What the seat itself drew; None if it drew nothing."""
     ack: int | None
+    """Number that the seat must confirm; None if no `ack` is wanted."""
     limit_ms: float | None
 
 
 class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
-    """Send the seat that it is expelled and why, and end its connection."""
+    """Report the expulsion and its reason to the seat, and close its connection."""
 
     foul: Foul
 
 
 def find_rank(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
-    """Return a seat's rank: one more than the number of seats before it, so two first places are followed by a third.
+    """Return a seat's rank: one more than the number of seats ranked better, so rank 3 follows two first places.
 
     Args:
         ranking: groups of seats from best to worst.
         seat: the seat.
 
     Returns:
-        The rank, from 1; None if the seat has none, since the match is void.
+        The rank, from 1; None if the match is void, since nobody is ranked then.
     """
     rank = 1
     for level in ranking:
@@ -110,17 +114,17 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Result of a match."""
 
     winners: tuple[int, ...]
-    """Seats of the best rank that did not foul, ascending."""
+    """Seats of the best rank, ascending, without those that fouled."""
     ranking: tuple[tuple[int, ...], ...]
     """Groups of seats from best to worst; the seats that fouled share the last one."""
     scores: tuple[int, ...]
-    """Points by seat, of expelled seats too."""
+    """Points of each seat, including expelled seats."""
     fouls: tuple[Foul, ...]
     """All fouls, in the order in which they happened."""
     reason: str | None
     """Id of the rule that ended the game; None if the match is void."""
     void: str | None
-    """The referee's own fault, if the match is void; None otherwise."""
+    """Description of the referee's failure if the match is void; None otherwise."""
     turns: int
     used_ms: tuple[float, ...]
     """Time that each seat's answers took, in milliseconds, without the referee's lag."""
@@ -135,17 +139,21 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):
-    """Send the result as it stands; with an ack number, its `ack` is due within limit_ms."""
+    """Send the seat the result so far. If there is an ack number, the seat's `ack` is due within limit_ms.
+
+    A later foul can still change the result. `winners` to `void` are those of Result.
+    """
 
     winners: tuple[int, ...]
     ranking: tuple[tuple[int, ...], ...]
     scores: tuple[int, ...]
     void: str | None
     ack: int | None
+    """Number that the seat must confirm; None if no `ack` is wanted."""
     limit_ms: float | None
 
 
 class CloseMatch(Command, frozen=True, kw_only=True, tag="close-match"):
-    """The match is over; nothing follows."""
+    """Close the match. No command follows."""
 
     result: Result

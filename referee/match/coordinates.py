@@ -1,7 +1,7 @@
-"""The hint for an author who counts rows and columns in another way than the referee.
+"""The hint for an author whose program counts rows and columns in another way than the referee.
 
-To count from another number, or to write the column first, are the mistakes that beginners make most. The view shows
-them nothing of it: the move looks right to its author.
+Beginners most often count from 1, or write the column before the row. Such a move looks right to its author, so the
+referee tries these mistakes out and names the one that explains the bad move.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,17 +12,20 @@ from ..errors import BadMove
 from ..games.base import Game
 
 WOULD_BE_LEGAL = "the move would be legal"
-"""Words of every hint."""
+"""Phrase that every hint contains."""
 
 
 def add_hint(detail: str, game: Game[Any, Any, Any], state: Any, move: Any) -> str:
-    """Return what is wrong with a bad move, and which change of its coordinates would make it legal, if one does.
+    """Add a hint to the description of a bad move, if a change of its coordinates makes the move legal.
 
     Args:
-        detail: what is wrong.
+        detail: what is wrong with the move.
         game: the game.
         state: the state in which the move is bad.
-        move: the move, plain.
+        move: the bad move, as the player sent it.
+
+    Returns:
+        The description with the hint, or the description alone.
     """
     for words, change in _CHANGES.items():
         for changed in _change_coordinates(move, change):
@@ -33,9 +36,9 @@ def add_hint(detail: str, game: Game[Any, Any, Any], state: Any, move: Any) -> s
 
 
 def _change_coordinates(move: Any, change: Callable[[int, int], tuple[int, int]]) -> Iterator[Any]:
-    """Yield a plain move with all its coordinates changed, then with those of one key only.
+    """Yield the move with all its coordinates changed, then with the coordinates of only one key changed.
 
-    A pair of numbers need not be a place: a domino of Quincy is one, too.
+    Changing everything can be wrong, because a pair of numbers need not be a place: a domino of Quincy is also a pair.
     """
     if not isinstance(move, dict):
         return
@@ -67,4 +70,4 @@ _CHANGES: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "columns one larger": lambda row, column: (row, column + 1),
     "columns one smaller": lambda row, column: (row, column - 1),
 }
-"""Change of coordinates in words -> the same of one place; the most likely mistake first."""
+"""Description of a change -> the function that applies it to one place. The most likely mistake comes first."""

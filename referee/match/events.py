@@ -1,8 +1,8 @@
-"""What can happen to a match. Past tense, frozen, plain enough for a line of a record.
+"""The events of a match: everything that can happen to it. Each event is one line of the record.
 
 Instants are milliseconds since the match was opened, rounded to a microsecond, on the referee's monotonic clock. An
 answer carries three instants: when its request was sent, when its first byte was read, and when it was complete
-(`at_ms`). `lag_ms` is how long the referee itself was not listening in between; the player is never charged for it.
+(`at_ms`). `lag_ms` is the part of this time in which the referee was not listening. The player is never charged for it.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class ImpossibleEvent(Exception):
-    """An event that cannot happen now. The referee has a fault or the record is forged; no player is to blame."""
+    """An event cannot happen now. Either the referee has a bug or the record is forged; no player is to blame."""
 
 
 class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
@@ -22,26 +22,29 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the events with which a referee begins a match or goes on with it.
+    """Base of the events with which a referee process begins a match or resumes it.
 
-    An audit compares the matches of one process by that process's clock.
+    With these fields, an audit can compare the times of different matches that ran in one process.
     """
 
     process: str = ""
-    """Name of the process whose clock this is."""
+    """Name of the referee process that runs the match from here on."""
     clock_ms: float = 0.0
-    """Reading of the clock at the match's instant 0; add it to an instant of the match to get one of the clock."""
+    """Reading of the process's clock at the match's instant 0. Instant of the match + clock_ms = reading of the clock.
+    """
     starts: tuple[int, ...] = ()
-    """Number of the program's start in that process for each seat, from 1; 0 if no program plays. Empty unless programs
-    stay for several matches."""
+    """For each seat, how many times the process has started its program so far; 0 if the seat has no program.
+
+    Empty unless programs stay for several matches.
+    """
 
 
 class MatchOpened(Began, frozen=True, kw_only=True, tag="match-opened"):
-    """The match was opened: every seat is taken, or will surely stay vacant."""
+    """The match was opened: every seat is taken, or it is certain that nobody will take it."""
 
 
 class SeatEvent(Event, frozen=True, kw_only=True):
-    """Base of what one seat did."""
+    """Base of the events that concern one seat."""
 
     seat: int
 
@@ -53,51 +56,51 @@ class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
     first_byte_ms: float
     lag_ms: float
     stalled_ms: float = 0.0
-    """Longest standstill of the referee's loop since the request was sent, for any reason."""
+    """Longest standstill of the referee's event loop since the request was sent, for any reason."""
     frame: str = ""
     """All bytes of the answer in hex, as evidence; empty unless the answer leads to an expulsion."""
 
 
 class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
-    """The seat accepted the offer, and committed to its nonce."""
+    """The seat accepted the offer and committed to a nonce."""
 
     commitment: str
 
 
 class NonceReceived(Answer, frozen=True, kw_only=True, tag="nonce-received"):
-    """The seat opened its commitment."""
+    """The seat revealed a nonce, which must be the one that it committed to."""
 
     nonce: str
 
 
 class MoveReceived(Answer, frozen=True, kw_only=True, tag="move-received"):
-    """The seat answered a turn."""
+    """The seat sent its move of a turn."""
 
     turn: int
     move: Any
 
 
 class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
-    """The seat confirmed."""
+    """The seat confirmed a message that carried this ack number."""
 
     ack: int
 
 
 class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="deadline-passed"):
-    """The limit of the seat's open request has passed, and its socket held no complete answer."""
+    """The limit of the seat's open request passed, and its socket held no complete answer."""
 
     sent_ms: float
     lag_ms: float
     pending: str
     """Bytes of an incomplete answer that had arrived, in hex."""
     stalled_ms: float = 0.0
-    """Longest standstill of the referee's loop while the request was open; see Answer.stalled_ms."""
+    """Longest standstill of the referee's event loop while the request was open; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
-    """Longest standstill that does not excuse the seat, because its address flooded the lobby; 0 if there was none."""
+    """Longest standstill that is no excuse, because the seat's own address flooded the lobby; 0 if there was none."""
     processor_ms: float = 0.0
-    """Processor time of its program since the program was started; 0 if it is not known."""
+    """Processor time of the seat's program since its start; 0 if it is not known."""
     ending: "Ending | None" = None
-    """Whether its program was computing or waiting; None if that is not known."""
+    """COMPUTING or WAITING, for what the seat's program was doing; None if that is not known."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:
@@ -106,33 +109,33 @@ def used_ms(event: Answer | DeadlinePassed) -> float:
 
 
 class Ending(StrEnum):
-    """Why a seat could not play. The advice to its author depends on it."""
+    """The reason why a seat could not play. The advice to its author depends on it."""
 
     STRANGER = "stranger"
-    """Its player said hello without the token of the seat."""
+    """The player sent a `hello` without the token of the seat."""
     SILENT = "silent"
-    """Its player said hello, and gave no complete answer to the offer."""
+    """The player sent a `hello`, but no complete answer to the offer."""
     ENDED = "ended"
-    """Its program ended with exit status 0."""
+    """The program ended with exit status 0."""
     FAILED = "failed"
-    """Its program failed, and printed a reason."""
+    """The program failed, and printed a reason."""
     SPEECHLESS = "speechless"
-    """Its program failed, and had printed nothing."""
+    """The program failed without printing anything."""
     OUT_OF_MEMORY = "out-of-memory"
-    """Its program ran out of memory."""
+    """The program ran out of memory."""
     COMPUTING = "computing"
-    """Its program was still computing when the limit had passed."""
+    """The program was still computing when the limit passed."""
     WAITING = "waiting"
-    """Its program was waiting when the limit had passed: for a message, a lock, a clock, or another process."""
+    """The program was waiting when the limit passed: for a message, a lock, a clock, or another process."""
 
 
 class Stage(StrEnum):
-    """How far a player came that was never seated."""
+    """How far the conversation had come with a player that never got a seat."""
 
     NEW = "new"
-    """It had not said hello."""
+    """The player had not sent its `hello`."""
     GREETED = "greeted"
-    """It had said hello, and had not been offered the match yet."""
+    """The player had sent its `hello`, but the referee had not offered it the match yet."""
 
 
 class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="protocol-broken"):
@@ -141,9 +144,9 @@ class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     code: str
     detail: str
     evidence: str
-    """All offending bytes in hex: the frame with its prefix if the prefix is wrong, else the body only."""
+    """All offending bytes in hex: the frame with its prefix if the prefix is wrong, otherwise the body only."""
     stage: Stage | None = None
-    """How far the player came if it was never seated; None if it had its seat."""
+    """How far the player came if it never got its seat; None if it had its seat."""
 
 
 class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"):
@@ -153,24 +156,24 @@ class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"
 
 
 class ProgramExited(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="program-exited"):
-    """The seat's launched program ended."""
+    """The program that the referee had started for the seat ended."""
 
     status: str
-    """`exit status N` or `signal NAME`, and the last of what it printed, if it printed anything."""
+    """`exit status N` or `signal NAME`, then the end of the program's output, if there was any."""
     ending: Ending = Ending.FAILED
 
 
 class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-returned"):
-    """The seat's player came back with its resume token after its connection had been lost; its clock went on."""
+    """The seat's player lost its connection and came back with its resume token. Its clock ran on while it was away."""
 
     gone_ms: float
-    """Length of its absence in milliseconds."""
+    """Length of the absence in milliseconds."""
     lag_ms: float = 0.0
-    """Time in which the referee was not listening while the open request waited; see Answer.lag_ms."""
+    """Time in which the referee was not listening while a request to the seat was open."""
     stalled_ms: float = 0.0
-    """Longest standstill of the referee's loop while the open request waited; see Answer.stalled_ms."""
+    """Longest standstill of the referee's event loop while a request to the seat was open; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
-    """Longest standstill that does not excuse the seat; see DeadlinePassed.stormed_ms."""
+    """Longest standstill that is no excuse; see DeadlinePassed.stormed_ms."""
 
 
 class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-vacant"):
@@ -178,20 +181,20 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     detail: str
     evidence: str = ""
-    """Bytes that arrived in place of a hello, in hex."""
+    """Bytes that arrived in place of a `hello`, in hex."""
     ending: Ending | None = None
-    """Reason, as far as its program or its hello shows one; None if nothing arrived."""
+    """Reason, if the exit of the seat's program or a `hello` shows one; None otherwise."""
 
 
 class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):
     """The referee crashed and was started again.
 
-    `at_ms` is that of the last event, so nobody is charged for the gap.
+    `at_ms` is the instant of the event before it, so no player is charged for the gap.
     """
 
 
 class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):
-    """The referee itself is at fault; the match is void."""
+    """The referee itself failed. The match is void."""
 
     detail: str
 
@@ -211,4 +214,4 @@ AnyEvent = (
     | MatchResumed
     | RefereeFailed
 )
-"""Union of all events; the lines of a record are decoded as one of these."""
+"""Union of all events. Each line of a record that holds an event is decoded as one of these."""

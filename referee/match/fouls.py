@@ -1,6 +1,6 @@
-"""Fouls: why a player was expelled. The causes are a closed list, and each foul has its evidence.
+"""Fouls: why a player was expelled. The list of causes is closed, and each foul carries its evidence.
 
-When an answer is late is decided in timekeeper.py.
+Whether an answer is late is decided in timekeeper.py.
 """
 
 from enum import StrEnum
@@ -17,35 +17,35 @@ class Cause(StrEnum):
     """The causes of an expulsion."""
 
     TIMEOUT = "timeout"
-    """No complete answer within the limit."""
+    """The player sent no complete answer within the limit."""
     ILLEGAL_MOVE = "illegal-move"
     """The move breaks a rule of the game; `rule` is its id."""
     MALFORMED_MESSAGE = "malformed-message"
-    """Bytes that are no message, or a move that does not have the form of one; `code` says how."""
+    """The player sent bytes that are no message, or a move in a wrong form; `code` says what is wrong."""
     OUT_OF_TURN = "out-of-turn"
-    """A well-formed message that was not asked for."""
+    """The player sent a well-formed message that the referee had not asked for."""
     FLOOD = "flood"
-    """An unrequested frame that announces more bytes than an unrequested frame may have."""
+    """The player announced a frame that was not asked for, and that is longer than such frames may be."""
     OVERSIZE = "oversize"
-    """A frame longer than the limit."""
+    """The player announced a frame longer than any frame may be."""
     NOT_READING = "not-reading"
-    """The player does not read what it is sent."""
+    """The player does not read what the referee sends."""
     DISCONNECTED = "disconnected"
     """The connection was closed or broke."""
     CRASHED = "crashed"
-    """The launched program ended; `detail` holds its exit status or signal."""
+    """The program that the referee had started ended; `detail` holds its exit status or signal."""
     REFUSED_TO_START = "refused-to-start"
-    """The seat never said `ready`: not connected, or silent, within the start-up limit."""
+    """The player did not connect, or did not answer the offer with `ready`, within the start-up limit."""
 
 
 BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING)}
-"""Codes of the wire with a cause of their own; every other code is a malformed message."""
+"""Error codes of the wire that have a cause of their own. Every other code means MALFORMED_MESSAGE."""
 
 
 SHOWN_HEX = 2 * MAX_EVIDENCE_BYTES
-"""Number of hex digits of the evidence that a foul shows; its event has all of them."""
+"""Number of hex digits to which a foul shortens its evidence; the event holds all of it."""
 MAX_DETAIL = 400
-"""Longest detail of a foul; its event has all of it."""
+"""Number of characters to which a foul shortens its detail; the event holds all of it."""
 
 
 class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,22 +57,22 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turn: int
     """Number of the turn in which it happened; 0 before the first."""
     rule: str | None = None
-    """Id of the broken rule of the game."""
+    """Id of the broken rule of the game; None if the game is not concerned."""
     code: str | None = None
-    """Code of the broken rule of the wire."""
+    """Error code of the wire; None if the wire is not concerned."""
     detail: str = ""
     evidence: str = ""
-    """The first of the offending bytes, in hex; the record has all of them."""
+    """The first offending bytes, in hex; the record holds all of them."""
     ending: e.Ending | None = None
-    """Reason of `crashed`, `refused-to-start` or `timeout`, if it is known."""
+    """Reason for a `crashed`, `refused-to-start` or `timeout`, if it is known."""
 
 
 def describe_processor_time(processor_ms: float = 0.0, ending: e.Ending | None = None) -> str:
-    """Return what a program that is late was doing, to be added to a detail; empty if that is not known.
+    """Describe what a late program was doing, for the end of a foul's detail; empty if that is not known.
 
     Args:
-        processor_ms: processor time of the program since it was started, in milliseconds.
-        ending: COMPUTING or WAITING; any other says nothing.
+        processor_ms: processor time of the program since its start, in milliseconds.
+        ending: COMPUTING or WAITING. Any other value gives an empty description.
     """
     doing = {e.Ending.COMPUTING: "it was still computing", e.Ending.WAITING: "it was waiting"}
     if ending not in doing:
@@ -82,11 +82,11 @@ def describe_processor_time(processor_ms: float = 0.0, ending: e.Ending | None =
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
-"""Events that are a foul at any time, whatever the seat was asked."""
+"""Events that are a foul at any time, whether or not the seat was asked for anything."""
 
 
 def identify_foul(event: Fault) -> tuple[Cause, dict[str, Any]]:
-    """Return the cause of the foul that an event is, and the facts that its evidence shows."""
+    """Return the cause of the foul that an event stands for, and the foul's other fields."""
     match event:
         case e.ProtocolBroken():
             breach = {"code": event.code, "detail": event.detail, "evidence": event.evidence}

@@ -1,10 +1,10 @@
-"""The fold: the only place where a match's state changes. `Match.handle(event)` returns the commands that follow.
+"""The fold: the only code that changes a match's state. `Match.handle(event)` returns the commands that follow.
 
-It knows no clock, socket, file or log: time stands in the events, chance comes from the seed and the nonces. The same
-fold runs a match, audits its record and resumes it. TABLE says which event may come in which phase.
+The fold uses no clock, socket, file or log: the events carry the time, and chance comes from the seed and the nonces.
+The same code runs a match, audits its record and resumes it. TABLE lists which events may come in which phase.
 
-A foul off its turn ends the seat's connection at once, but its pieces leave the game only when the open request is
-answered: nobody's answer is judged on another state than the one it was asked on.
+A foul ends the seat's connection at once. If another seat is to move, the pieces of the expelled seat stay in the game
+until that seat has answered: every answer is judged by the state that its player was shown.
 """
 
 from collections.abc import Callable
@@ -30,14 +30,14 @@ _encode = msgspec.msgpack.Encoder().encode
 # Why a fold
 # ----------
 # Everything that happens to a match is an *event* (events.py): a seat answered, a deadline passed, a program crashed.
-# Everything that has to be done about it is a *command* (commands.py): ask, send, expel, close. `Match.handle` maps one
-# to the other, and nothing else changes a match's state. It never asks what time it is, draws no random number and does
-# no input or output: an event carries its instants, and chance follows from the seed and the nonces.
+# Every action that follows is a *command* (commands.py): ask, send, expel, close. `Match.handle` maps events to
+# commands, and nothing else changes a match's state. It reads no clock, draws no random number and does no input or
+# output: an event carries its instants, and chance follows from the seed and the nonces.
 #
 # So the same events always give the same commands, and one piece of code serves four callers: the runner, which carries
 # the commands out; the audit, which compares them with those in a record; `resume`, which folds what a crashed referee
-# had written and plays on; and the tests, which need no socket. Had the rules of a match been spread over callbacks of
-# timers and connections, an audit would have to imitate them, and the imitation would have errors of its own.
+# had written and plays on; and the tests, which need no socket. If callbacks of timers and connections held the rules
+# of a match, an audit would need a second implementation of the rules, with errors of its own.
 #
 # The phases, and what leads from one to the next (`void` leads from every phase to OVER):
 #
@@ -61,43 +61,43 @@ _encode = msgspec.msgpack.Encoder().encode
 #                                          v
 #                                         OVER           CloseMatch was the last command
 #
-# In a tournament, the match also goes to OVER from the deal on once only one seat or team is left (outcome.py).
+# A match of a tournament also goes to OVER as soon as only one seat or team is left after the deal (outcome.py).
 #
-# A resumed referee goes back from REVEALING to OFFERING, since a program that was started again does not know the nonce
-# that its predecessor had committed to. In all other phases it asks again what was open.
+# A resumed referee goes back from REVEALING to OFFERING, because a program that was started again does not know the
+# nonce that the crashed one had committed to. In all other phases the referee repeats the requests that were open.
 #
-# Offers and nonces go to all seats at once: nobody learns anything from the others' answers, and a slow start costs the
-# match only the slowest one. All else is asked of one seat at a time. That makes a record a single sequence, in which
-# the answer to every question is known before the next is put.
+# The referee asks all seats for `ready` at once, and later for their nonces: the answers reveal nothing to the other
+# seats, and the match waits only for the slowest start. Every other request goes to one seat at a time. So a record is
+# a single sequence, in which each request is answered before the next one is sent.
 #
-# A foul ends the seat's part, never the match. When the seat was the one that everybody waited for, the match goes on
-# at once. When it was not (a program crashes while another one thinks), the seat is expelled at once but its pieces
-# stay until the open request is answered: the player at turn must be judged by the position that it was shown.
+# A foul ends the match for one seat, never for all. If the match was waiting for this seat, the match goes on at once.
+# If not (a program crashes while another one thinks), the seat is expelled at once, but its pieces stay until the open
+# request is answered: the player to move must be judged by the position that it was shown.
 #
-# An exception out of the rules of a game, or out of this file, is the referee's own fault. It ends the match as void,
-# which blames nobody. The audit folds the same events, fails in the same way, and so confirms the record.
+# An exception from the rules of a game, or from this file, is the referee's own fault. It ends the match as void, which
+# blames nobody. The audit handles the same events, fails in the same way, and so confirms the record.
 
 
 class Phase(StrEnum):
-    """What the match is waiting for."""
+    """What the match is waiting for; the diagram above shows the order."""
 
     NEW = "new"
     OFFERING = "offering"
-    """Every seat's `ready`."""
+    """The match waits for every seat's `ready`."""
     REVEALING = "revealing"
-    """The nonces of all who committed to one."""
+    """The match waits for the nonces of all seats that committed to one."""
     STARTING = "starting"
-    """One seat's `ack` of its start."""
+    """The match waits for one seat's `ack` of the start."""
     PLAYING = "playing"
-    """One seat's move."""
+    """The match waits for one seat's move."""
     TELLING = "telling"
-    """The mover's `ack` of what it was handed."""
+    """The match waits for the mover's `ack` of what it drew."""
     ENDING = "ending"
-    """One seat's `ack` of the end."""
+    """The match waits for one seat's `ack` of the end."""
     OVER = "over"
 
     __hash__ = str.__hash__
-    """Faster than an enum's own, which is a Python function: every event looks into the table."""
+    """Hash of a string: each event is looked up in TABLE, and an enum's own hash is slow, being written in Python."""
 
 
 class Match:
@@ -105,13 +105,13 @@ class Match:
 
     Args:
         game: the rules.
-        setup: what was settled beforehand.
-        seed: 32 bytes; must fit the setup's commitment.
-        start: a state of the game to begin with, in place of the setup's position; None: what the setup says.
+        setup: the settings that were fixed beforehand.
+        seed: 32 bytes that fit the setup's commitment.
+        start: a state of the game to begin with; None to begin with the setup's position or a new deal.
 
     Raises:
-        BadSetup: the options, the position or the number of seats are not the game's.
-        UnfitSeed: the seed does not fit the commitment, or the seats are not those of the lot.
+        BadSetup: the game does not accept the options, the position or the number of seats.
+        UnfitSeed: the seed does not fit the commitment, or the seats are not in the order that the lot gives.
     """
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes, *, start: Any = None) -> None:
@@ -123,25 +123,29 @@ class Match:
         self.teams = game.teams(self.options, len(setup.names))
         self.phase = Phase.NEW
         self.state: Any = None
-        """The game's; None before the deal."""
+        """State of the game; None before the deal."""
         self.turn = 0
         self.nonces = Nonces(setup.match, len(setup.names))
         self.fouls: list[Foul] = []
         self.result: c.Result | None = None
         self._outcome: Outcome | None = None
         self._out: set[int] = set()
+        """Expelled seats."""
         self._in = tuple(range(len(setup.names)))
-        """The other seats, ascending."""
+        """Seats that are not expelled, ascending."""
         self.time = Timekeeper(setup)
         """Time and open requests of all seats."""
         self._acks = 0
         self._now_ms = 0.0
         self.fault: Exception | None = None
-        """The referee's own failure, for which the match is void; None while there is none."""
+        """The referee's own failure that made the match void; None if there is none."""
         self._restored = restore_position(game, self.options, setup) if start is None else start
         self._done: set[int] = set()
+        """Seats that have confirmed the end, and can't foul any more."""
         self._to_drop: list[Foul] = []
+        """Fouls of expelled seats whose pieces are still in the game."""
         self._queue: list[int] = []
+        """Seats that are still to be sent their `start` or `end`, one after the other."""
         self._last_ms = 0.0
         self._commands: list[c.Command] = []
 
@@ -149,11 +153,11 @@ class Match:
         """Apply an event to the match.
 
         Args:
-            event: an event that has happened after all those before it.
+            event: the next event, in the order in which the events happened.
 
         Returns:
-            The commands that follow from it, in order. A failure of the referee itself does not raise: it makes the
-            match void, and the commands say so.
+            The commands that follow from it, in order. A failure of the referee itself does not raise an exception:
+            the commands then end the match as void.
 
         Raises:
             ImpossibleEvent: the event cannot happen in this phase; the match is unchanged.
@@ -172,7 +176,7 @@ class Match:
         return tuple(self._commands)
 
     def _check(self, event: e.Event) -> None:
-        """Refuse an event that contradicts itself or what came before it."""
+        """Raise ImpossibleEvent if the event contradicts itself or the events before it."""
         name = type(event).__name__
         if event.at_ms < self._last_ms:
             raise ImpossibleEvent(f"{name} at {event.at_ms} ms, after an event at {self._last_ms} ms")
@@ -198,7 +202,7 @@ class Match:
         self._offer()
 
     def _offer(self) -> None:
-        """Offer the match to all seats that are in it; earlier commitments do not count."""
+        """Offer the match to all seats that are not expelled; earlier commitments no longer count."""
         self.phase = Phase.OFFERING
         self.nonces.forget()
         for seat in self._in:
@@ -303,7 +307,7 @@ class Match:
             self._deliver()
 
     def _deliver(self) -> None:
-        """Give the mover what it drew, now that it has been told, and ask for the next move."""
+        """Put what the mover drew into its hand, now that it has been sent it, and ask for the next move."""
         self.state = self.game.deliver(self.state)
         self._next_turn()
 
@@ -339,7 +343,7 @@ class Match:
             self._conclude()
 
     def _end_if_default(self) -> bool:
-        """End the match if one seat or team is left, whatever is open; return whether it ended.
+        """End the match if only one seat or team is left, even if requests are open; return whether it ended.
 
         The seats that are left have won, and can't foul any more.
         """
@@ -353,10 +357,10 @@ class Match:
     # --- fouls
 
     def _accept(self, event: e.Answer) -> bool:
-        """Book an answer's time, close its request, and judge lateness and number; return whether it is no foul.
+        """Judge an answer's time and number; return True and close the request if the answer is no foul.
 
-        A foul expels the seat here. A late answer counts if the referee stood still so long that nobody knows whose
-        delay it was.
+        If the answer is a foul, the seat is expelled here. A late answer is accepted if the referee stood still for so
+        long that nobody can know who caused the delay.
         """
         request = self.time.requests[event.seat]
         if self.time.book(event) is Lateness.LATE:
@@ -390,7 +394,7 @@ class Match:
         self._foul(event, cause, **facts)
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: Any) -> None:
-        """Expel the seat; go on with the match if it was the one that everybody waited for."""
+        """Expel the seat, and go on with the match if it was waiting for this seat."""
         seat = event.seat
         if seat in self._done:
             return
@@ -406,7 +410,7 @@ class Match:
             self._advance()
 
     def _advance(self) -> None:
-        """Go on after an answer or a foul of a seat that was waited for."""
+        """Go on with the match after an answer or a foul of a seat that it was waiting for."""
         if self.phase in _GATHERING:
             if not self.time.requests:
                 self._reveal() if self.phase is Phase.OFFERING else self._deal()
@@ -433,12 +437,13 @@ class Match:
         self._to_drop.clear()
 
     def _conclude(self, void: str | None = None) -> None:
-        """Close the match, whatever is open.
+        """Close the match, even if requests are open.
 
-        Seats that have confirmed the end are sent it again, now final, with a head that covers their answer.
+        Every seat is sent the final `end`, also the seats that have confirmed an earlier one. The head of the record
+        in this message covers their confirmations.
 
         Args:
-            void: the referee's own fault in words, if the match is void for it; None if the match counts.
+            void: description of the referee's failure that makes the match void; None if the match counts.
         """
         result = self._final(void)
         order = winners_first(self._outcome if void is None else None, self._in)
@@ -451,9 +456,9 @@ class Match:
     # --- a referee or a player that is back
 
     def _resume(self, event: e.MatchResumed) -> None:
-        """Take every seat back, and ask again what was open, with the time that was left.
+        """Take every seat back, and repeat the open requests with the time that was left.
 
-        Before the deal the match is offered again: a program that was started again knows no nonce to open.
+        Before the deal the match is offered again: a program that was started again does not know its earlier nonce.
         """
         if self.phase in _GATHERING:
             self._offer()
@@ -463,12 +468,12 @@ class Match:
             self._take_back(seat)
 
     def _take_return(self, event: e.SeatReturned) -> None:
-        """Take a seat back whose connection was lost; its clock went on while it was away."""
+        """Take back a seat whose connection was lost, and charge the absence to its clock."""
         self.time.charge_absence(event)
         self._take_back(event.seat)
 
     def _take_back(self, seat: int) -> None:
-        """Show a seat where the match stands, and ask again what it was asked."""
+        """Send a seat the present state of the match, and repeat the seat's open request."""
         request = self.time.requests.get(seat)
         if request is None or request.answer is not e.ReadyReceived:
             view = None if self.state is None else self._view(seat)
@@ -491,7 +496,7 @@ class Match:
         return Raw(_encode(self.game.view(self.state, seat)))
 
     def _demand_ack(self, seat: int) -> tuple[int, float]:
-        """Open the request of an `ack`; return its number and its limit."""
+        """Open a request for an `ack`; return its number and its limit in milliseconds."""
         self._acks += 1
         request = self.time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
         return request.number, request.limit_ms
@@ -500,7 +505,7 @@ class Match:
         return c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms)
 
     def _ask(self, seat: int, request: Request) -> c.Command:
-        """Make the command of an open request, for the first time or once more."""
+        """Make the command that sends an open request, for the first time or again."""
         number, limit_ms = request.number, request.limit_ms
         if self.phase is Phase.OFFERING:
             return c.OfferMatch(seat=seat, limit_ms=limit_ms, teams=self.teams)
@@ -528,7 +533,7 @@ class Match:
 
 
 def _announce_end(result: c.Result, seat: int, ack: int | None = None, limit_ms: float | None = None) -> c.EndSeat:
-    """Return the command that sends a seat the result; with a number in `ack`, it is to confirm that."""
+    """Return the command that sends a seat the result. If `ack` is a number, the seat must confirm it."""
     return c.EndSeat(
         seat=seat,
         winners=result.winners,
@@ -559,4 +564,4 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._conclude(event.detail)),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
-"""(phase, event) -> handler; an event without a row is impossible in that phase."""
+"""(phase, type of event) -> handler. An event that has no row for a phase is impossible in it."""

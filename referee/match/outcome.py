@@ -1,4 +1,4 @@
-"""Results of matches: by default, after fouls, and void.
+"""Results of matches, also of those that end by default or that are void.
 
 A match is void if the referee had to give it up; nobody is blamed. An organiser's ruling `void` is something else: see
 `tournament/rulings.py`.
@@ -16,11 +16,11 @@ BY_DEFAULT = Rule("default", "One seat or team is left: it wins.", "protocol/SPE
 
 
 def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: Sequence[int]) -> Outcome | None:
-    """Return the outcome of a match in which one seat or team is left; None if the match goes on.
+    """Return the outcome of a match in which only one seat or team is left; None if the match goes on.
 
     Args:
-        setup: its `default_margin` allows such an end, and gives the points of those who win.
-        teams: seats that win and lose together; empty if everyone plays for itself.
+        setup: settings of the match. Their `default_margin` is the winners' points; None rules out such an end.
+        teams: groups of seats that win and lose together; empty if each seat plays for itself.
         present: seats that did not foul.
     """
     margin, sides = setup.default_margin, teams or [(seat,) for seat in present]
@@ -31,7 +31,7 @@ def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: 
 
 
 def winners_first(outcome: Outcome | None, present: Collection[int]) -> list[int]:
-    """List the seats that are present in the order in which they are sent the end: winners first.
+    """List the seats that are still in the match in the order in which they are sent the `end`: winners first.
 
     Args:
         outcome: the game's outcome; None if there is none.
@@ -51,13 +51,13 @@ def make_result(
     out: Collection[int],
     turns: int,
 ) -> Result:
-    """Make the result of a match as it stands. Seats that fouled share the last rank, below all others.
+    """Make the result of a match from the present facts. Seats that fouled share the last rank, below all others.
 
     Args:
-        outcome: the game's outcome, without those who fouled; None if there is none.
-        fouls: all fouls in their order.
+        outcome: the game's outcome; None if there is none.
+        fouls: all fouls in the order in which they happened.
         used_ms: time used by each seat, in milliseconds.
-        out: seats that fouled, also those that did so after the game's end.
+        out: seats that fouled, also those that fouled after the game's end.
         turns: number of the last turn.
     """
     levels = outcome.ranking if outcome else ()
@@ -75,19 +75,19 @@ def make_result(
     )
 
 
-# A program can fail because of the player or because of the referee, and the two must never be confused: the first is a
-# foul, the second voids the match. A void match keeps the fouls that came before the failure, since their evidence is
-# in its record, but it has no ranking, no winners and no reason. A tournament plays it again.
+# A failure of the player and a failure of the referee must never be confused: the first is a foul, the second makes the
+# match void. A void match keeps the fouls that came before the failure, since their evidence is in its record, but it
+# has no ranking, no winners and no reason. A tournament plays such a match again.
 
 MAX_REASON_CHARS = 400
-"""Longest reason; a traceback belongs in the log, not in the record."""
+"""Number of characters to which a description is shortened; a traceback belongs in the log, not in the record."""
 
 
 def describe_fault(error: Exception) -> str:
-    """Return why a match is void, for a failure of the rules or of the fold itself.
+    """Describe a failure of the referee that makes a match void.
 
     Args:
-        error: the exception that they raised.
+        error: the exception that the rules of the game, or the code of the match, raised.
     """
     return f"{type(error).__name__}: {error}"[:MAX_REASON_CHARS]
 
@@ -96,10 +96,10 @@ def make_void_result(fouls: Sequence[Foul], used_ms: Sequence[float], *, turns: 
     """Make the result of a void match.
 
     Args:
-        fouls: fouls before the failure, in their order.
+        fouls: fouls before the failure, in the order in which they happened.
         used_ms: time used by each seat, in milliseconds.
         turns: number of the last turn.
-        reason: the referee's own fault in words.
+        reason: description of the referee's failure.
     """
     return Result(
         winners=(),

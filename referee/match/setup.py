@@ -1,4 +1,4 @@
-"""Settings of a match that are fixed before it begins, and the players' nonces, which are fixed with it."""
+"""Settings of a match that are fixed before it begins, and the nonces with which the players take part in the deal."""
 
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
@@ -16,55 +16,60 @@ DEFAULT_TIME = MatchChoices().time()
 DEFAULT_LAG_MARGIN_MS = MatchChoices().lag_margin_ms
 
 SeedOpens = Literal["at-end", "at-end-unless-void", "after-last-leg"]
-"""When players are sent the seed: with the match's `end`; with it unless the match is void, and so played again; or
-after the last leg of a duplicate deal, with the `end` of that leg or, if legs are played at once, with the records."""
+"""When players are sent the seed, so that they can check the deal.
+
+- at-end: with the match's `end`.
+- at-end-unless-void: with the match's `end`, but not if the match is void, since it is played again with this seed.
+- after-last-leg: once all legs of a duplicate deal are over. It comes with the `end` of the last leg, or with the
+  records if legs are played at once.
+"""
 LEG_WORDS: dict[SeedOpens, str] = {
     "at-end-unless-void": "the last leg of a duplicate deal: its end tells the seed of all legs, unless it is void",
     "after-last-leg": "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
 }
-"""Words for a match whose seed opens later than usual; other matches need none."""
+"""Text for a record whose seed is published later than usual; other matches have no entry."""
 
 Margin = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Points of a game."""
 
 
 class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that the fold needs to know before the first event."""
+    """Everything that a match needs to know before its first event."""
 
     match: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$(?!\n)")]
     """The match's name, unique within its folder of records."""
     game: str
     options: dict[str, Any] = {}
     names: Annotated[tuple[str, ...], Meta(min_length=1, max_length=12)]
-    """The players by seat."""
+    """Name of the player at each seat."""
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
-    """Longest standstill of the referee's loop during a request that does not excuse its seat, in milliseconds."""
+    """A standstill of the referee's event loop excuses a late answer only if it is longer than this."""
     default_margin: Margin | None = None
-    """Points by which the last seat or team wins once all others are out; None if the match then goes on."""
+    """Points of the last seat or team once all others are expelled; None if the match goes on in that case."""
     lot: bool = False
-    """True if the seats were drawn by lot, from the seed's stream for seating."""
+    """True if the seats were drawn by lot, with random numbers from the seed."""
     acknowledge: bool = False
-    """True if seats confirm `start`, `end` and each `told` that hands something out, one seat after the other."""
+    """True if each seat must confirm its `start`, its `end`, and each `told` with which it draws something."""
     nonces: bool = True
     """True if the players' nonces enter the shuffle; False for duplicate deals."""
     seed_opens: SeedOpens = "at-end"
-    """When players are sent the seed: not while another leg with the same deal is to be played."""
+    """When players are sent the seed. They must not know it while a leg with the same deal is still to be played."""
     commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
     """SHA-256 of the seed, in hex."""
     position: Any = None
-    """Position to start from in place of a new deal, as plain values; players are not shown it."""
+    """Position to start from instead of a new deal, as plain values. It is not shown to the players."""
 
 
 class UnfitSeed(ValueError):
-    """A seed is not the one that a match's setup was made for."""
+    """A seed does not belong to the setup of a match."""
 
 
 def check_seed(setup: MatchSetup, seed: bytes) -> None:
-    """Check that a seed is the one that a setup was made for.
+    """Check that a seed belongs to a setup.
 
     Raises:
-        UnfitSeed: it does not fit the commitment, or the seats are not those of the lot.
+        UnfitSeed: the seed does not fit the commitment, or the seats are not in the order that the lot gives.
     """
     if chance.commitment(seed) != setup.commitment:
         raise UnfitSeed("the seed does not fit the commitment")
@@ -73,7 +78,7 @@ def check_seed(setup: MatchSetup, seed: bytes) -> None:
 
 
 def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
-    """Restore the state of the setup's position; return None if there is none, for a new deal.
+    """Restore the state of the setup's position; return None if there is none and a new deal is needed.
 
     Args:
         game: the rules.
@@ -81,8 +86,8 @@ def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup)
         setup: the setup.
 
     Raises:
-        BadSetup: the position is not the game's, or the number of names is not that of its seats; without a position,
-            the game is not played by that many seats.
+        BadSetup: the game rejects the position, or the position does not have one seat for each name. Without a
+            position: the game can't be played by this number of seats.
     """
     seats = len(setup.names)
     if setup.position is None:
@@ -95,17 +100,18 @@ def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup)
     return state
 
 
-# The deck follows from the referee's seed and from one nonce of each player. If nonces were simply sent, the last to
-# send could choose among decks; if only the referee chose, its organiser could. So everybody commits first: the
-# referee to the seed when it offers the match, each player to its nonce when it accepts. Only then are nonces opened.
+# The deck follows from the referee's seed and from one nonce of each player. If players simply sent their nonces, the
+# last one could choose among decks. If only the referee chose, its organiser could choose the deck. So everybody
+# commits first: the referee commits to the seed when it offers the match, and each player commits to its nonce when it
+# accepts the offer. Only then do the players reveal their nonces.
 #
-# What remains is a player that does not open its nonce. It changes the deck by that, and is expelled for it; so it gets
-# one of two decks that it cannot compare. A nonce that was opened counts even if its seat is expelled right after:
-# otherwise a player could look at the others' nonces and then decide to leave.
+# One freedom remains: a player can refuse to reveal its nonce. This changes the deck, but the player is expelled for it
+# and can't compare the two decks. A revealed nonce counts even if its seat is expelled right after: otherwise a player
+# could look at the nonces of the others first, and then decide whether to leave.
 
 
 class Nonces:
-    """What the seats of a match committed to, and what they opened.
+    """Commitments and nonces of the seats of a match.
 
     Args:
         match: the match's name.
@@ -121,18 +127,18 @@ class Nonces:
         return f"Nonces({self.commitments}, {self.opened})"
 
     def forget(self) -> None:
-        """Forget everything, since the match is offered again."""
+        """Forget all commitments and nonces, since the match is offered again."""
         self.commitments: list[str | None] = [None] * self._seats
-        """Commitment of each seat in hex; None if it has none, or has left the match."""
+        """Commitment of each seat in hex; None if the seat has made none, or has left the match."""
         self.opened: list[str | None] = [None] * self._seats
-        """Opened nonce of each seat, 16 bytes in hex; None where none was opened."""
+        """Revealed nonce of each seat, 16 bytes in hex; None if the seat has revealed none."""
 
     def close(self, present: Collection[int]) -> None:
         """Drop the commitments of seats that have left the match."""
         self.commitments = [commitment if seat in present else None for seat, commitment in enumerate(self.commitments)]
 
     def open(self, seat: int, nonce: str) -> bool:
-        """Accept a nonce if it is the one that its seat committed to; return whether it is."""
+        """Accept a nonce if the seat committed to it; return whether it was accepted."""
         is_right = nonce_commitment(self._match, seat, nonce) == self.commitments[seat]
         if is_right:
             self.opened[seat] = nonce

@@ -1,4 +1,4 @@
-"""Open requests and each seat's time: limits, banks with an increment, the time used."""
+"""The open requests of a match and the time of each seat: limits, time banks, increments, and the time used."""
 
 from enum import Enum
 
@@ -9,45 +9,46 @@ from .events import ImpossibleEvent
 from .setup import MatchSetup
 
 UNNOTICED_MS = 7.5
-"""Longest standstill that the loop may not notice: two beats of 5 ms each may lie so far apart."""
+"""Longest standstill that the event loop may fail to notice: two of its beats, due every 5 ms, can be so far apart."""
 KEPT_STANDSTILLS = 4096
-"""Number of the latest standstills that are remembered, and can excuse a seat that was asked before them."""
+"""Number of latest standstills that the referee remembers. Each can excuse a seat whose request was open then."""
 DISK_MS = 500.0
-"""Longest time that the disk may hold up a request that waits for it; after that, it counts as a standstill."""
+"""Longest time that a request may wait for the disk. A longer wait counts as a standstill."""
 MAX_LOOKS = 64
-"""Most reads of a socket after its deadline: more than the largest frame needs."""
+"""Maximum number of reads from a socket after its deadline: more than the largest frame needs."""
 
 Standstill = tuple[float, float]
-"""Begin and end, in milliseconds."""
+"""Begin and end of a standstill, in milliseconds."""
 
-# A bank works like a chess clock: the time of a seat's moves goes off it, and each turn in time adds the increment. A
-# turn without a bank has the limit of a move; with one, the smaller of the two.
+# A time bank works like a chess clock: the time of a seat's moves is subtracted from it, and the increment is added
+# after each turn. Without a bank, a turn has the limit per move. With a bank, the limit is the smaller of the limit per
+# move and the time in the bank.
 #
-# A player is charged for the time from sending the request to the last byte of its answer, less `lag_ms`: the time in
-# which the referee was not listening. That is measured, so it can be taken off exactly. What cannot be measured is what
-# a stall does to others: a machine that stops the referee for half a second has probably stopped the players, too. So
-# an answer that is late by the clock is not judged if the referee stood still for longer than the margin of the setup.
-# It is taken; or if it is missing, the seat gets its limit once more.
+# A player is charged for the time from the sending of the request to the last byte of its answer, less `lag_ms`, the
+# time in which the referee was not listening. The referee can measure its own lag, so it subtracts the lag exactly. It
+# can't measure how a stall affects the players: a machine that stops the referee for half a second has probably stopped
+# them, too. So if the referee stood still for longer than the margin of the setup, a late answer is accepted, and a
+# seat that has not answered gets its limit again.
 #
-# Twice at most: a referee that stands still all the time would otherwise never expel anybody, and a player that can
-# slow down the referee would have found a way to think for ever. (Stalls that a player caused by flooding the lobby
-# don't excuse it: the events say so, in `stormed_ms`.)
+# One request gets at most two new limits. Otherwise a referee that stands still all the time would never expel anybody,
+# and a player that can slow down the referee could think for ever. A stall that a player caused by flooding the lobby
+# does not excuse this player: the event reports it in `stormed_ms` instead.
 #
-# Sums are rounded to microseconds after every operation, as instants are. Another implementation that adds the same
-# numbers in another order would differ in the last bits, and an audit in JavaScript compares exactly.
+# Sums are rounded to microseconds after every operation, as instants are. Without this, another implementation that
+# adds the same numbers in another order would differ in the last bits, and the audit in JavaScript compares exactly.
 
 MAX_EXTENSIONS = 2
-"""Most new limits that one request gets because the referee stood still; its player had three limits then."""
+"""Maximum number of new limits that one request gets because the referee stood still: the player has three in all."""
 MIN_LEFT_MS = 1000.0
-"""Least time left of a limit after the referee was started again: a player has to find its bearings."""
+"""Least time that an open request gets after a restart of the referee, since its player has to resume first."""
 _DIGITS = 3
-"""Microseconds, as instants have."""
+"""Decimal digits of a rounded time in milliseconds: it is rounded to microseconds, as instants are."""
 _ROUNDING_MS = 0.001
-"""Largest error of a difference of two instants, which are rounded to a microsecond."""
+"""Largest error of the difference between two instants, which are rounded to microseconds."""
 
 
 class Lateness(Enum):
-    """The verdict on the time of an answer."""
+    """A verdict on the time that an answer took."""
 
     IN_TIME = "in time"
     LATE = "late"
@@ -56,35 +57,39 @@ class Lateness(Enum):
 
 
 class Request(Struct, frozen=True):
-    """A request that a seat has not answered."""
+    """A request that a seat has not answered yet."""
 
     answer: type[e.Answer]
     number: int
-    """Number of the turn or of the ack; 0 for an offer and for a nonce."""
+    """Number of the turn or of the ack; 0 if an offer or a nonce was asked for."""
     limit_ms: float
     asked_ms: float
-    """Instant of the event that led to it; it was sent then or later."""
+    """Instant of the event that led to the request. The request was sent then or later."""
     extensions: int = 0
-    """Number of times it was given a new limit, because the referee had stood still."""
+    """How many times the request got a new limit because the referee had stood still."""
 
     def left_ms(self, last_ms: float) -> float:
-        """Return how much of the limit is left for sure, when nothing is known after an instant.
+        """Return how much of the limit is left after a crash of the referee, in milliseconds.
 
-        It is never less than MIN_LEFT_MS, or than the whole limit if that is shorter.
+        Args:
+            last_ms: instant of the last known event.
+
+        Returns:
+            The time left at that instant, but at least MIN_LEFT_MS or, if it is shorter, the whole limit.
         """
         return max(self.limit_ms - (last_ms - self.asked_ms), min(self.limit_ms, MIN_LEFT_MS))
 
 
 class Timekeeper:
-    """The time of all seats.
+    """The open requests and the time of all seats.
 
     Args:
-        setup: what was settled.
+        setup: settings of the match.
     """
 
     def __init__(self, setup: MatchSetup) -> None:
         self.requests: dict[int, Request] = {}
-        """The open ones, by seat."""
+        """The open request of each seat that has one."""
         self.used_ms = [0.0] * len(setup.names)
         """Time that each seat's answers took, in milliseconds, without the referee's lag."""
         self._setup = setup
@@ -93,13 +98,13 @@ class Timekeeper:
         self._turn_ms = 0.0
         """Time used in the present turn, in milliseconds."""
         self._mover: int | None = None
-        """The seat to move; None once it is out."""
+        """Seat that moves or moved last; None before the first move, and once this seat is expelled."""
 
     def __repr__(self) -> str:
         return f"Timekeeper({self.requests}, {self.used_ms}, {self._bank_ms}, {self._turn_ms}, {self._mover})"
 
     def bank_ms(self, seat: int) -> float | None:
-        """Return what is left in a seat's bank; None if it has none."""
+        """Return the time left in a seat's bank, in milliseconds; None if there are no banks."""
         return None if self._bank_ms is None else self._bank_ms[seat]
 
     def ask(self, seat: int, answer: type[e.Answer], number: int, limit_ms: float, at_ms: float) -> Request:
@@ -108,13 +113,13 @@ class Timekeeper:
         return request
 
     def ask_move(self, seat: int, turn: int, at_ms: float, *, goes_on: bool) -> Request:
-        """Open the request of a move.
+        """Open the request for a move.
 
         Args:
             seat: seat to move.
             turn: number of the request.
-            at_ms: now.
-            goes_on: whether the turn of the seat's last move goes on, and its time with it.
+            at_ms: the present instant.
+            goes_on: True if the seat moves again in the turn of its last move, and the time of that turn runs on.
         """
         if not goes_on:
             if self._mover is not None and self._bank_ms is not None:
@@ -126,10 +131,10 @@ class Timekeeper:
         return self.ask(seat, e.MoveReceived, turn, left_ms if bank_ms is None else min(left_ms, bank_ms), at_ms)
 
     def check(self, event: e.SeatEvent) -> None:
-        """Refuse an event whose instants contradict each other or the open request of its seat.
+        """Check that an event agrees with itself and with the open request of its seat.
 
         Raises:
-            ImpossibleEvent: it contradicts itself or what the seat was asked.
+            ImpossibleEvent: its times contradict each other, or it does not fit the open request.
         """
         name, request = type(event).__name__, self.requests.get(event.seat)
         if isinstance(event, e.Answer):
@@ -151,7 +156,10 @@ class Timekeeper:
             raise ImpossibleEvent(f"{name} of seat {event.seat}, which has accepted the offer")
 
     def book(self, event: e.Answer | e.DeadlinePassed) -> Lateness:
-        """Book the time of an answer, or of none, and judge it; the request stays open."""
+        """Add the time of an answer or of a passed deadline to the seat's total, and judge it.
+
+        The request stays open.
+        """
         request, used_ms = self.requests[event.seat], e.used_ms(event)
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if used_ms <= request.limit_ms:
@@ -159,30 +167,30 @@ class Timekeeper:
         return Lateness.UNSURE if self._is_unsure(event.stalled_ms, request) else Lateness.LATE
 
     def charge(self, seat: int, used_ms: float) -> None:
-        """Take a move that counts off its turn and off the seat's bank."""
+        """Subtract the time of an accepted move from the time of the turn and from the seat's bank."""
         charged_ms = max(used_ms, 0.0)
         self._turn_ms += charged_ms
         if self._bank_ms is not None:
             self._add(self._bank_ms, seat, -charged_ms)
 
     def extend(self, seat: int, at_ms: float) -> None:
-        """Give the open request its limit once more, from now on."""
+        """Give the open request its whole limit again, beginning now."""
         old = self.requests[seat]
         self.requests[seat] = Request(old.answer, old.number, old.limit_ms, at_ms, old.extensions + 1)
 
     def restart(self, seat: int, last_ms: float, at_ms: float) -> None:
-        """Ask an open request again after the referee crashed, with the time that was surely left.
+        """Open a seat's request again after a crash of the referee, with the time that was left.
 
         Args:
-            seat: seat whose request it is, if it has one.
-            last_ms: instant after which nothing is known.
-            at_ms: now.
+            seat: a seat. Nothing happens if it has no open request.
+            last_ms: instant of the last event before the crash.
+            at_ms: the present instant.
         """
         if seat in self.requests:
             self._renew(seat, self.requests[seat].left_ms(last_ms), at_ms)
 
     def charge_absence(self, event: e.SeatReturned) -> None:
-        """Ask an open request again after its seat was away, and charge the absence less the referee's delays."""
+        """Open a seat's request again after its absence, and charge the absence without the referee's delays."""
         request = self.requests.get(event.seat)
         if request is None:
             return
@@ -204,10 +212,10 @@ class Timekeeper:
         self.requests[seat] = Request(old.answer, old.number, left_ms, at_ms, old.extensions)
 
     def forget(self, seat: int) -> bool:
-        """Close what a seat that is out was asked.
+        """Close the open request of an expelled seat.
 
         Returns:
-            Whether it was asked anything.
+            True if there was one.
         """
         if self._mover == seat:
             self._mover = None
@@ -219,7 +227,7 @@ class Timekeeper:
 
 
 def _check_delays(event: e.Answer | e.DeadlinePassed | e.SeatReturned, sent_ms: float, request: Request | None) -> None:
-    """Refuse an event that tells of a longer delay of the referee than its request was open."""
+    """Raise ImpossibleEvent if an event reports a longer delay of the referee than its request was open."""
     name = type(event).__name__
     if request is not None and sent_ms < request.asked_ms:
         raise ImpossibleEvent(f"{name}: a request sent at {sent_ms} ms, which was made at {request.asked_ms} ms")
@@ -229,7 +237,7 @@ def _check_delays(event: e.Answer | e.DeadlinePassed | e.SeatReturned, sent_ms: 
 
 
 def _check_return(event: e.SeatReturned, request: Request | None) -> None:
-    """Refuse the return of a player whose delays or absence can't be as long as the event says."""
+    """Raise ImpossibleEvent if a player's absence, or the delays during it, can't be as long as the event says."""
     _check_delays(event, request.asked_ms if request else event.at_ms, request)
     if not 0 <= event.gone_ms <= event.at_ms + _ROUNDING_MS:
         raise ImpossibleEvent(f"SeatReturned: away for {event.gone_ms} ms, at {event.at_ms} ms")

@@ -1,4 +1,4 @@
-"""Observers: they are notified of what the referee does, and can't touch it."""
+"""Observers: objects that the referee notifies of what it does, and that can't influence it."""
 
 from .base import MatchTransition, Observer, PlayingProcess
 from .isolated import InThread, Note, Observers

@@ -17,7 +17,7 @@ from ..tournament.spec import TournamentSpec
 
 
 class MatchTransition(Struct, frozen=True, kw_only=True):
-    """One transition of a match, and how the match stood after it. Nothing of it changes any more."""
+    """One transition of a match, and the state of the match right after it. Its fields never change later."""
 
     setup: MatchSetup
     line: int
@@ -27,11 +27,11 @@ class MatchTransition(Struct, frozen=True, kw_only=True):
     event: e.Event
     commands: tuple[c.Command, ...]
     turn: int
-    """Number of the last turn that was asked; 0 before the first."""
+    """Number of the last turn that was asked for; 0 before the first."""
     position: Any
-    """State of the game; None before the deal. Views are made of it, and no seat may know all of it."""
+    """State of the game; None before the deal. It holds the hands of all seats, so never show it to a player."""
     asked: tuple[int, ...]
-    """Seats that have been asked for a move."""
+    """Seats whose move the match is waiting for."""
     expelled: tuple[int, ...]
     """Seats that have fouled, in the order of their fouls."""
 
@@ -43,7 +43,7 @@ class MatchTransition(Struct, frozen=True, kw_only=True):
             event: event of the transition.
             commands: commands that followed from the event.
             match: the match after the transition.
-            written: number and hash of the line in the match's record that has both.
+            written: number and hash of the line in the match's record that holds the event and the commands.
         """
         line, line_hash = written
         return cls(
@@ -60,7 +60,7 @@ class MatchTransition(Struct, frozen=True, kw_only=True):
 
 
 UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
-"""Commands that unusual_events looks at."""
+"""Commands for which unusual_events yields something."""
 _UNUSUAL_EVENTS = (e.MatchOpened, e.MatchResumed, e.SeatReturned, e.RefereeFailed)
 _UNUSUAL = frozenset((*UNUSUAL_COMMANDS, *_UNUSUAL_EVENTS))
 
@@ -68,11 +68,11 @@ _UNUSUAL = frozenset((*UNUSUAL_COMMANDS, *_UNUSUAL_EVENTS))
 def unusual_events(
     event: e.Event, commands: Sequence[c.Command], setup: MatchSetup
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is unusual in a transition of a match: names and facts for Observer.note.
+    """Yield the unusual events in a transition of a match, each as a name and facts for Observer.note.
 
     Args:
         event: event of the transition.
-        commands: commands that followed from the event, or at least those of UNUSUAL_COMMANDS.
+        commands: commands that followed from the event. Only those of UNUSUAL_COMMANDS are needed.
         setup: setup of the match.
     """
     match = setup.match
@@ -92,7 +92,9 @@ def unusual_events(
 
 
 def is_unusual(event: e.Event, commands: Sequence[c.Command]) -> bool:
-    """Return whether unusual_events yields anything for a transition: hardly ever, so it is asked first.
+    """Return whether unusual_events yields anything for a transition.
+
+    This is a quick check for callers: hardly any transition is unusual.
 
     Args:
         event: event of the transition.
@@ -102,31 +104,32 @@ def is_unusual(event: e.Event, commands: Sequence[c.Command]) -> bool:
 
 
 OWN_PROCESS = "the tournament's own"
-"""Name of the process that runs the tournament."""
+"""Name under which observers see the process that runs the tournament."""
 
 
 class PlayingProcess(Struct, frozen=True, kw_only=True):
-    """A process that plays matches of a tournament: its own, a worker, or a host of a cluster."""
+    """A process that plays matches of a tournament: the tournament's own, a worker, or a host of a cluster."""
 
     name: str
     state: str
     """State in words, such as `plays`."""
     tables: int | None
-    """Number of matches that it plays at a time; None: as many as it is given."""
+    """Number of matches that it plays at the same time; None if there is no limit."""
     matches: tuple[str, ...]
-    """Names of the matches that it has now; some may wait there."""
+    """Names of the matches that were given to it. Some of them may not have begun."""
     silent_s: float
-    """Seconds since it was last heard of, as of the last look."""
+    """Seconds since the last sign of life from the process."""
 
 
 class Observer:
-    """Base of all observers: it is notified of what has happened, by the methods that a subclass overrides.
+    """Base of all observers. A subclass overrides the methods for the notifications that it wants.
 
-    An observer is entered before the first notification, and left after the last one. If it raises, even SystemExit,
-    that is noted as `observer-failed`; the observer is left and not notified again, and what it observes goes on.
+    An observer is a context manager: the referee enters it before the first notification and exits it after the last.
+    If a method raises anything, even SystemExit, the referee exits the observer, reports the failure to the other
+    observers as `observer-failed`, and never notifies it again. The matches go on.
 
-    Observers of packages run in a thread of their own (InThread): they may take their time, and get a copy of the
-    tournament as it stood. Those of the referee itself are called in the loop's thread, so they return at once.
+    Each observer from an installed package runs in its own thread (InThread), so it may be slow. It gets a copy of the
+    tournament. The referee's own observers run in the thread of the event loop, so they must return at once.
     """
 
     def __enter__(self) -> Self:
@@ -135,7 +138,7 @@ class Observer:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close what was opened; no notification follows."""
+        """Close the observer's files and connections. No notification follows."""
 
     @property
     def label(self) -> str:
@@ -143,18 +146,18 @@ class Observer:
         return type(self).__name__
 
     def find_listener(self, method: Callable[..., object]) -> Callable[..., object] | None:
-        """Return what takes the calls of another method; None if a call would do nothing.
+        """Return the function to call for a notification; None if this observer ignores the notification.
 
-        An observer that passes calls on to another one overrides only this method.
+        An observer that only passes calls on to another observer overrides this method alone.
 
         Args:
-            method: method of Observer.
+            method: method of Observer that stands for the notification.
         """
         is_overridden = getattr(type(self), method.__name__) is not method
         return getattr(self, method.__name__) if is_overridden else None
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Take what happened at the edges: connections, programs, standstills, observers that failed.
+        """Handle a technical event: of a connection, a program, a standstill, or a failed observer.
 
         Args:
             event: name of the event, such as `connection-refused`.
@@ -162,22 +165,22 @@ class Observer:
         """
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Take a transition of a match; called many times a second."""
+        """Handle a transition of a match; called many times a second."""
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Take the beginning of a tournament, new or resumed.
+        """Handle the beginning of a tournament, or its continuation after a stop.
 
         Args:
-            tournament: the tournament, which goes on; observers may read it, and must not change it.
-            total: least number of its matches as far as is known now, including those played before; None: unknown.
-                The tournament's own `total` says later how many more they have become.
+            tournament: the running tournament. Observers may read it, and must not change it.
+            total: least number of its matches, including those already played; None if it is unknown. It can grow:
+                `tournament.total` has the latest number.
         """
 
     def on_match_recalled(self, entry: MatchEntry) -> None:
-        """Take a result from before the tournament was stopped; called before it goes on, the oldest first."""
+        """Handle an earlier result of a resumed tournament; called for each one, from the oldest to the latest."""
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Take the beginning of a match of a tournament.
+        """Handle the beginning of a match of a tournament.
 
         Args:
             name: name of the match.
@@ -186,37 +189,38 @@ class Observer:
         """
 
     def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Take the settings of a tournament, before any of its transitions.
+        """Handle the settings of a tournament; called before its first transition.
 
         Args:
-            spec: spec of the tournament as it began.
-            salt: source of the tournament's chance, in hex.
-            key: the public key that seals its records, in hex.
+            spec: spec with which the tournament began.
+            salt: source of the tournament's random numbers, in hex.
+            key: public key for the signatures of its records, in hex.
         """
 
     def on_tournament_advanced(self, transition: TakenTransition) -> None:
-        """Take a transition of a tournament, once it is on record; the three methods below report results one by one.
+        """Handle a transition of a tournament, after it was recorded.
 
-        When a tournament is resumed, the transitions of its record come first.
+        When a tournament is resumed, the transitions of its record come first. The three methods below handle the
+        single results of a transition.
         """
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Take a result that counts, once the tournament has recorded it."""
+        """Handle a result that counts, after the tournament has recorded it."""
 
     def on_match_voided(self, entry: MatchEntry) -> None:
-        """Take a match that is void, once the tournament has recorded that."""
+        """Handle a void match, after the tournament has recorded it."""
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Take the suspension of an entrant, which plays no more."""
+        """Handle the suspension of an entrant, which plays no more matches."""
 
     def on_notice(self, text: str) -> None:
-        """Take anything else that an organiser should know, in one sentence."""
+        """Handle one sentence about anything else that an organiser should know."""
 
     def on_processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
-        """Take which processes play matches of a tournament; called every second, the tournament's own first."""
+        """Handle the list of processes that play matches, the tournament's own first; called every second."""
 
     def refresh(self) -> None:
-        """Show what has changed; called a few times a second, whether anything has or not."""
+        """Show the changes since the last call, if there are any; called a few times a second."""
 
     def on_tournament_ended(self, tournament: Tournament) -> None:
-        """Take the end: the tournament is over or was stopped, and nothing more is played."""
+        """Handle the end of play: the tournament is over or was stopped."""

@@ -1,4 +1,4 @@
-"""The diagnostic log: what happens at the edges of a running referee, as lines of JSON for its administrator."""
+"""The diagnostic log: connections, stalls, failures and the like, as lines of JSON for the referee's administrator."""
 
 import contextlib
 from pathlib import Path
@@ -12,18 +12,18 @@ from .base import Observer
 
 
 def _write_line(line: Any, **_: Any) -> str:
-    """Return a line of JSON in which no terminal finds anything to obey; called by structlog."""
+    """Return a line of JSON without control characters that a terminal would obey; called by structlog."""
     return printable_json(msgspec.json.encode(line, enc_hook=repr).decode())
 
 
 class DiagnosticLog(Observer):
-    """A log of JSON lines; it proves nothing, the records do that.
+    """A log of JSON lines. Unlike the records, it is unsigned and proves nothing.
 
     Args:
-        path: the file; lines are added to it.
+        path: the file; new lines are appended.
 
     Raises:
-        OSError: it can't be opened.
+        OSError: the file can't be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class DiagnosticLog(Observer):
             ],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,
-        ).bind()  # bound once, since an unbound logger makes a new one for each line
+        ).bind()  # bound once, because an unbound logger creates a bound one for each line
 
     def __exit__(self, *_exc: object) -> None:
         with contextlib.suppress(OSError):
@@ -47,6 +47,6 @@ class DiagnosticLog(Observer):
         """Write a line.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the line can't be written.
         """
         self._log.info(event, **facts)

@@ -1,4 +1,4 @@
-"""Publishes the heads of running records as they come, so that anybody can keep them."""
+"""Publishes the head of each running record after every line, so that anybody can keep a copy."""
 
 import contextlib
 from pathlib import Path
@@ -16,10 +16,10 @@ class HeadLog(Observer):
     """A file of published heads: one line for each event of a match or a tournament, flushed at once.
 
     Args:
-        path: the file; lines are added to it.
+        path: the file; new lines are appended.
 
     Raises:
-        OSError: it can't be opened.
+        OSError: the file can't be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,22 +31,22 @@ class HeadLog(Observer):
             self._file.close()
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Write a line.
+        """Write the head of the match's record.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the line can't be written.
         """
         self._publish(transition.setup.match, transition.line, transition.hash)
 
     def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Keep whose transitions follow."""
+        """Remember the name of the tournament, which its transitions do not repeat."""
         self._tournament = spec.name
 
     def on_tournament_advanced(self, transition: TakenTransition) -> None:
-        """Write a line, unless that was done when the transition was taken.
+        """Write the head of the tournament's record, except for old transitions of a resumed tournament.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the line can't be written.
         """
         if not transition.is_recalled:
             self._publish(self._tournament, transition.line, transition.hash)

@@ -1,10 +1,11 @@
-"""Tells a contest's site how a tournament stands that is played from a terminal: lines of JSON in a file of the site's.
+"""Shows a contest's site a tournament that an organiser runs from a terminal, by lines of JSON in a file.
 
-The site makes the file while it watches, and removes it afterwards. Without the file, nothing is written.
+The site creates the file when it begins to watch, and removes it afterwards. Without the file, nothing is written.
 """
 
-# A file and no socket, because referee and site start and stop in any order, and neither must wait for the other. The
-# site may begin to watch in the middle of matches, so a new file begins with what is played at that moment.
+# This is a file and not a socket, because the referee and the site start and stop in any order, and neither may have to
+# wait for the other. The site may begin to watch in the middle of matches, so a new file begins with the state of all
+# running matches.
 
 import os
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 
 MOST_BYTES = 16 << 20
-"""Most bytes of a file: a site that crashed reads no more, and its file must not fill the disk."""
+"""Maximum size of the file: if the site crashes, nobody removes the file, and it must not fill the disk."""
 _ENDS = ("match-closed", "match-voided", "match-recalled")
 
 
@@ -23,7 +24,7 @@ def live_path(folder: Path) -> Path:
 
 
 class LiveFile:
-    """Appends objects to the file while a site keeps it.
+    """Appends objects to the file as long as the site keeps the file there.
 
     Args:
         folder: folder of the tournament's records.
@@ -32,11 +33,11 @@ class LiveFile:
     def __init__(self, folder: Path) -> None:
         self._path = live_path(folder)
         self._open: dict[str, list[Any]] = {}
-        """Match that is played -> what its site has to know: that it was opened, and how its table stands."""
+        """Running match -> the objects that the site needs: the opening of the match, and its latest state."""
         self._inode = 0
 
     def write(self, value: Any) -> None:
-        """Write an object, after all that a new file has to begin with."""
+        """Append an object. If the file is new, first append the state of all running matches."""
         plain = msgspec.to_builtins(value)
         self._keep(plain)
         try:
@@ -51,7 +52,7 @@ class LiveFile:
             if status.st_size < MOST_BYTES:
                 os.write(file, b"".join(msgspec.json.encode(part) + b"\n" for part in (*parts, plain)))
         except OSError:
-            pass  # a full disk stops no match: its record is written elsewhere
+            pass  # a full disk must not stop a match, and only the record matters, which is written elsewhere
         finally:
             os.close(file)
 

@@ -1,4 +1,4 @@
-"""The numbers of a running referee, counted for Prometheus."""
+"""Counts what a running referee does, for Prometheus."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Metrics(Observer):
     """Counts connections, matches, fouls and answers.
 
     Args:
-        registry: where the numbers are kept; each referee has its own.
+        registry: registry that gets the metrics. Each referee has its own.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -30,27 +30,27 @@ class Metrics(Observer):
             "referee_answer_seconds", "Time charged for an answer", ["game"], buckets=_SECONDS, registry=registry
         )
         self._hosts = Counter(
-            "referee_host_matches", "Matches of hosts of a cluster by outcome", ["host", "outcome"], registry=registry
+            "referee_host_matches", "Matches by host of a cluster and outcome", ["host", "outcome"], registry=registry
         )
         self._host_lag = Histogram(
             "referee_host_lag_seconds",
-            "Most time of an answer of a match that was its host's",
+            "Longest delay, per match, that a host added to an answer",
             ["host"],
             buckets=_SECONDS,
             registry=registry,
         )
         self._versions = Counter(
-            "referee_versions", "Versions that authors handed in by what came of them", ["outcome"], registry=registry
+            "referee_versions", "Versions that authors handed in, by outcome", ["outcome"], registry=registry
         )
         self._lag = Histogram(
-            "referee_lag_seconds", "Time of an answer that was the referee's", buckets=_SECONDS, registry=registry
+            "referee_lag_seconds", "Delay that the referee added to an answer", buckets=_SECONDS, registry=registry
         )
         self._stalls = Histogram(
-            "referee_stall_seconds", "Standstills of the loop", buckets=_SECONDS, registry=registry
+            "referee_stall_seconds", "Standstills of the event loop", buckets=_SECONDS, registry=registry
         )
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Count a connection's event, a standstill, the outcome of a host's match, or that of a version."""
+        """Count the event of a connection, a standstill, a match of a host, or a version of a program."""
         if event.startswith("connection-"):
             self._connections.labels(event.removeprefix("connection-")).inc()
         elif event == "loop-stalled":
@@ -66,7 +66,7 @@ class Metrics(Observer):
             self._playing.discard(facts["match"])
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Count what a transition means."""
+        """Count the answers, fouls and results in a transition."""
         game, event = transition.setup.game, transition.event
         if isinstance(event, e.MatchOpened | e.MatchResumed):
             self._playing.add(transition.setup.match)

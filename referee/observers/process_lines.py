@@ -1,4 +1,4 @@
-"""Writes, for other programs, which processes play the matches of a tournament, and how late their loops were."""
+"""Reports to other programs which processes play the matches of a tournament, and how late their event loops were."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,38 +8,38 @@ import msgspec
 from .base import OWN_PROCESS, Observer, PlayingProcess
 
 EVERY = 5
-"""Number of looks, of one second each, per line."""
+"""Number of calls of on_processes_seen for each line that is written. There is one call per second."""
 
 
 class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
     """A process that plays matches, with its lag."""
 
     lag_ms: float
-    """Longest noticed time since the last line that it was not listening, in milliseconds."""
+    """Longest time in which the process was not listening, since the last line that was written, in milliseconds."""
 
 
 class ProcessLines(Observer):
     """Writes `processes-seen` every few seconds.
 
     Args:
-        write: writes one object.
+        write: function that writes one object.
     """
 
     def __init__(self, write: Callable[[Any], None]) -> None:
         self._write = write
         self._lag_ms: dict[str, float] = {}
-        """Process -> the longest since the last line."""
+        """Process -> its longest lag since the last line that was written, in milliseconds."""
         self._looks = 0
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Note a standstill of this process or of a worker, and the progress of a host with a match."""
+        """Note a standstill of this process or of a worker, and the lag of a host during a match."""
         if event == "loop-stalled":
             self._note_lag(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
         elif event == "host-match":
             self._note_lag(facts["host"], 1000 * facts["lag_s"])
 
     def on_processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
-        """Write, if it is time."""
+        """Write a line, at every fifth call."""
         self._looks += 1
         if self._looks % EVERY:
             return

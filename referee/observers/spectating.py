@@ -1,7 +1,7 @@
-"""Writes the state of a tournament's tables as spectators may see it: what all seats may know, and nothing else.
+"""Writes the state of a tournament's tables for spectators: only facts that all seats may know.
 
-Players learn nothing from it while they play, even if a spectator passes it on: the board is drawn without any seat's
-hand, and of the messages only those are shown that all seats were sent.
+A player learns nothing from it, even if a spectator passes it on: the board is drawn without the hands, and only
+messages that all seats were sent are shown.
 """
 
 import time
@@ -22,27 +22,27 @@ from ..tournament.match_context import Fixture, MatchEntry
 from .base import MatchTransition, Observer
 
 LATEST = 8
-"""Latest moves and expulsions that every change repeats."""
+"""Number of latest moves and expulsions that each `table-changed` holds."""
 
 _CAUSES = {
     Cause.TIMEOUT: "gave no answer in time",
     Cause.ILLEGAL_MOVE: "made an illegal move",
-    Cause.MALFORMED_MESSAGE: "sent what is no message",
-    Cause.OUT_OF_TURN: "sent a message that nothing asked for",
-    Cause.FLOOD: "sent a long message that nothing asked for",
+    Cause.MALFORMED_MESSAGE: "sent a malformed message",
+    Cause.OUT_OF_TURN: "sent a message that was not asked for",
+    Cause.FLOOD: "sent a long message that was not asked for",
     Cause.OVERSIZE: "sent a message that is too long",
     Cause.NOT_READING: "did not read what it was sent",
     Cause.DISCONNECTED: "closed its connection",
     Cause.CRASHED: "crashed",
     Cause.REFUSED_TO_START: "did not start",
 }
-"""Cause of an expulsion -> words. Rule, bytes and detail follow in the record, once the match is over."""
-_UNSAID = ("kind", "seat", "event", "score")
-"""Keys of an event that the words next to it already say."""
+"""Cause of an expulsion -> description. The details can be read in the record once the match is over."""
+_OMITTED = ("kind", "seat", "event", "score")
+"""Keys of an event that are not shown, because the text around it already shows them."""
 
 
 class SeenNews(Struct, frozen=True, kw_only=True):
-    """A move or an expulsion that all seats were told of, in words."""
+    """Description of a move or an expulsion that was sent to all seats."""
 
     turn: int
     seat: int | None
@@ -55,23 +55,23 @@ class SeenTable(Struct, frozen=True, kw_only=True):
 
     match: str
     line: int
-    """Number of the last line of its record that this is made from, from 0."""
+    """Number of the last line of the match's record that is shown here, from 0."""
     head: str
     """Hash of that line."""
     turn: int
-    """Number of the last turn that was asked; 0 before the first."""
+    """Number of the last turn that was asked for; 0 before the first."""
     expelled: Sequence[int]
-    """The seats of whose expulsion the others were told."""
+    """Seats whose expulsion was reported to the other seats."""
     asked: Sequence[int]
-    """The seats that are asked for a move."""
+    """Seats whose move the match is waiting for."""
     asked_at: float | None
-    """When they were asked, in seconds of the Unix epoch."""
+    """When they were asked, in seconds since the Unix epoch; None if nobody is asked."""
     limit_ms: float | None
-    """Limit for this move."""
+    """Limit for this move; None if nobody is asked."""
     bank_ms: Sequence[float | None]
-    """Time left in each seat's bank when it was asked last; None: it has no bank, or was not asked yet."""
+    """Time left in each seat's bank at its last request; None if it has no bank, or has not been asked yet."""
     used_ms: Sequence[float] | None
-    """Time of each seat's moves so far; None if the match was resumed."""
+    """Time that each seat has used for its moves; None if it is not known, because the match was resumed."""
     told: Sequence[SeenNews]
     """Latest news, the oldest first."""
     board: str | None
@@ -95,10 +95,10 @@ class _Table:
         self.limit_ms: float | None = None
         self.has_changed = False
         self._is_whole = True
-        """True if its first transition was seen."""
+        """True if the match was seen from its beginning, so that `used_ms` of each seat is complete."""
 
     def take(self, game: Game[Any, Any, Any], transition: MatchTransition, now: float) -> None:
-        """Take a transition."""
+        """Update the state after a transition of the match."""
         self.transition, self.has_changed = transition, True
         if not self.seats:
             self.seats = [_Seat() for _ in transition.setup.names]
@@ -116,11 +116,11 @@ class _Table:
                 self.asked_at, self.limit_ms = now, command.limit_ms
 
     def _add_news(self, game: Game[Any, Any, Any], transition: MatchTransition, first: c.TellSeat) -> None:
-        """Add what one of the seats is sent: the others are sent the same, except what one of them draws."""
+        """Add the news that all seats are sent, taken from the messages to one of them."""
         for command in transition.commands:
-            # One seat's messages are enough, and `draws` is never read: only its own seat may know what it drew.
+            # All seats are sent the same news, except for `draws`: only its own seat may know it, so it is not read.
             if isinstance(command, c.TellSeat) and command.seat == first.seat:
-                self.told += _word(game, command.turn, command.what)
+                self.told += _describe_news(game, command.turn, command.what)
                 if command.what["kind"] == "expelled":
                     self.expelled.append(command.what["seat"])
 
@@ -146,8 +146,8 @@ class _Table:
         )
 
 
-def _word(game: Game[Any, Any, Any], turn: int, what: dict[str, Any]) -> Iterator[SeenNews]:
-    """Yield news in words: a line for each seat that did something, or to which something happened."""
+def _describe_news(game: Game[Any, Any, Any], turn: int, what: dict[str, Any]) -> Iterator[SeenNews]:
+    """Yield a text for each seat that did something, or to which something happened."""
     seat = what.get("seat")
     if what["kind"] == "expelled":
         text = f"is expelled: {_CAUSES[Cause(what['cause'])]}"
@@ -159,8 +159,8 @@ def _word(game: Game[Any, Any, Any], turn: int, what: dict[str, Any]) -> Iterato
 
 
 def _show_fields(event: dict[str, Any]) -> str:
-    """Return an event of a game that describes none: its name, and its fields."""
-    rest = {key: value for key, value in event.items() if key not in _UNSAID}
+    """Return an event's name and fields as text, for a game that can't describe the event."""
+    rest = {key: value for key, value in event.items() if key not in _OMITTED}
     return plain_text({"action": event["event"], **rest} if "event" in event else rest)
 
 
@@ -170,9 +170,9 @@ class SpectatedTables(Observer):
     It writes nothing about duplicate deals: a player that still has to play the deal would see it.
 
     Args:
-        write: writes one object.
-        find_game: a game's name -> its rules.
-        now: seconds of the Unix epoch.
+        write: function that writes one object.
+        find_game: function that returns the rules of a game, given its name.
+        now: function that returns the time in seconds since the Unix epoch.
     """
 
     def __init__(
@@ -189,27 +189,27 @@ class SpectatedTables(Observer):
         self._is_shown = True
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """See whether deals are played once."""
+        """Decide whether to show the matches: not if a deal is played several times."""
         self._is_shown = not tournament.spec.duplicate
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Look at a match from now on."""
+        """Begin to show a match."""
         if self._is_shown:
             self._tables[name] = _Table()
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Keep what has changed."""
+        """Update the state of the match's table."""
         table = self._tables.get(transition.setup.match)
         if table is not None:
             table.take(self._find_game(transition.setup.game), transition, self._now())
 
     def refresh(self) -> None:
-        """Write what has changed."""
+        """Write the tables that have changed."""
         for table in self._tables.values():
             self._write_change(table)
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Write how a match stood at its end."""
+        """Write the final state of a match."""
         table = self._tables.pop(entry.match, None)
         if table is not None:
             self._write_change(table)

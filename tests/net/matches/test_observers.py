@@ -148,7 +148,7 @@ def test_a_match_does_not_wait_for_an_observer_that_blocks(open_match: OpenMatch
         assert [event for event, _ in noted.notes] == ["observer-failed"]
     assert [facts["error"] for _, facts in noted.notes] == [
         "ObserverTooSlow: 3 calls wait for it",
-        "ObserverTooSlow: it was not through 0.0 s after the end",
+        "ObserverTooSlow: it was still handling calls 0.0 s after the end",
     ]
     stuck.may_go.set()
     behind.may_go.set()
