@@ -14,6 +14,7 @@ below are whole plugins, and the test suite runs them.
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -28,6 +29,30 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("referee")
 hookimpl = pluggy.HookimplMarker("referee")
 """Marks the functions of a plugin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A function or a class that is imported when it is first called: commands that don't need it start sooner.
+
+    >>> Later("math:sqrt")(9)
+    3.0
+
+    Args:
+        home: where it is, as `package.module:name`.
+        name: name of the game or of the pairing format that the class makes; a function needs none.
+    """
+
+    home: str
+    name: str = ""
+
+    def load(self) -> Any:
+        """Import it."""
+        return resolve_name(self.home)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Import it and call it."""
+        return self.load()(*given, **named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,11 @@ class HousePlayer:
     make: "Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]"
     summary: str
     draws_chance: bool = True
+
+    def load(self) -> None:
+        """Import the code of `make`, if it is imported later."""
+        if isinstance(self.make, Later):
+            self.make.load()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +117,8 @@ class Dialect:
 
 
 @hookspec
-def referee_games() -> "Iterable[Game[Any, Any, Any]]":  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the games that this plugin adds.
+def referee_games() -> "Iterable[Game[Any, Any, Any] | Later]":  # type: ignore[empty-body]  # a hookspec has no body
+    """Return the games that this plugin adds: objects, or classes that are imported later.
 
     >>> from referee.games.q.game import QGame
     >>> class ShortQ(QGame):
@@ -121,8 +151,8 @@ def referee_house_players() -> Iterable[HousePlayer]:  # type: ignore[empty-body
 
 
 @hookspec
-def referee_formats() -> "Iterable[PairingFormat[Any]]":  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the pairing formats that this plugin adds.
+def referee_formats() -> "Iterable[PairingFormat[Any] | Later]":  # type: ignore[empty-body]  # as above
+    """Return the pairing formats that this plugin adds: objects, or classes that are imported later.
 
     >>> from referee.tournament.pairing.round_robin import RoundRobin
     >>> class Friendly(RoundRobin):

@@ -3,12 +3,12 @@
 # The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
 # imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pluggy
 
@@ -16,7 +16,7 @@ from . import hookspecs
 from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
-from .hookspecs import Dialect, HousePlayer
+from .hookspecs import Dialect, HousePlayer, Later
 from .text import nearest
 from .tournament.pairing import builtin as builtin_formats
 from .tournament.pairing.base import PairingFormat
@@ -39,12 +39,12 @@ class UnknownName(PluginError, BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """All plugins of this installation, by name."""
+    """All plugins of this installation, by name. Games and formats are imported when they are looked up."""
 
-    games: dict[str, Game[Any, Any, Any]]
-    players: dict[str, HousePlayer]
-    formats: dict[str, PairingFormat[Any]]
-    dialects: dict[str, Dialect]
+    games: Mapping[str, Game[Any, Any, Any]]
+    players: Mapping[str, HousePlayer]
+    formats: Mapping[str, PairingFormat[Any]]
+    dialects: Mapping[str, Dialect]
     observers: "tuple[Callable[[], Observer], ...]"
     """Factories of observers; each observer runs in its own thread, for one command."""
 
@@ -129,11 +129,11 @@ def load() -> Registry:
             raise
     collect, hook = partial(_collect, entries), manager.hook
     return Registry(
-        games=_by_name(collect(hook.referee_games, Game), "game"),
-        players=_by_name(collect(hook.referee_house_players, HousePlayer), "house player"),
-        formats=_by_name(collect(hook.referee_formats, PairingFormat), "pairing format"),
-        dialects=_by_name(collect(hook.referee_dialects, Dialect), "dialect"),
-        observers=tuple(collect(hook.referee_observers, Callable)),
+        games=_Plugins(collect(hook.referee_games, Game, Later), "game", Game),
+        players=_Plugins(collect(hook.referee_house_players, HousePlayer), "house player", HousePlayer),
+        formats=_Plugins(collect(hook.referee_formats, PairingFormat, Later), "pairing format", PairingFormat),
+        dialects=_Plugins(collect(hook.referee_dialects, Dialect), "dialect", Dialect),
+        observers=tuple(make for make, _ in collect(hook.referee_observers, Callable)),
     )
 
 
@@ -204,37 +204,81 @@ def _naming(entry: EntryPoint | None, trouble: str = "") -> Iterator[None]:
         raise PluginError(f"{text}; fix it, or uninstall it") from error
 
 
-def _collect(entries: Mapping[str, EntryPoint], hook: pluggy.HookCaller, kind: Any) -> Iterator[Any]:
-    """Yield everything that the plugins add by one hook, the built-in ones last.
+def _collect(
+    entries: Mapping[str, EntryPoint], hook: pluggy.HookCaller, *classes: Any
+) -> Iterator[tuple[Any, EntryPoint | None]]:
+    """Yield everything that the plugins add by one hook, and where each is installed; the built-in ones come last.
 
     pluggy would call them all at once, and an error would not say which of them failed.
 
     Args:
         entries: name of a plugin that is not built in -> where it is installed.
         hook: the hook.
-        kind: class of which each value is.
+        classes: classes of the values, the usual one first.
 
     Raises:
         PluginError: a plugin's function fails, or returns something else.
     """
     for implementation in reversed(hook.get_hookimpls()):
         add: Any = implementation.function
-        with _naming(entries.get(implementation.plugin_name), f"{hook.name} failed: "):
+        entry = entries.get(implementation.plugin_name)
+        with _naming(entry, f"{hook.name} failed: "):
             for value in (added := list(add())):
-                if not isinstance(value, kind):
-                    raise TypeError(f"it adds an object of the class {type(value).__name__}, not {kind.__name__}")
-        yield from added
+                _check_class(value, *classes)
+        yield from ((value, entry) for value in added)
 
 
-def _by_name(added: Iterator[Any], kind: str) -> dict[str, Any]:
-    """Return everything that the plugins add by one hook, by name.
+def _check_class(value: object, *classes: Any) -> None:
+    if not isinstance(value, classes):
+        raise TypeError(f"it adds an object of the class {type(value).__name__}, not {classes[0].__name__}")
+
+
+class _Plugins(Mapping[str, T]):
+    """Plugins of one kind, by name. One that is to be imported later is imported when it is looked up.
+
+    Args:
+        added: each plugin, and where it is installed; None for a built-in one.
+        kind: their kind in words.
+        wanted: their class.
 
     Raises:
-        PluginError: two add the same name.
+        PluginError: two have the same name.
     """
-    table: dict[str, Any] = {}
-    for value in added:
-        if value.name in table:
-            raise PluginError(f"two plugins add a {kind} named {value.name!r}; uninstall one of them")
-        table[value.name] = value
-    return table
+
+    def __init__(self, added: Iterable[tuple[Any, EntryPoint | None]], kind: str, wanted: Any) -> None:
+        self._wanted = wanted
+        self._added: dict[str, tuple[Any, EntryPoint | None]] = {}
+        for value, entry in added:
+            if value.name in self._added:
+                raise PluginError(f"two plugins add a {kind} named {value.name!r}; uninstall one of them")
+            self._added[value.name] = value, entry
+
+    def __getitem__(self, name: str) -> T:
+        """Return the plugin of a name.
+
+        Raises:
+            KeyError: there is none.
+            PluginError: it can't be imported, or is something else.
+        """
+        value, entry = self._added[name]
+        if isinstance(value, Later):
+            with _naming(entry, f"can't be imported from {value.home}: "):
+                plugin = value()
+                _check_class(plugin, self._wanted)
+                if plugin.name != name:
+                    raise ValueError(f"it is named {plugin.name!r}, not {name!r}")
+            self._added[name] = plugin, entry
+            return cast("T", plugin)
+        return cast("T", value)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a plugin of that name; nothing is imported."""
+        return name in self._added
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._added)
+
+    def __len__(self) -> int:
+        """Return the number of plugins."""
+        return len(self._added)

@@ -1,6 +1,7 @@
 """Plugins: installed ones are found, and a mistake in one is named."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
@@ -12,8 +13,9 @@ import pytest
 
 from referee import hookimpl, plugins
 from referee.app import services
-from referee.hookspecs import HousePlayer
+from referee.hookspecs import HousePlayer, Later
 from referee.observers import MatchTransition, Observer
+from sample_players.python.search import BUDGET_S
 
 from .net.in_memory import InMemoryMatch
 
@@ -205,6 +207,68 @@ def test_a_plugin_that_can_not_be_imported_is_named(
     with pytest.raises(plugins.PluginError, match=r"plugin 'extra': can't be imported.*uninstall it") as raised:
         load_from(monkeypatch, "broken_plugin:plugin")
     assert why in str(raised.value)
+
+
+class AddingLater:
+    """A plugin with one game that is imported later.
+
+    Args:
+        home: where the game is said to be.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    @hookimpl
+    def referee_games(self) -> Iterable[Later]:
+        """Return the game."""
+        return [Later(self._home, "extra-game")]
+
+
+def test_a_game_is_imported_when_it_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its name is known before."""
+    (tmp_path / "late_game.py").write_text(
+        "from referee.games.quincy.game import QuincyGame\nclass Late(QuincyGame):\n    name = 'extra-game'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    known = load_with(monkeypatch, AddingLater("late_game:Late"))
+    assert "extra-game" in known.games
+    assert "extra-game" in set(known.games)
+    assert "late_game" not in sys.modules
+    game = known.game("extra-game")
+    assert (game.name, game.title) == ("extra-game", known.game("quincy").title)
+    assert known.game("extra-game") is game
+    monkeypatch.delitem(sys.modules, "late_game")
+
+
+@pytest.mark.parametrize(
+    ("home", "why"),
+    [
+        ("no_such_module:Game", "can't be imported from no_such_module:Game: ModuleNotFoundError"),
+        ("referee.games.base:NoGame", "can't be imported from referee.games.base:NoGame: AttributeError"),
+        ("builtins:dict", "TypeError: it adds an object of the class dict, not Game; fix it"),
+        ("referee.games.q.game:QGame", "ValueError: it is named 'q', not 'extra-game'; fix it"),
+    ],
+)
+def test_a_later_game_that_fails_is_named(monkeypatch: pytest.MonkeyPatch, home: str, why: str) -> None:
+    """Only a command that needs the game fails."""
+    known = load_with(monkeypatch, AddingLater(home))
+    assert known.game("q").name == "q"
+    with pytest.raises(plugins.PluginError, match=f"plugin 'extra': .*{why}"):
+        known.game("extra-game")
+
+
+def test_only_the_game_that_is_played_is_imported() -> None:
+    """The other games, the house players and the pairing formats take time to import."""
+    script = "import sys, referee.plugins as p; p.find_game('quincy'); print(*sys.modules, sep='\\n')"
+    imported = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    assert "referee.games.quincy.game" in imported
+    others = ("referee.games.q.", "sample_players.python.greedy", "referee.tournament.pairing.s")
+    assert [module for module in imported if module.startswith(others)] == []
+
+
+def test_search_tells_its_time() -> None:
+    assert f"{BUDGET_S} s a move" in plugins.load().player("search").summary
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ class CheckContext:
         self,
         request: CheckRequest,
         player: Path | Launch,
-        games: dict[str, AnyGame],
+        games: Mapping[str, AnyGame],
         confinement: Confinement,
         folder: Path,
     ) -> None:

@@ -1,22 +1,16 @@
 """The plugin of the games that come with the referee: a line for each."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from .. import hookimpl
-from .base import Game
-from .q.game import QGame
-from .quadominos.game import QuadOminos
-from .quincala.game import QuincalaGame
-from .quincy.game import QuincyGame
+from ..hookspecs import Later, hookimpl
 
 
 @hookimpl
-def referee_games() -> Iterable[Game[Any, Any, Any]]:
+def referee_games() -> Iterable[Later]:
     """Return the built-in games."""
     return [
-        QGame(),
-        QuadOminos(),
-        QuincalaGame(),
-        QuincyGame(),
+        Later("referee.games.q.game:QGame", "q"),
+        Later("referee.games.quadominos.game:QuadOminos", "quadominos"),
+        Later("referee.games.quincala.game:QuincalaGame", "quincala"),
+        Later("referee.games.quincy.game:QuincyGame", "quincy"),
     ]

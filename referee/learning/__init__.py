@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import BadRequest
 from ..games.arguments import describe, read_options, read_whole
 from ..games.base import seats_text
-from ..plugins import load
+from ..plugins import find_game
 
 try:
     from .base import Encoding, Part
@@ -45,7 +45,7 @@ def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] 
     """
     if not isinstance(game, str) or game not in ENCODINGS:
         raise BadRequest(f"there are no arrays of the game {describe(game)}; there are of {', '.join(ENCODINGS)}")
-    rules = load().games[game]
+    rules = find_game(game)
     count = rules.seats[0] if seats is None else read_whole("seats", seats)
     if count not in rules.seats:
         raise BadRequest(f"{game} is for {seats_text(rules.seats)} players, not {count}")

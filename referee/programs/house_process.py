@@ -83,7 +83,7 @@ def main(arguments: list[str]) -> int:
             return play(name)
         case [option, descriptor] if option == FORKS:
             with contextlib.suppress(PluginError):  # each house player will report it itself
-                installed()
+                list(installed().games.values())  # all are imported
             Forks(socket.socket(fileno=int(descriptor))).serve()
             os._exit(0)  # no clean-up at exit: the referee waits for this process
     print("usage: python -m referee.programs.house_process NAME", file=sys.stderr)
@@ -168,6 +168,8 @@ class Forks:
 
     def _fork(self, request: ForkRequest, descriptors: list[int]) -> None:
         output, status_socket = descriptors[0], socket.socket(fileno=descriptors[1])
+        with contextlib.suppress(PluginError):  # the house player will report it itself
+            installed().player(request.player).load()
         try:
             pid = os.fork()
         except OSError as error:

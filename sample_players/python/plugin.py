@@ -1,34 +1,36 @@
-"""The plugin of the house players that come with the referee."""
+"""The plugin of the house players that come with the referee; their code is imported once one of them plays."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from referee import hookimpl
+from referee.games import builtin
 from referee.games.base import Game
-from referee.hookspecs import HousePlayer
+from referee.hookspecs import HousePlayer, Later, hookimpl
 
-from . import any_random, greedy, q_simple, search
-
-_SEARCH = f"Looks ahead from what it knows; {search.BUDGET_S} s a move."
-
+_SEARCH = "Looks ahead from what it knows; 0.5 s a move."
 _DAG = "The smallest tile that fits, on its first spot; repeated."
 _LDASG = "As dag, but on the tile's spot with the most neighbours."
 
 
+def _later(home: str) -> Later:
+    return Later(f"sample_players.python.{home}")
+
+
 def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[[Any], Any]:
     """Make the random player for one match; at the Q game, most of its moves lay several tiles."""
-    make = q_simple.make_random if game.name == "q" else any_random.make_random
-    return make(game, options, seed)
+    make = _later("q_simple:make_random" if game.name == "q" else "any_random:make_random")
+    choose: Callable[[Any], Any] = make(game, options, seed)
+    return choose
 
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
     """Return the house players: two for every game, one for the built-in ones, the course's two for the Q game."""
-    games = tuple(greedy.PICKS)
+    games = tuple(game.name for game in builtin.referee_games())
     return [
         HousePlayer("random", (), make_random, "Anything legal, by chance."),
-        HousePlayer("greedy", (), greedy.make_greedy, "What looks best this turn.", draws_chance=False),
-        HousePlayer("search", games, search.make_search, _SEARCH),
-        HousePlayer("dag", ("q",), q_simple.make_dag, _DAG, draws_chance=False),
-        HousePlayer("ldasg", ("q",), q_simple.make_ldasg, _LDASG, draws_chance=False),
+        HousePlayer("greedy", (), _later("greedy:make_greedy"), "What looks best this turn.", draws_chance=False),
+        HousePlayer("search", games, _later("search:make_search"), _SEARCH),
+        HousePlayer("dag", ("q",), _later("q_simple:make_dag"), _DAG, draws_chance=False),
+        HousePlayer("ldasg", ("q",), _later("q_simple:make_ldasg"), _LDASG, draws_chance=False),
     ]

@@ -5,6 +5,7 @@ Knows no game: the turns are the first ones of a fixed deal. What only an unusua
 
 from protocol import Role
 from referee.games import builtin
+from referee.plugins import find_game
 
 from .first_turns import first_turn
 from .tables import EXPELLED, MATCH, PAUSED, TURN, VIEW, Plain
@@ -17,8 +18,7 @@ _EDGES = (-1, -32, -33, -128, -129, -32768, -32769, -(2**31), 127, 128, 255, 256
 
 def _turn_of(name: str, title: str, match: str) -> tuple[Example, ...]:
     """Return what is said in the first turn of a game."""
-    game = next(game for game in builtin.referee_games() if game.name == name)
-    turn = first_turn(game)
+    turn = first_turn(find_game(name))
     return (
         (f"turn of {title}", Role.REFEREE, {**TURN, "match": match, "view": turn.view}),
         (f"move of {title}", Role.PLAYER, {"type": "move", "match": match, "turn": 1, "move": turn.move}),
@@ -35,7 +35,7 @@ FURTHER_EXAMPLES: tuple[Example, ...] = (
         example
         for game in builtin.referee_games()
         if game.name != "q"
-        for example in _turn_of(game.name, game.title, f"{game.name}-1")
+        for example in _turn_of(game.name, find_game(game.name).title, f"{game.name}-1")
     ),
     (
         "turn with tiles far away in every direction",

@@ -83,12 +83,13 @@ def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingForma
     Raises:
         UnknownName: there is none; the text names the most similar one.
     """
-    topics: dict[str, Game[Any, Any, Any] | PairingFormat[Any]] = {**known.games, **known.formats}
     if name in known.players:
         raise UnknownName(f"house:{name} is a house player; `referee list` tells how it plays")
-    if name not in topics:
-        raise UnknownName(f"there is no game or pairing format {name!r}{nearest(name, topics)}")
-    return topics[name]
+    if name in known.games:
+        return known.games[name]
+    if name in known.formats:
+        return known.formats[name]
+    raise UnknownName(f"there is no game or pairing format {name!r}{nearest(name, (*known.games, *known.formats))}")
 
 
 def describe(game: Game[Any, Any, Any]) -> GameDescription:

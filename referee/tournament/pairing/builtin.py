@@ -1,26 +1,18 @@
 """The plugin of the pairing formats that come with the referee: a line for each."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from ... import hookimpl
-from .base import PairingFormat
-from .double_elimination import DoubleElimination
-from .gauntlet import Gauntlet
-from .knockout import Knockout
-from .ladder import Ladder
-from .round_robin import RoundRobin
-from .swiss import Swiss
+from ...hookspecs import Later, hookimpl
 
 
 @hookimpl
-def referee_formats() -> Iterable[PairingFormat[Any]]:
+def referee_formats() -> Iterable[Later]:
     """Return the built-in formats."""
     return [
-        RoundRobin(),
-        Swiss(),
-        Knockout(),
-        DoubleElimination(),
-        Gauntlet(),
-        Ladder(),
+        Later("referee.tournament.pairing.round_robin:RoundRobin", "roundrobin"),
+        Later("referee.tournament.pairing.swiss:Swiss", "swiss"),
+        Later("referee.tournament.pairing.knockout:Knockout", "knockout"),
+        Later("referee.tournament.pairing.double_elimination:DoubleElimination", "doubleelimination"),
+        Later("referee.tournament.pairing.gauntlet:Gauntlet", "gauntlet"),
+        Later("referee.tournament.pairing.ladder:Ladder", "ladder"),
     ]
