@@ -73,6 +73,9 @@ def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
 
 
 Say = Callable[[str], None]
+Clock = Callable[[], float]
+STANDINGS_S = 1.0
+"""Shortest time between two standings among the lines of JSON, in seconds."""
 
 
 def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
@@ -177,11 +180,15 @@ class JsonLines(Observer):
 
     Args:
         write: writes one object.
+        clock: monotonic seconds.
     """
 
-    def __init__(self, write: Callable[[Any], None] = print_json) -> None:
+    def __init__(self, write: Callable[[Any], None] = print_json, clock: Clock = monotonic) -> None:
         self._write = write
+        self._clock = clock
         self._tournament: Tournament | None = None
+        self._standings_s = float("-inf")
+        """When the last standings were written."""
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Write what is going to be played."""
@@ -198,14 +205,18 @@ class JsonLines(Observer):
         self._event("match-opened", match=name, table=table, **place, names=names)
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Write the result; and the standings whenever as many matches more were played as there are entrants."""
+        """Write the result; and the standings after as many more matches as there are entrants, once a second at most."""
         fields = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
         result = result_text(self._tournament, entry)
         self._event("match-closed", match=entry.match, **fields, result=result, **_counts(self._tournament))
         tournament = self._tournament
-        # Standings after every match would be most of the output: each has a line for every entrant.
+        # Standings after every match would be most of the output, and most of the work: each has a line for every
+        # entrant.
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
-            self._standings(tournament)
+            now_s = self._clock()
+            if now_s >= self._standings_s + STANDINGS_S:
+                self._standings_s = now_s
+                self._standings(tournament)
 
     def on_match_voided(self, entry: MatchEntry) -> None:
         """Write the referee's fault for which the match is played again."""
@@ -242,7 +253,6 @@ class JsonLines(Observer):
         self._write({"event": event, **msgspec.to_builtins(fields)})
 
 
-Clock = Callable[[], float]
 REFRESH_S = 0.25
 """Shortest time between two drawings, in seconds: a person can not read more."""
 COSTLY = 50

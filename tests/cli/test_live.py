@@ -190,6 +190,24 @@ def test_json_lines(tmp_path: Path) -> None:
     }
 
 
+def test_standings_are_written_once_a_second() -> None:
+    """A match takes 0.25 s; the standings of three entrants come after a second at least, and at the end."""
+    written: list[dict[str, Any]] = []
+    clock = Clock()
+    lines = JsonLines(written.append, clock)
+    tournament = begun(spec_of(3, "roundrobin", format_options={"cycles": 10}))
+    lines.on_tournament_begun(tournament, tournament.total)
+    while (fixture := next(tournament.fixtures(), None)) is not None:
+        tournament.handle(te.MatchOpened(at=AT, fixture=fixture))
+        closed = match_closed(tournament, fixture.match, Random(1), fouls=())
+        tournament.handle(closed)
+        clock.now_s += 0.25
+        lines.on_match_closed(closed.entry)
+    lines.on_tournament_ended(tournament)
+    played = [item["played"] for item in written if item["event"] == "standings"]
+    assert played == [3, 9, 15, 21, 27, 30]
+
+
 def first_standing(told: Stage) -> Any:
     """Return the first line of the standings, counted again."""
     return standings(told.tournament.table, ())[0]

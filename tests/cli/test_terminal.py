@@ -195,6 +195,15 @@ def test_a_terminals_own_controls_pass() -> None:
     assert file.getvalue() == "\x1b[31m\\x1b[2J\x1b[0m\\x9b\n"
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+@pytest.mark.parametrize("text", ["[red]a[/] 1", "a" * 300, "é\x9b2J\u202e\x1b[2J"])
+def test_a_line_is_printed_as_it_is(text: str, *, is_terminal: bool) -> None:
+    """No markup, no wrapped lines, and nothing that a terminal obeys, whether rich prints it or not."""
+    terminal = Terminal(file=(file := io.StringIO()), force_terminal=is_terminal, width=80, color_system=None)
+    terminal.say(text)
+    assert file.getvalue() == f"{printable_lines(text)}\n"
+
+
 @pytest.mark.parametrize("text", ["", "é 字 😀 -", NASTY, FILE, "\ud800", "a\nb", "\x7f"])
 def test_json_says_the_same(text: str) -> None:
     """Escapes in JSON are read back as the original text."""
