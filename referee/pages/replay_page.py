@@ -8,6 +8,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,10 +64,11 @@ def replay_page(
     match, result, record = folded.match, folded.match.result, folded.record
     own_record = {"name": record.path.name, "address": None, "head": record.chain.head}
     data = _data(folded)
+    boards = list(join_lines(data["lines"], [frame["board"] for frame in data["frames"]]))
     return page(
         LOOKS,
         {**data, "record": own_record},
-        drawn=[(frame, _draw(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
+        drawn=[(data["frames"][at], "\n".join(boards[at] or ())) for at in _find_drawn(data["frames"])],
         site=site,
         has_shared_files=has_shared_files,
         library="" if verifier else verifying_script(),
@@ -104,14 +106,14 @@ class _DrawnFrame(Struct, frozen=True):
     """Data of the board of a turn."""
 
     turn: int
-    board: msgspec.Raw
+    board: list[list[int]] | None
     head: str
     move: str | None
     scores: Sequence[int | float] | None
 
 
 class _Drawings(Struct, frozen=True):
-    """The part of a page's data that the board of one turn needs. Other boards, most of the data, stay undecoded."""
+    """The part of a page's data that the board of one turn needs. Lines of other boards stay undecoded."""
 
     lines: Sequence[msgspec.Raw] = ()
     frames: Sequence[_DrawnFrame] = ()
@@ -134,20 +136,20 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
         turn: number of the turn; a number beyond the last turn shows the last.
     """
     drawings = msgspec.json.decode(find_data(bytes(rest)), type=_Drawings | None)
-    last = {frame.turn: frame for frame in (drawings.frames if drawings else ())}
+    last = {frame.turn: number for number, frame in enumerate(drawings.frames if drawings else ())}
     if drawings is None or not last:  # nothing has happened, or the page is another one
         return head
     turns = sorted(last)
     at = max(bisect_right(turns, turn) - 1, 0)
-    frame = last[turns[at]]
+    frame = drawings.frames[last[turns[at]]]
+    *_, board = join_lines(drawings.lines, [each.board for each in drawings.frames[: last[turns[at]] + 1]])
     ways = (("First", 0), ("Back", at - 1), ("Forward", at + 1), ("Last", len(turns) - 1))
-    board = msgspec.json.decode(frame.board, type=list[int] | None)
     shown = (
         environment()
         .get_template("replay_turn.html")
         .render(
             frame=frame,
-            board="\n".join(msgspec.json.decode(line, type=str) for line in join_lines(drawings.lines, board or ())),
+            board="\n".join(msgspec.json.decode(line, type=str) for line in board or ()),
             turns=drawings.turns,
             ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
         )
@@ -156,16 +158,11 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
     return _ASKED.sub(lambda _: shown, linked, count=1)
 
 
-def _drawn_frames(frames: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the frames whose boards are drawn in the page: each expulsion, and how the match ended."""
-    ends = [frame for frame in frames if frame["kind"] == FrameKind.EXPELLED][: MOST_DRAWN - 1]
-    by_turn = {frame["turn"]: frame for frame in (*ends, *frames[-1:]) if frame["board"]}
-    return list(by_turn.values())
-
-
-def _draw(lines: Sequence[str], board: Sequence[int] | None) -> str:
-    """Return a drawing from its pooled lines; empty if there is none."""
-    return "\n".join(join_lines(lines, board or ()))
+def _find_drawn(frames: Sequence[dict[str, Any]]) -> list[int]:
+    """Return the numbers of the frames whose boards are drawn in the page: each expulsion, and how the match ended."""
+    ends = [at for at, frame in enumerate(frames) if frame["kind"] == FrameKind.EXPELLED][: MOST_DRAWN - 1]
+    last = [len(frames) - 1] if frames else []
+    return list({frames[at]["turn"]: at for at in (*ends, *last) if frames[at]["board"] is not None}.values())
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:
@@ -194,7 +191,7 @@ def _ending(folded: FoldedRecord) -> str:
     return "" if result is None else outcome_of_result(names, result, folded.match.teams).with_points(result.scores)
 
 
-def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:
+def _frames(folded: FoldedRecord, boards: Sequence[list[list[int]] | None]) -> Iterable[dict[str, Any]]:
     names = folded.match.setup.names
     before = -1.0
     for index, (frame, board) in enumerate(zip(folded.frames, boards, strict=True)):
@@ -278,37 +275,65 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
-# Each board of a match differs from the one before in a few lines. Pooled, a page has each line once, and needs no
-# decompressor.
+# Each board of a match differs from the one before in a few lines. So a page has each line once, and of each board only
+# what changed. It needs no decompressor for that.
 
 
-def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | None]]:
+def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[list[int]] | None]]:
     """Keep the lines of many texts once each.
 
     Args:
         texts: drawings of one match, each much like the one before it; None stays None.
 
     Returns:
-        The lines, and for each text `[first, count, first, count...]`: which lines it consists of. A board of which one
-        tile changed costs that tile and a few numbers.
+        The lines, and for each text its edits of the text before it, `[keep, drop, first, count, first, count...]`:
+        keep so many lines, drop so many, and insert those lines. What follows the last edit stays.
     """
     numbers: dict[str, int] = {}
-    runs = [
-        None if text is None else _runs([numbers.setdefault(line, len(numbers)) for line in text.split("\n")])
-        for text in texts
-    ]
-    return list(numbers), runs
+    before: list[int] = []
+    edits: list[list[list[int]] | None] = []
+    for text in texts:
+        if text is None:
+            edits.append(None)
+            continue
+        now = [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
+        edits.append(_compare(before, now))
+        before = now
+    return list(numbers), edits
 
 
-def join_lines(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
-    """Yield the lines of a text that was pooled.
+def join_lines(lines: Sequence[T], edits: Iterable[Sequence[Sequence[int]] | None]) -> Iterator[list[T] | None]:
+    """Yield the lines of each text that was pooled; None for None.
 
     Args:
         lines: lines of all texts.
-        runs: runs of this text.
+        edits: edits of each text, from the first one on.
     """
-    for first, count in zip(runs[::2], runs[1::2], strict=True):
-        yield from lines[first : first + count]
+    before: list[T] = []
+    for changes in edits:
+        if changes is None:
+            yield None
+            continue
+        now: list[T] = []
+        at = 0
+        for keep, drop, *runs in changes:
+            now += before[at : at + keep]
+            at += keep + drop
+            for first, count in zip(runs[::2], runs[1::2], strict=True):
+                now += lines[first : first + count]
+        before = now + before[at:]
+        yield before
+
+
+def _compare(before: Sequence[int], now: Sequence[int]) -> list[list[int]]:
+    """Return the edits that make one list of numbers the other."""
+    edits, at = [], 0
+    matcher = SequenceMatcher(None, before, now)
+    for tag, first, end, new, new_end in matcher.get_opcodes():
+        if tag != "equal":
+            edits.append([first - at, end - first, *_runs(now[new:new_end])])
+            at = end
+    return edits
 
 
 def _runs(numbers: Iterable[int]) -> list[int]:

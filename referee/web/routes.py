@@ -72,6 +72,8 @@ _REPLAY = re.compile(r"replays/((?!verify\.)[\w.-]+)\.html")
 """Path of the page of a match in a tournament's folder."""
 _SITE = "../../../"
 """The first page of the site, as the page of a match sees it."""
+WHOLE = b"whole"
+"""Field of the query that asks for the page of a match with its style and its script in it."""
 FindVisitor = Callable[[Any], Visitor | None]
 """Request -> signed-in person that it comes from."""
 PAGES_A_MINUTE = 300
@@ -171,15 +173,15 @@ class _Made(Struct, frozen=True):
         return feed
 
     def send_replay(self, request: Any, path: Path) -> Any:
-        """Send the page of a match, with the board of a turn if the request names one.
+        """Send the page of a match: with the board of a turn if the request names one, or whole, to be kept alone.
 
         Raises:
             TooOften: the address asks for such pages too often.
         """
         turn = read_turn(request)
-        if turn is None:
-            return send_file(request, path, _hold_shared_files)
-        return self._send_turn(request, path, turn)
+        if turn is not None:
+            return self._send_turn(request, path, turn)
+        return send_file(request, path, _hold_shared_files if WHOLE in request.args else None)
 
     async def _send_turn(self, request: Any, path: Path, turn: int) -> Any:
         head, file, size = await self._make(request, _begin_replay, path, turn)
@@ -340,11 +342,11 @@ def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
     head, rest = split_page(file.read())
     head = head_at_turn(head, rest, turn)
     file.seek(-len(rest), os.SEEK_CUR)
-    return _hold_shared_files(head.encode()), file, len(rest)
+    return head.encode(), file, len(rest)
 
 
 def _hold_shared_files(page: bytes) -> bytes:
-    """Return the beginning of a match's page with what it shares with others, so that a visitor can keep it."""
+    """Return the beginning of a match's page with the style and the script that it shares with the others."""
     return with_shared_files(page, LOOKS, _SITE)
 
 

@@ -90,9 +90,8 @@ def test_boards_come_back_whole(tmp_path: Path) -> None:
     """The lines of a frame are its drawing, with the names in it."""
     told = ordinary(4)
     data = data_of(page(told, tmp_path))
-    runs = data["frames"][-1]["board"]
-    lines = [line for at in range(0, len(runs), 2) for line in data["lines"][runs[at] : runs[at] + runs[at + 1]]]
-    assert "\n".join(lines) == with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
+    *_, last = join_lines(data["lines"], [frame["board"] for frame in data["frames"]])
+    assert "\n".join(last or ()) == with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
 
 
 def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
@@ -104,11 +103,12 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
     assert len(re.findall("<tr[ >]", still[1])) == len(data["frames"]) + 1
     last = with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
     assert last in still[0]
+    boards = list(join_lines(data["lines"], [frame["board"] for frame in data["frames"]]))
     for turn in (0, 2, data["turns"], data["turns"] + 9):
         asked = at_turn(text, turn)
-        frame = [frame for frame in data["frames"] if frame["turn"] <= turn][-1]
+        frame, board = [pair for pair in zip(data["frames"], boards, strict=True) if pair[0]["turn"] <= turn][-1]
         drawn = asked.partition('<figure class="drawn">')[2].partition("</figure>")[0]
-        assert "\n".join(join_lines(data["lines"], frame["board"])) in drawn
+        assert "\n".join(board or ()) in drawn
         assert f"Turn {frame['turn']} of {data['turns']}" in drawn
         scores = frame["scores"]
         assert scores is None or f"points {' : '.join(map(str, scores))}" in drawn
@@ -119,19 +119,28 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "lines", "runs"),
+    ("texts", "lines", "edits"),
     [
         ([], [], []),
-        ([None, "a"], ["a"], [None, [0, 1]]),
-        (["a\nb\nc", "a\nb\nd\nc"], ["a", "b", "c", "d"], [[0, 3], [0, 2, 3, 1, 2, 1]]),
-        (["a\na\na"], ["a"], [[0, 1, 0, 1, 0, 1]]),
-        ([""], [""], [[0, 1]]),
+        ([None, "a"], ["a"], [None, [[0, 0, 0, 1]]]),
+        (["a\nb\nc", "a\nb\nd\nc"], ["a", "b", "c", "d"], [[[0, 0, 0, 3]], [[2, 0, 3, 1]]]),
+        (["a\nb\nc", None, "c"], ["a", "b", "c"], [[[0, 0, 0, 3]], None, [[0, 2]]]),
+        (["a\nb", "b\nc\na"], ["a", "b", "c"], [[[0, 0, 0, 2]], [[0, 0, 1, 2], [1, 1]]]),
+        (["a\na\na"] * 2, ["a"], [[[0, 0, 0, 1, 0, 1, 0, 1]], []]),
+        ([""], [""], [[[0, 0, 0, 1]]]),
     ],
 )
-def test_lines_are_kept_once(texts: list[str | None], lines: list[str], runs: list[list[int] | None]) -> None:
-    """Equal lines are stored once, and adjacent ones as a run."""
-    assert pool_lines(texts) == (lines, runs)
-    assert [run and "\n".join(join_lines(lines, run)) for run in runs] == texts
+def test_lines_are_kept_once(texts: list[str | None], lines: list[str], edits: list[list[list[int]] | None]) -> None:
+    """Equal lines are stored once, and of each text only what changed since the one before."""
+    assert pool_lines(texts) == (lines, edits)
+    assert [text and "\n".join(text) for text in join_lines(lines, edits)] == texts
+
+
+def test_a_board_costs_what_changed() -> None:
+    """One tile more on a board of a hundred lines is a few numbers, at every turn."""
+    texts = ["\n".join(["head", *map(str, range(100 + turn)), "foot"]) for turn in range(50)]
+    _, edits = pool_lines(texts)
+    assert all(edit and len(edit) == 1 and len(edit[0]) == 4 for edit in edits)
 
 
 @pytest.mark.parametrize(

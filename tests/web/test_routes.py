@@ -161,7 +161,7 @@ RANGES = [
 
 @pytest.mark.forges
 def test_a_replay_is_made_when_somebody_asks_for_it(contest: TestSite) -> None:
-    """In a process of its own; whole, so that it can be kept alone; and a record that does not hold has none."""
+    """In a process of its own. It shares its script, or holds it to be kept alone; a false record has none."""
     folder, visitor = contest.folder / "logs" / "cup", contest.visitor()
     names = ("cup-8", "cup-9")
     noted = ReplayNotes(report="../report.html", site="../../../", matches=dict.fromkeys(names, MatchNotes()))
@@ -171,11 +171,12 @@ def test_a_replay_is_made_when_somebody_asks_for_it(contest: TestSite) -> None:
     (folder / "cup-7.jsonl").write_bytes(GOLDEN.read_bytes())
     path = "/tournaments/cup/replays/cup-9.html"
     assert not (folder / "replays" / "cup-9.html").exists()
-    for address in (path, path, f"{path}?turn=1"):
+    for address, is_whole in ((path, False), (path, False), (f"{path}?turn=1", False), (f"{path}?whole=yes", True)):
         answer = visitor.ask("GET", address)
         assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-        assert b'<script type="module">' in answer.body
-        assert b'src="replay.js"' not in answer.body
+        assert (b'<script type="module">' in answer.body) is is_whole
+        assert (b'src="replay.js"' in answer.body) is not is_whole
+        assert b'href="?whole=yes"' in answer.body
     assert visitor.ask("GET", "/tournaments/cup/cup-9.jsonl").status == 200
     tag = visitor.ask("GET", path).headers["etag"]
     assert visitor.ask("GET", path, if_none_match=tag).status == 304

@@ -37,13 +37,23 @@
 
   // --- one frame
 
-  const boardOf = (frame) => {
-    if (!frame.board) return element("div", "nothing was dealt yet", "none");
-    const lines = [];
-    for (let i = 0; i < frame.board.length; i += 2) {
-      lines.push(...data.lines.slice(frame.board[i], frame.board[i] + frame.board[i + 1]));
+  // A frame has its edits of the board before it: [keep, drop, first, count, first, count...].
+  const boards = [];
+  for (const { board } of frames) {
+    const before = boards.findLast(Boolean) ?? [];
+    let at = 0;
+    const now = [];
+    for (const [keep, drop, ...runs] of board ?? []) {
+      now.push(...before.slice(at, at + keep));
+      at += keep + drop;
+      for (let i = 0; i < runs.length; i += 2) now.push(...data.lines.slice(runs[i], runs[i] + runs[i + 1]));
     }
-    const parsed = new DOMParser().parseFromString(lines.join("\n"), "image/svg+xml");
+    boards.push(board && now.concat(before.slice(at)));
+  }
+
+  const boardOf = (number) => {
+    if (!boards[number]) return element("div", "nothing was dealt yet", "none");
+    const parsed = new DOMParser().parseFromString(boards[number].join("\n"), "image/svg+xml");
     const [, , width, height] = parsed.documentElement.getAttribute("viewBox").split(" ");
     byId("board").style.setProperty("--ratio", Math.min(width / height, 2));
     const eyes = byId("eyes").value;
@@ -94,7 +104,7 @@
   const show = (wanted) => {
     index = Math.min(Math.max(wanted, 0), frames.length - 1);
     const frame = frames[index];
-    byId("board").replaceChildren(boardOf(frame));
+    byId("board").replaceChildren(boardOf(index));
     showNow(frame);
     showSeats(frame);
     byId("slider").value = index;
@@ -330,7 +340,7 @@
   const showPositions = () => {
     for (const place of document.querySelectorAll(".expulsion")) {
       const at = expulsionOf(Number(place.id.split("-")[1]));
-      if (at >= 0) place.querySelector(".position").replaceChildren(boardOf(frames[at]));
+      if (at >= 0) place.querySelector(".position").replaceChildren(boardOf(at));
     }
   };
 
