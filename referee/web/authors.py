@@ -6,6 +6,7 @@
 # The address of an author's match contains the path of its record. It is only ever looked up in the author's own list,
 # and never made into a path of its own.
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -313,7 +314,7 @@ class AuthorPractice:
         return visit.page(
             "author/practice",
             rules=rules,
-            houses=sorted({name for each in rules for name in each.houses}),
+            houses=_sort_houses(rules),
             versions=[version.number for version in versions if version.state is VersionState.PASSED],
             challenges=challenges,
             why={number: why for number, (_, why) in waiting.items()},
@@ -329,6 +330,12 @@ class AuthorPractice:
             },
             refused_because=refused,
         )
+
+
+def _sort_houses(rules: Sequence[PracticeRules]) -> list[str]:
+    """Return the house players of all rules, those first that play by most of them: the first one fits most often."""
+    counts = Counter(name for each in rules for name in each.houses)
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _make_replay(practice: Practice, author: str, number: str) -> tuple[str, memoryview] | None:

@@ -100,7 +100,20 @@ async function sendDropped(form, files) {
   form.querySelector(".dropped").textContent = trouble?.textContent ?? "The folder could not be sent. Try again.";
 }
 
+// Only the house players that play by the chosen rules can be chosen.
+function offerHouses(rules) {
+  const opponent = document.getElementById("opponent");
+  const houses = rules.selectedOptions[0].dataset.houses.split(" ");
+  for (const option of opponent.querySelectorAll("[value^='house:']")) option.hidden = option.disabled = !houses.includes(option.value.slice(6));
+  if (opponent.selectedOptions[0]?.disabled) opponent.value = opponent.querySelector("option:enabled")?.value ?? "";
+}
+
 Sorting.tables(document);
+const rules = document.querySelector("#tournament:has([data-houses])");
+if (rules) {
+  rules.addEventListener("change", () => offerHouses(rules));
+  offerHouses(rules);
+}
 for (const form of document.querySelectorAll("form[enctype]")) takeDropped(form);
 document.addEventListener("submit", sendSafely);
 if (document.querySelector("[data-live]")) Following.follow(document.querySelector("[data-live]").dataset.live, take);

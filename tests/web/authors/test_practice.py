@@ -1,7 +1,14 @@
-"""An author's page about practice matches, in a browser without scripts."""
+"""An author's page about practice matches, with scripts and without."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.web.submissions.challenges import PracticeRules
 from referee.web.submissions.store import CheckOutcome
 
+from ...pages.browser import Page, start_browser
 from ..sites import NOW, PAYLOAD, TestSite
 from ..submissions.receptions import archive
 
@@ -22,6 +29,34 @@ def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
     assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
     assert contest.practice.asked == [("ada", "cup", "1", "house:dag")]
     assert b"not played: " in refused.body
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Page]:
+    """Yield a browser."""
+    (tmp_path / "profile").mkdir()
+    driver = start_browser(tmp_path / "profile")
+    yield Page(driver)
+    driver.quit()
+
+
+def test_only_house_players_that_play_by_the_rules_are_offered(
+    contest: TestSite, browser: Page, tmp_path: Path
+) -> None:
+    """Without a script, the first choice fits most tournaments; with it, the others can't be chosen."""
+    rules = [
+        PracticeRules(tournament="cup", game="Quincy", houses=["greedy", "search"]),
+        PracticeRules(tournament="league", game="The Q game", houses=["dag", "greedy", "ldasg"]),
+    ]
+    contest.practice.rules = lambda: rules  # type: ignore[method-assign]
+    path = tmp_path / "practice.html"
+    path.write_bytes(contest.signed_in("ada").ask("GET", "/author/practice").body)
+    browser.open(path)
+    assert browser.texts("#opponent option") == ["greedy", "dag", "ldasg", "search"]
+    assert browser.texts("#opponent option:enabled") == ["greedy", "search"]
+    browser.select("tournament", "league")
+    browser.run("document.getElementById('tournament').dispatchEvent(new Event('change'))")
+    assert browser.texts("#opponent option:enabled") == ["greedy", "dag", "ldasg"]
 
 
 def test_a_seat_is_taken_or_given_up(contest: TestSite) -> None:
