@@ -28,9 +28,8 @@ from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..net.matches.session import name_match
 from ..plugins import find_game
 from ..record.reader import read_record
-from ..record.tournament_record import make_entry
 from ..text import counted
-from ..tournament.match_context import Fixture, MatchEntry, combine_legs, rotate_seats
+from ..tournament.match_context import Fixture, MatchEntry, combine_legs, make_entry, rotate_seats
 from ..tournament.pairing.base import Pairing
 from ..tournament.ratings.elo import Estimate, as_elo, paired_score
 from ..tournament.sprt import PLAIN, Hypotheses

@@ -29,9 +29,8 @@ from ..plugins import find_game, installed
 from ..record.audit.match import audit
 from ..record.reader import Record, read_record
 from ..record.timing import timings
-from ..record.tournament_record import make_entry
 from ..text import counted
-from ..tournament.match_context import Fixture, MatchEntry
+from ..tournament.match_context import Fixture, MatchEntry, make_entry
 from .history import Origin, trace_steps
 from .paths import read_path, writing
 from .played import Played

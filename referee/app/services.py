@@ -17,7 +17,6 @@ from ..errors import BadRequest
 from ..net.links.addresses import listen, stop_listening
 from ..net.matches.settings import MatchServices
 from ..observers import InThread, Observer, Observers
-from ..observers.heads import HeadLog
 from ..plugins import installed
 from ..programs import confining
 from ..programs.confining import Confinement
@@ -139,6 +138,8 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
         # answers.
         added.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
+        from ..observers.heads import HeadLog  # noqa: PLC0415  # as the monitor
+
         added.append(InThread(HeadLog(options.heads)))
     with Observers(*options.observers, *added) as observers:
         for make in installed().observers:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -10,10 +10,12 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
-from ..tournament.commands import SuspendEntrant, TakenTransition
-from ..tournament.machine import Tournament
-from ..tournament.match_context import Fixture, MatchEntry
-from ..tournament.spec import TournamentSpec
+
+if TYPE_CHECKING:  # a match alone starts without the code of tournaments
+    from ..tournament.commands import SuspendEntrant, TakenTransition
+    from ..tournament.machine import Tournament
+    from ..tournament.match_context import Fixture, MatchEntry
+    from ..tournament.spec import TournamentSpec
 
 
 class MatchTransition(Struct, frozen=True, kw_only=True):
@@ -167,7 +169,7 @@ class Observer:
     def on_match_advanced(self, transition: MatchTransition) -> None:
         """Handle a transition of a match; called many times a second."""
 
-    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: "Tournament", total: int | None) -> None:
         """Handle the beginning of a tournament, or its continuation after a stop.
 
         Args:
@@ -176,10 +178,10 @@ class Observer:
                 `tournament.total` has the latest number.
         """
 
-    def on_match_recalled(self, entry: MatchEntry) -> None:
+    def on_match_recalled(self, entry: "MatchEntry") -> None:
         """Handle an earlier result of a resumed tournament; called for each one, from the oldest to the latest."""
 
-    def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+    def on_match_opened(self, name: str, table: int, fixture: "Fixture") -> None:
         """Handle the beginning of a match of a tournament.
 
         Args:
@@ -188,7 +190,7 @@ class Observer:
             fixture: fixture that is played.
         """
 
-    def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+    def on_tournament_founded(self, spec: "TournamentSpec", salt: str, key: str) -> None:
         """Handle the settings of a tournament; called before its first transition.
 
         Args:
@@ -197,20 +199,20 @@ class Observer:
             key: public key for the signatures of its records, in hex.
         """
 
-    def on_tournament_advanced(self, transition: TakenTransition) -> None:
+    def on_tournament_advanced(self, transition: "TakenTransition") -> None:
         """Handle a transition of a tournament, after it was recorded.
 
         When a tournament is resumed, the transitions of its record come first. The three methods below handle the
         single results of a transition.
         """
 
-    def on_match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: "MatchEntry") -> None:
         """Handle a result that counts, after the tournament has recorded it."""
 
-    def on_match_voided(self, entry: MatchEntry) -> None:
+    def on_match_voided(self, entry: "MatchEntry") -> None:
         """Handle a void match, after the tournament has recorded it."""
 
-    def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
+    def on_entrant_suspended(self, suspension: "SuspendEntrant") -> None:
         """Handle the suspension of an entrant, which plays no more matches."""
 
     def on_notice(self, text: str) -> None:
@@ -222,5 +224,5 @@ class Observer:
     def refresh(self) -> None:
         """Show the changes since the last call, if there are any; called a few times a second."""
 
-    def on_tournament_ended(self, tournament: Tournament) -> None:
+    def on_tournament_ended(self, tournament: "Tournament") -> None:
         """Handle the end of play: the tournament is over or was stopped."""

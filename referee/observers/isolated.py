@@ -10,7 +10,6 @@ from threading import Event, Thread
 from typing import Any, Concatenate, ParamSpec, Self
 
 from ..errors import RefereeError
-from ..tournament.machine import Tournament
 from .base import MatchTransition, Observer, is_unusual, unusual_events
 
 # Three things could go wrong with an observer:
@@ -224,6 +223,8 @@ class InThread(Observer):
             ObserverTooSlow: too many calls wait.
             BaseException: the exception of an earlier call.
         """
+        from ..tournament.machine import Tournament  # noqa: PLC0415  # a match alone starts without it
+
         if self._error is not None:
             raise self._error
         # The event loop goes on changing a tournament, but the thread must see its present state.

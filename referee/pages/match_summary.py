@@ -21,9 +21,8 @@ from ..match import events as e
 from ..match.fouls import Cause
 from ..plugins import PluginError
 from ..record.audit.match import FindGame
-from ..record.reader import Record, RecordError
+from ..record.reader import Record, RecordError, read_entry
 from ..record.timing import Fairness, fairness, timings
-from ..record.tournament_record import read_entry
 from ..text import printable
 from ..tournament.match_context import MatchEntry
 from .replay_frames import FrameKind, fold_record

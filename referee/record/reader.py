@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 from ..errors import DoesNotHold
 from ..match.events import SeatEvent
 from ..text import show_json, visible
+from ..tournament.match_context import MatchEntry, make_entry
 from . import schema
 from .key import RECORD_PURPOSE, is_signed
 
@@ -413,3 +414,22 @@ def find_break(before: Sequence[schema.PlainLine], data: bytes, following: bytes
     if is_alone:
         return number, f"prev = {prev} (the line before)", f"prev = {stated}"
     return number - 1, f"a line whose hash is {stated}, as line {number} has it", f"one whose hash is {prev}"
+
+
+def read_entry(record: Record) -> MatchEntry:
+    """Read the entry of a match, for the record of its tournament.
+
+    Raises:
+        RecordError: its match belongs to no tournament or has another number of seats, or the record is not sealed.
+    """
+    context, line = record.header.context, record.result
+    if context is None:
+        raise RecordError(record.path, 0, "a match of a tournament", "none")
+    entrants, names = len(context.fixture.entrants), len(record.header.setup.names)
+    if entrants != names:
+        raise RecordError(record.path, 0, f"the names of {entrants} entrants", f"{names} names")
+    if line is None or record.seal is None:
+        raise RecordError(
+            record.path, len(record.chain.hashes), "a result and its seal", f"a record that is {record.state}"
+        )
+    return make_entry(context.fixture, record.header.setup.names, line.result, record.seal.prev)

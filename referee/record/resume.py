@@ -11,8 +11,7 @@ from ..match.setup import UnfitSeed
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.match import FindGame, name_rules, refold
 from .key import Sealer, WrongKey
-from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_record
-from .tournament_record import read_entry
+from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_entry, read_record
 from .writer import RecordWriter, wait_until_free
 
 # To resume is to fold the record, to cut off a torn line, and to go on writing. Nothing has to be reconstructed,

@@ -12,15 +12,14 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..match.commands import Result
 from ..text import show_json
 from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.machine import ImpossibleEvent
-from ..tournament.match_context import Fixture, FoulEntry, MatchContext, MatchEntry
+from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.pairing.base import BadRuling
 from ..tournament.spec import TournamentSpec
-from .reader import Chain, Record, RecordError, is_sealed, read_chain, read_lines
+from .reader import Chain, RecordError, is_sealed, read_chain, read_lines
 from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
 from .writer import ChainWriter
 
@@ -317,51 +316,3 @@ class TournamentWriter(ChainWriter):
         plain = [msgspec.to_builtins(command) for command in commands]
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
         return c.TakenTransition(line=line, hash=self.head, event=event, commands=tuple(commands))
-
-
-def read_entry(record: Record) -> MatchEntry:
-    """Read the entry of a match, for the record of its tournament.
-
-    Raises:
-        RecordError: its match belongs to no tournament or has another number of seats, or the record is not sealed.
-    """
-    context, line = record.header.context, record.result
-    if context is None:
-        raise RecordError(record.path, 0, "a match of a tournament", "none")
-    entrants, names = len(context.fixture.entrants), len(record.header.setup.names)
-    if entrants != names:
-        raise RecordError(record.path, 0, f"the names of {entrants} entrants", f"{names} names")
-    if line is None or record.seal is None:
-        raise RecordError(
-            record.path, len(record.chain.hashes), "a result and its seal", f"a record that is {record.state}"
-        )
-    return make_entry(context.fixture, record.header.setup.names, line.result, record.seal.prev)
-
-
-def make_entry(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
-    """Make the entry of a match, for the record of its tournament.
-
-    Args:
-        fixture: place of the match in its tournament.
-        names: names of the players, by seat.
-        result: result of the match.
-        head: hash of the record's result line.
-    """
-    fouls = tuple(
-        FoulEntry(
-            seat=foul.seat, cause=str(foul.cause), turn=foul.turn, rule=foul.rule, code=foul.code, detail=foul.detail
-        )
-        for foul in result.fouls
-    )
-    return MatchEntry(
-        fixture=fixture,
-        names=names,
-        void=result.void,
-        ranking=result.ranking,
-        scores=result.scores,
-        fouls=fouls,
-        reason=result.reason or "",
-        turns=result.turns,
-        used_ms=result.used_ms,
-        head=head,
-    )

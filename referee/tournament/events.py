@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from .hosts import Calibration
 from .match_context import Fixture, MatchEntry
-from .pairing.dutch import MOST_CHARS
+from .pairing.base import MOST_PRINTED_CHARS
 from .rulings import Ruling
 from .spec import Participant
 
@@ -66,7 +66,7 @@ class RoundPaired(TournamentEvent, frozen=True, kw_only=True, omit_defaults=True
     """Entrants by seat of each pairing; a single one has the bye."""
     by: str
     """Name and version of what paired it."""
-    output: Annotated[str, Meta(max_length=MOST_CHARS)] | None = None
+    output: Annotated[str, Meta(max_length=MOST_PRINTED_CHARS)] | None = None
     """Output of the organiser's pairing program; None if the referee paired the round."""
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ..match.commands import Result
 from .pairing.base import BadRuling, Pairing, PlayedPairing
 from .points import Scoring, match_points
 
@@ -287,6 +288,35 @@ class DuePairings:
             attempt=attempt,
             entrants=rotate_seats(pairing.seats, leg),
         )
+
+
+def make_entry(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
+    """Make the entry of a match, for the record of its tournament.
+
+    Args:
+        fixture: place of the match in its tournament.
+        names: names of the players, by seat.
+        result: result of the match.
+        head: hash of the record's result line.
+    """
+    fouls = tuple(
+        FoulEntry(
+            seat=foul.seat, cause=str(foul.cause), turn=foul.turn, rule=foul.rule, code=foul.code, detail=foul.detail
+        )
+        for foul in result.fouls
+    )
+    return MatchEntry(
+        fixture=fixture,
+        names=names,
+        void=result.void,
+        ranking=result.ranking,
+        scores=result.scores,
+        fouls=fouls,
+        reason=result.reason or "",
+        turns=result.turns,
+        used_ms=result.used_ms,
+        head=head,
+    )
 
 
 def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection[int]) -> bool:

@@ -15,8 +15,7 @@ from referee.pages.exports import games_pgn
 from referee.pages.match_summary import replay_as_pgn
 from referee.pages.summary import Summary
 from referee.record.reader import read_record
-from referee.record.tournament_record import make_entry
-from referee.tournament.match_context import Fixture
+from referee.tournament.match_context import Fixture, make_entry
 from referee.tournament.points import Scoring
 from referee_openspiel.catalogue import LIBRARY, list_fit
 from referee_openspiel.game import SpielGame

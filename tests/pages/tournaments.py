@@ -17,8 +17,8 @@ from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import load
-from referee.record.reader import read_record
-from referee.record.tournament_record import TournamentWriter, read_entry
+from referee.record.reader import read_entry, read_record
+from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter
 from referee.testing import Choose
 from referee.tournament import commands as tc

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.record.reader import RecordError, read_record
-from referee.record.tournament_record import read_entry
+from referee.record.reader import RecordError, read_entry, read_record
 
 from .records import record_of
 from .tournaments import Organiser, cup

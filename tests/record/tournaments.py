@@ -19,13 +19,13 @@ from referee.net.tournaments.play import Recorder
 from referee.observers import Observers
 from referee.plugins import find_game, load
 from referee.record.key import Sealer
-from referee.record.tournament_record import TournamentWriter, make_entry, read_tournament, record_path, refold
+from referee.record.tournament_record import TournamentWriter, read_tournament, record_path, refold
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, ScriptedSeat
 from referee.tournament import events as e
 from referee.tournament.history import new_tournament
 from referee.tournament.machine import Tournament
-from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
+from referee.tournament.match_context import Fixture, MatchContext, MatchEntry, make_entry
 from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import TournamentSpec
 

@@ -31,8 +31,8 @@ from referee.pages.replays import ReplayPages
 from referee.pages.report_files import Targets
 from referee.plugins import installed, load
 from referee.record.published_heads import PublishedHead
-from referee.record.reader import read_record
-from referee.record.tournament_record import TournamentWriter, read_entry
+from referee.record.reader import read_entry, read_record
+from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter
 from referee.testing.seats import ScriptedSeat
 from referee.tournament import events as te

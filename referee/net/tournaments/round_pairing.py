@@ -23,7 +23,7 @@ from ...errors import RefereeError
 from ...programs.processes import OwnProcess
 from ...text import printable
 from ...tournament.pairing import dutch
-from ...tournament.pairing.base import BadPairing, Group, RoundToPair
+from ...tournament.pairing.base import MOST_PRINTED_CHARS, BadPairing, Group, RoundToPair
 
 # --- A program of the organiser's
 #
@@ -189,13 +189,13 @@ class RoundByProgram:
             process.end(_GRACE_S)
             raise PairingProgramError(f"it took longer than {limit_s:g} s (pairing_limit)")
         with printed.open("rb") as file:
-            said = file.read(dutch.MOST_CHARS + 1)
+            said = file.read(MOST_PRINTED_CHARS + 1)
         if status:
             raise PairingProgramError(
                 f"{_ending(status)}: {_last_words(errors) or _first_words(said) or 'it printed nothing'}"
             )
-        if len(said) > dutch.MOST_CHARS:
-            raise PairingProgramError(f"its output has more than {dutch.MOST_CHARS} bytes")
+        if len(said) > MOST_PRINTED_CHARS:
+            raise PairingProgramError(f"its output has more than {MOST_PRINTED_CHARS} bytes")
         try:
             return said.decode()
         except UnicodeDecodeError:

@@ -20,9 +20,8 @@ from ...files.tree import MIB
 from ...observers import Observer, PlayingProcess
 from ...observers.base import OWN_PROCESS
 from ...record.resume import Resumption
-from ...record.tournament_record import make_entry
 from ...tournament import events as e
-from ...tournament.match_context import Fixture, MatchEntry
+from ...tournament.match_context import Fixture, MatchEntry, make_entry
 from ...tournament.pairing.base import RoundToPair
 from ...tournament.pairing.dutch import TrfPlayer
 from ..jobs.job import Executor, OpenExecutor

@@ -15,9 +15,9 @@ from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 from ...tournament.pairing.base import PairingFormat, RoundToPair
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
-from ..reader import NotSealed, Record, RecordError, check_key
+from ..reader import NotSealed, Record, RecordError, check_key, read_entry
 from ..schema import Header
-from ..tournament_record import TournamentHeader, TournamentRecord, read_entry, read_tournament, refold
+from ..tournament_record import TournamentHeader, TournamentRecord, read_tournament, refold
 from .match import FindGame
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]

@@ -45,6 +45,8 @@ from ...type_words import explain_mismatch, wrong_options
 S = TypeVar("S")
 Group = tuple[int, ...]
 """Entrants by seat."""
+MOST_PRINTED_CHARS = 1 << 16
+"""Most characters of a pairing that an organiser's program prints; a thousand entrants take six thousand."""
 LATE = "late"
 """Label of the byes of an entrant that joined late, for the rounds that it has missed."""
 

@@ -38,7 +38,7 @@ from msgspec import Struct
 
 from ... import __version__
 from ...text import printable
-from .base import BadPairing, Group, LineResult, PlayedRounds, RoundToPair
+from .base import MOST_PRINTED_CHARS, BadPairing, Group, LineResult, PlayedRounds, RoundToPair
 
 # --- Perfect matchings
 #
@@ -360,8 +360,6 @@ def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Car
 
 MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
 """Options of a format that may change while a tournament goes on: how its program is asked, if it has one."""
-MOST_CHARS = 1 << 16
-"""Largest number of characters of a printed pairing; a thousand entrants take six thousand."""
 TRF = "{trf}"
 """Placeholder in a command line for the path of the file that the program reads."""
 _SHOWN = 60
@@ -386,8 +384,8 @@ def read_output(output: str, played: PlayedRounds) -> tuple[Group, ...]:
     Raises:
         BadPairing: it is no pairing; the text says why.
     """
-    if len(output) > MOST_CHARS:
-        raise BadPairing(f"its output has more than {MOST_CHARS} characters")
+    if len(output) > MOST_PRINTED_CHARS:
+        raise BadPairing(f"its output has more than {MOST_PRINTED_CHARS} characters")
     lines = [line.split() for line in output.strip().splitlines()]
     if read_release(output):
         del lines[0]
