@@ -205,7 +205,7 @@ class JsonLines(Observer):
         self._event("match-opened", match=name, table=table, **place, names=names)
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Write the result. Standings follow after as many more matches as there are entrants, once a second at most."""
+        """Write the result, and the standings after each multiple of the number of entrants, once a second at most."""
         fields = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
         result = result_text(self._tournament, entry)
         self._event("match-closed", match=entry.match, **fields, result=result, **_counts(self._tournament))
