@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..text import counted, placeless, printable
 from .columns import MEANINGS, TEXTS
@@ -33,6 +33,12 @@ _SITE_HEADER = re.compile(r'<nav class="site-bar" aria-label="Site" data-site="(
 _BESIDE = f"{_SELF} file: "
 """Allows the files next to a page: on the server that it came from, or in the folder that it was opened from."""
 _MAY_ASK = f"connect-src {_SELF}; "
+_HAS_ICON = f"img-src {_SELF}; "
+"""Allows the icon of the site, which browsers ask for by themselves."""
+PICTURE = "preview.png"
+"""Picture that stands for the site where somebody shares a link to a page."""
+_PICTURE = re.compile(rb'(<meta property="og:image" content=")[./]*(preview\.png">)')
+_PREVIEW = re.compile('<meta property="og:image".*?<meta name="twitter:card"[^>]*>\n', re.DOTALL)
 
 
 def page(
@@ -69,14 +75,17 @@ def page(
     look = looks or name
     style, script = _join_style(look, styles), library + _join_script(look, scripts, site)
     beside = _BESIDE if has_shared_files else ""
+    home = site or (values.get("top", "./") if may_send else "")
     policy = (
         f"default-src 'none'; script-src {beside}{_fingerprint(script)}; style-src {beside}{_fingerprint(style)}; "
-        f"{_MAY_ASK if may_ask or site else ''}"
+        f"{_MAY_ASK if may_ask or site else ''}{_HAS_ICON if home else ''}"
         f"base-uri 'none'; form-action {_SELF if may_send or site else _NOBODY}"
     )
     template = environment().get_template(f"{name}.html")
     shared = look if has_shared_files else ""
-    return template.render(policy=policy, style=style, script=script, shared=shared, data=data, site=site, **values)
+    return template.render(
+        policy=policy, style=style, script=script, shared=shared, data=data, site=site, home=home, **values
+    )
 
 
 def shared_files(look: str, site: str) -> dict[str, str]:
@@ -114,7 +123,24 @@ def _join_script(look: str, scripts: Sequence[str], site: str) -> str:
 def without_site(page: str) -> str:
     """Return a page whose header of a contest's site leads to the first page of an archive alone."""
     link = r'<nav class="site-bar" aria-label="Site"><a href="\1index.html">The contest</a></nav>'
-    return _SITE_HEADER.sub(link, page, count=1)
+    return _SITE_HEADER.sub(link, _PREVIEW.sub("", page, count=1), count=1)
+
+
+def with_address(page: bytes, address: str) -> bytes:
+    """Return a page, or its beginning, whose preview names the address of its picture.
+
+    Services that show a preview of a link do not ask for a picture with a relative address.
+
+    Args:
+        page: page of a contest's site.
+        address: public address of the site, with a slash at the end.
+    """
+    return _PICTURE.sub(lambda tag: tag[1] + str(escape(address)).encode() + tag[2], page, count=1)
+
+
+def read_picture() -> bytes:
+    """Return the picture that stands for the site, as PNG."""
+    return files(__package__).joinpath("templates", PICTURE).read_bytes()
 
 
 @cache

@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ..pages import match_list
 from ..pages.contest_page import contest_page, live_page, search_page, standings_page
-from ..pages.rendering import with_shared_files
+from ..pages.rendering import PICTURE, read_picture, with_address, with_shared_files
 from ..pages.replay_page import LOOKS, head_at_turn, split_page
 from ..pages.replays import page_path
 from ..pages.tournament_json import TournamentReport
@@ -91,6 +91,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     title: str
     about: str
     """Description of the contest, in Markdown."""
+    address: str
+    """Public address of the site, with a slash at the end; empty: not known."""
     card: Callable[..., ContestCard]
     """Returns the state of the contest; its argument is the most lines of each tournament's standings."""
     folders: Mapping[str, Path]
@@ -181,7 +183,15 @@ class _Made(Struct, frozen=True):
         turn = read_turn(request)
         if turn is not None:
             return self._send_turn(request, path, turn)
-        return send_file(request, path, _hold_shared_files if WHOLE in request.args else None)
+        if WHOLE in request.args:
+            return send_file(request, path, _hold_shared_files)
+        return self.send_page(request, path)
+
+    def send_page(self, request: Any, path: Path) -> Any:
+        """Send a file of a tournament; a page says where the picture of its preview is."""
+        address = self.content.address
+        begin = partial(with_address, address=address) if address and path.suffix == ".html" else None
+        return send_file(request, path, begin)
 
     async def _send_turn(self, request: Any, path: Path, turn: int) -> Any:
         head, file, size = await self._make(request, _begin_replay, path, turn)
@@ -235,15 +245,14 @@ def _encode_report(report: TournamentReport, is_packed: bool) -> bytes:  # noqa:
 def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
     app = Klein()
     app.url_map.merge_slashes = False  # else an address with two slashes is redirected to an absolute one
-    _add_live(app, content.title, content.live, find)
-    _add_search(app, content.title, made, find)
+    _add_live(app, content, find)
+    _add_search(app, content, made, find)
     _add_report(app, content.report, made)
 
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
-        page = contest_page(content.card(), content.about, find(request))
-        return send(request, HTML, page.encode())
+        return _send_made(request, content, contest_page(content.card(), content.about, find(request)))
 
     @app.route(FEED, methods=["GET", "HEAD"])
     async def _feed(request: Any) -> bytes:
@@ -251,7 +260,7 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
 
     @app.route("/standings", methods=["GET", "HEAD"])
     def _standings(request: Any) -> bytes:
-        return send(request, HTML, standings_page(content.card(STANDINGS), find(request)).encode())
+        return _send_made(request, content, standings_page(content.card(STANDINGS), find(request)))
 
     @app.route("/visitor", methods=["GET", "HEAD"])
     def _visitor(request: Any) -> bytes:
@@ -274,6 +283,12 @@ def _public(content: SiteContent, made: _Made, find: FindVisitor) -> Klein:
     return app
 
 
+def _send_made(request: Any, content: SiteContent, page: str) -> bytes:
+    """Send a page that was made for this visitor."""
+    body = page.encode()
+    return send(request, HTML, with_address(body, content.address) if content.address else body)
+
+
 def _make_feed(content: SiteContent) -> bytes:
     """Return the Atom feed: what is published of each tournament, and the announcements."""
     reports = ((folder, content.report(name)) for name, folder in list(content.folders.items()))
@@ -289,6 +304,10 @@ def _add_unchanging(app: Klein, public_key: bytes) -> None:
     @app.route("/favicon.ico", methods=["GET", "HEAD"])
     def _icon(request: Any) -> bytes:
         return send_unchanging(request, "image/png", FAVICON, cache="max-age=86400")
+
+    @app.route(f"/{PICTURE}", methods=["GET", "HEAD"])
+    def _picture(request: Any) -> bytes:
+        return send_unchanging(request, "image/png", read_picture(), cache="max-age=86400")
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
@@ -333,7 +352,7 @@ def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str
         return refuse(request, HTTPStatus.NOT_FOUND)
     if path == match_list.PAGE and request.args:
         return made.send_matches(request, file)
-    return send_file(request, file) if replay is None else made.send_replay(request, file)
+    return made.send_page(request, file) if replay is None else made.send_replay(request, file)
 
 
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
@@ -350,10 +369,12 @@ def _hold_shared_files(page: bytes) -> bytes:
     return with_shared_files(page, LOOKS, _SITE)
 
 
-def _add_live(app: Klein, title: str, live: LiveTables, find: FindVisitor) -> None:
+def _add_live(app: Klein, content: SiteContent, find: FindVisitor) -> None:
+    live = content.live
+
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
-        return send(request, HTML, live_page(title, live.state, time.time(), find(request)).encode())
+        return _send_made(request, content, live_page(content.title, live.state, time.time(), find(request)))
 
     @app.route("/api/live", methods=["GET", "HEAD"])
     def _live_tables(request: Any) -> bytes:
@@ -364,11 +385,11 @@ def _add_live(app: Klein, title: str, live: LiveTables, find: FindVisitor) -> No
         return stream_events(request, live.streams.add)
 
 
-def _add_search(app: Klein, title: str, made: _Made, find: FindVisitor) -> None:
+def _add_search(app: Klein, content: SiteContent, made: _Made, find: FindVisitor) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
     async def _search_page(request: Any) -> bytes:
         query, results = await made.search(request)
-        return send(request, HTML, search_page(title, query, results, find(request)).encode())
+        return _send_made(request, content, search_page(content.title, query, results, find(request)))
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     async def _search_json(request: Any) -> bytes:

@@ -294,6 +294,7 @@ class TestSite:
         return SiteContent(
             title=PAYLOAD,
             about=ABOUT,
+            address="https://contest.example.org/",
             card=lambda _leaders=0: CARD,
             folders={"cup": folder},
             is_over=lambda _name: False,

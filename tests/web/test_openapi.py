@@ -147,6 +147,7 @@ NO_PAGES = {
     "/feed.atom",
     "/robots.txt",
     "/favicon.ico",
+    "/preview.png",
     "/organiser/contest.tar",
     "/tournaments/<name>/<path:rest>",
 }

@@ -7,6 +7,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from referee.pages.rendering import without_site
+from referee.pages.verifying import verifying_page
+
 from .sites import PAYLOAD, TestSite
 
 PUBLIC = ("/", "/live", "/standings", "/search?q=bob")
@@ -66,6 +69,27 @@ def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:
     assert title is not None
     assert unescape(title[1]).startswith("The queue · ")
     assert len(unescape(title[1])) > len("The queue · "), PAYLOAD
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/tournaments/cup/report.html"])
+def test_a_shared_link_has_a_preview(contest: TestSite, path: str) -> None:
+    """Title, words and a picture, whose address is the public one of the site: services take no relative one."""
+    (contest.folder / "logs" / "cup" / "report.html").write_text(verifying_page(site="../../"))
+    shown = contest.visitor().ask("GET", path).body.decode()
+    preview = dict(re.findall(r'property="og:(\w+)" content="([^"]*)"', shown))
+    assert preview["image"] == "https://contest.example.org/preview.png"
+    assert preview["title"] == re.findall("<title>(.*?)</title>", shown, re.DOTALL)[0]
+    assert preview["description"]
+    picture = contest.visitor().ask("GET", "/preview.png")
+    assert (picture.status, picture.headers["content-type"], picture.body[:4]) == (200, "image/png", b"\x89PNG")
+    assert len(picture.body) < 100_000
+
+
+def test_a_page_in_an_archive_names_no_picture() -> None:
+    """There is none next to it."""
+    shown = verifying_page(site="../../")
+    assert "preview.png" in shown
+    assert "preview.png" not in without_site(shown)
 
 
 def test_crawlers_stay_away_from_the_pages_of_members(contest: TestSite) -> None:

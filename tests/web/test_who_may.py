@@ -92,6 +92,7 @@ TABLE = {
     "GET /key.pem": Address(EVERYBODY),
     "GET /robots.txt": Address(EVERYBODY),
     "GET /favicon.ico": Address(EVERYBODY),
+    "GET /preview.png": Address(EVERYBODY),
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
     "POST /sign-in": Address(STRANGERS),

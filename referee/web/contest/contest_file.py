@@ -180,6 +180,8 @@ class Contest(Struct, frozen=True, kw_only=True):
     """True if authors may play unrated practice matches."""
     sign_up: SignUp
     """People who may become authors on the site."""
+    address: str
+    """Public address of the site, with a slash at the end; empty: not known."""
     webhook: str | None
     """Address that each result is sent to; None: results are sent nowhere."""
     mail: MailServer | None
@@ -221,6 +223,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
         practice=top.take("practice", bool, default=False),
         sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
+        address=_end_with_slash(top.take("address", _URL, "")),
         webhook=top.take("webhook", _URL),
         mail=_mail(sheet, top),
         tournaments=tuple(
@@ -262,6 +265,10 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
                 )
                 is_daily = False
             yield DailyTournament(first=scheduled, start=start) if is_daily and start is not None else scheduled
+
+
+def _end_with_slash(address: str) -> str:
+    return f"{address.rstrip('/')}/" if address else ""
 
 
 def _mail(sheet: Sheet, top: Section) -> MailServer | None:

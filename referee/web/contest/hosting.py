@@ -162,7 +162,9 @@ class HostedContest:
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
         self._close_site: Callable[[], None] = lambda: None
-        self._messenger = Messenger(reactor, contest.folder, contest.title, contest.webhook, contest.mail, note)
+        self._messenger = Messenger(
+            reactor, contest.folder, contest.title, contest.address, contest.webhook, contest.mail, note
+        )
         self._notices = Notices(intake.actions, self.streams.notify)
 
     def begin(self) -> None:
@@ -235,6 +237,7 @@ class HostedContest:
         content = SiteContent(
             title=self._contest.title,
             about=self._contest.about,
+            address=self._contest.address,
             card=self.card,
             folders=self._folders,
             is_over=self._is_over,

@@ -211,17 +211,26 @@ class Messenger:
         reactor: Twisted's reactor.
         folder: folder of the contest.
         title: title of the contest.
+        address: public address of the site, with a slash at the end; empty: not known.
         webhook: address of the organiser's receiver; None: there is none.
         mail: mail server; None: there is none.
         note: logs messages that could not be sent.
     """
 
     def __init__(
-        self, reactor: Any, folder: Path, title: str, webhook: str | None, mail: MailServer | None, note: Note
+        self,
+        reactor: Any,
+        folder: Path,
+        title: str,
+        address: str,
+        webhook: str | None,
+        mail: MailServer | None,
+        note: Note,
     ) -> None:
         self.addresses = MailAddresses(folder / ADDRESSES)
         self.has_mail = mail is not None
         self._title = title
+        self._address = address
         self._webhook = webhook
         self._mail = mail
         self._secret = _read_secret(folder / SECRET) if webhook else b""
@@ -256,9 +265,9 @@ class Messenger:
             url, secret, body = self._webhook, self._secret, msgspec.json.encode(message)
             self._posts.add(f"webhook about {match}", lambda: post(url, secret, body))
         for name, foul in expelled.items():
-            self._mail_author(name, match, foul)
+            self._mail_author(name, tournament, match, foul)
 
-    def _mail_author(self, author: str, match: str, foul: Mapping[str, Any]) -> None:
+    def _mail_author(self, author: str, tournament: str, match: str, foul: Mapping[str, Any]) -> None:
         server, to = self._mail, self.addresses.find(author)
         if server is None or not to:
             return
@@ -266,7 +275,8 @@ class Messenger:
             self._limit.count(author)
             what = "crashed" if foul["cause"] == Cause.CRASHED else f"was expelled ({foul['cause']})"
             subject = f"{printable(self._title)}: your program {what} in {match}"
-            text = f"{placeless(printable(foul.get('detail') or what))}\n\nSign in and look at Your matches, {match}.\n"
+            page = f"{self._address}author/matches/{tournament}/{match}" if self._address else f"Your matches, {match}"
+            text = f"{placeless(printable(foul.get('detail') or what))}\n\nSign in, and look at {page}\n"
             self._mails.add(f"mail about {match} to {author}", lambda: send_mail(server, to, subject, text))
 
 

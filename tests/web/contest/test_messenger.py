@@ -50,7 +50,7 @@ class Sent:
 def test_a_result_goes_to_the_organisers_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signed with the key of a file that its owner alone can read; nothing is sent during a freeze."""
     sent = Sent(monkeypatch)
-    told = Messenger(Clock(), tmp_path, "Contest", URL, None, lambda *_, **__: None)
+    told = Messenger(Clock(), tmp_path, "Contest", "", URL, None, lambda *_, **__: None)
     told.report_result("cup", FACTS, is_frozen=True)
     assert sent.posts == []
     told.report_result("cup", FACTS, is_frozen=False)
@@ -71,7 +71,9 @@ def test_a_result_goes_to_the_organisers_address(tmp_path: Path, monkeypatch: py
 def test_an_author_is_told_of_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who named a mailbox, a few times an hour, without a path of the organiser's machine; during a freeze as well."""
     sent, clock = Sent(monkeypatch), Clock()
-    told = Messenger(clock, tmp_path, "Contest\u202e", None, SERVER, lambda *_, **__: None)
+    told = Messenger(
+        clock, tmp_path, "Contest\u202e", "https://contest.example.org/", None, SERVER, lambda *_, **__: None
+    )
     told.report_result("cup", FACTS, is_frozen=True)
     assert sent.mails == []
     told.addresses.set("bob", "bob@example.org")
@@ -82,6 +84,7 @@ def test_an_author_is_told_of_a_crash(tmp_path: Path, monkeypatch: pytest.Monkey
     to, subject, text = sent.mails[0]
     assert (to, subject) == ("bob@example.org", r"Contest\u202e: your program crashed in cup-1")
     assert ("player.py failed" in text, "/home" in text) == (True, False)
+    assert "https://contest.example.org/author/matches/cup/cup-1\n" in text
 
 
 @pytest.mark.parametrize(
