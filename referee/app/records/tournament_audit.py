@@ -51,8 +51,6 @@ class Examined(Struct, frozen=True):
     """The demanded heads that it has."""
     presences: tuple[Presence, ...] = ()
     """When which process ran it, with the standstills that it tells of."""
-    digest: str = ""
-    """SHA-256 of its file, if the file has a whole record that holds."""
 
 
 class ExaminedTournament(Struct, frozen=True):
