@@ -94,11 +94,11 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """How long a player may take, in milliseconds."""
 
     per_move_ms: Limit
-    """For each answer to `turn` and `reveal`, and for each `ack`."""
+    """Limit for each answer to `turn` and `reveal`, and for each `ack`."""
     start_ms: Limit
-    """For the answer to `offer`."""
+    """Limit for the answer to `offer`."""
     bank_ms: Limit | None
-    """Time for all moves of a seat together, besides the limit for each; None: no such limit."""
+    """Time for all moves of a seat together, in addition to the limit for each; None: no such limit."""
     increment_ms: Span
     """Added to the bank for each move that was in time."""
 

@@ -58,7 +58,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
     yield Column(
         "",
         "W-D-L",
-        "Won, drawn and lost against each opponent; every two at a table are an encounter.",
+        "Won, drawn and lost against each opponent; every two entrants at a table count as one encounter.",
         lambda summary, line: summary.records[line.entrant],
     )
     for name in tie_breaks:
@@ -67,7 +67,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
     yield Column("played", "played", "Matches that count, byes left out.", lambda _, line: line.played, is_brief=True)
     if "wins" not in tie_breaks:  # no column appears twice
         yield Column("wins", "", "Matches won alone.", lambda summary, line: summary.count_wins(line.entrant))
-    encounters = "against each opponent; every two at a table are an encounter."
+    encounters = "against each opponent; every two entrants at a table count as one encounter."
     yield Column("won", "", f"Encounters won {encounters}", lambda summary, line: summary.records[line.entrant].wins)
     yield Column("drawn", "", "Encounters drawn.", lambda summary, line: summary.records[line.entrant].draws)
     yield Column("lost", "", "Encounters lost.", lambda summary, line: summary.records[line.entrant].losses)

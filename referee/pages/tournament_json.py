@@ -274,7 +274,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     due: Sequence[ReportedDue]
     """The matches that may be played and are not, in the order in which they begin."""
     entries: Sequence[ReportedMatch]
-    """Every result in the order in which it was taken. A match that an award replaced is there, too, and does not
+    """All results, in the order in which they came. A match that an award replaced is there, too, and does not
     count."""
 
 

@@ -108,7 +108,7 @@ class Sums:
 
     @property
     def score_difference(self) -> Fraction:
-        """The game's points less the mean of the opponents' points, of all matches."""
+        """The game's points minus the mean of the opponents' points, of all matches."""
         return _total(self.differences_by)
 
 

@@ -36,8 +36,8 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     by_rank: tuple[tuple[float, ...], ...] = ()
     """Points from first place to last, one row for each number of seats: `[[10, 6, 3, 1], [10, 5, 1]]`.
 
-    Seats that share a place share the points of the places that they take up. Matches of a size without a row are
-    worth the share of opponents beaten, times the most that any first place is worth.
+    Seats that share a place share the points of the places that they take up. If no row fits the size of a match, a
+    seat gets the share of opponents that it beat, times the largest number of points for a first place.
     """
     bye: float | None = None
     """Points of a bye as a share of a first place: 1 all of it, 0.5 half. If None, a win in matches of two, and in
@@ -47,8 +47,8 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default_margin: Margin = 0
     """The game's points for the only seat that has not fouled; the others get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
-    """Seats that win and lose together, all seats, as the game has them; none: everyone plays for itself. A team takes
-    up one place, so its win is worth as much as that of one seat against another."""
+    """The teams of the game: seats that win and lose together. Every seat is in one; empty if everyone plays for
+    itself. A team takes up one place, so its win is worth as much as that of one seat against another."""
 
     def __post_init__(self) -> None:
         """Refuse a scoring that makes no sense."""

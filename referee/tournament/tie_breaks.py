@@ -91,7 +91,7 @@ def wins(table: Crosstable, entrant: int) -> Fraction:
 
 
 def score_difference(table: Crosstable, entrant: int) -> Fraction:
-    """Return the game's points of all matches, less the mean of the opponents' points in each."""
+    """Return the game's points of all matches, minus the mean of the opponents' points in each."""
     return table.sums(entrant).score_difference
 
 
@@ -178,7 +178,7 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     ),
     "direct-encounter": TieBreak(direct_encounter, "the matches between those with equal points."),
     "wins": _measure_alone(wins, "matches won alone."),
-    "score-difference": _measure_alone(score_difference, "the game's points less the mean of the opponents'."),
+    "score-difference": _measure_alone(score_difference, "the game's points minus the mean of the opponents' points."),
     "progressive": _measure_alone(progressive, "the points after each round, added up."),
 }
 """Name -> tie-break. Buchholz is for formats in which not everybody meets everybody: elsewhere it tells nothing (8)."""

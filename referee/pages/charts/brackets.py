@@ -36,7 +36,7 @@ class BracketBox(Struct, frozen=True):
     pairings: Sequence[int]
     """Numbers of the pairings that are played for it."""
     is_empty: bool = False
-    """True if nobody comes there; the place then only keeps the others in theirs."""
+    """True if nobody comes there. Such a place only keeps the other places aligned."""
 
 
 class BracketRound(Struct, frozen=True):
