@@ -24,7 +24,7 @@ PERSON_MOVE_S = 600.0
 _MS = 1000.0
 
 
-def declare(meaning: str, *, option: str = "", key: str = "", unit: str = "", **bounds: Any) -> Meta:
+def declare(meaning: str, *, option: str = "", key: str = "", unit: str = "", unset: str = "", **bounds: Any) -> Meta:
     """Return the declaration of a setting, for the type of its field.
 
     Args:
@@ -32,14 +32,15 @@ def declare(meaning: str, *, option: str = "", key: str = "", unit: str = "", **
         option: its name on the command line; empty: it has none.
         key: its key in a tournament's file, after the name of its table and a dot; empty: it has none.
         unit: unit of its value.
+        unset: what holds without a value, if the default is None: `a random deal`.
         bounds: range of its value, as msgspec.Meta takes it.
     """
-    return Meta(description=meaning, extra={"option": option, "key": key, "unit": unit}, **bounds)
+    return Meta(description=meaning, extra={"option": option, "key": key, "unit": unit, "unset": unset}, **bounds)
 
 
-def seconds(meaning: str, *, option: str = "", key: str = "", ge: float = 0.001) -> Meta:
+def seconds(meaning: str, *, option: str = "", key: str = "", unset: str = "", ge: float = 0.001) -> Meta:
     """Return the declaration of a number of seconds, up to a day; see `declare`."""
-    return declare(meaning, option=option, key=key, unit="seconds", ge=ge, le=DAY_S)
+    return declare(meaning, option=option, key=key, unit="seconds", unset=unset, ge=ge, le=DAY_S)
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -54,6 +55,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     option: str
     key: str
     unit: str
+    unset: str
+    """What holds without a value; empty if the default says it."""
 
 
 def settings_of(struct: type[Struct]) -> Iterator[Setting]:
@@ -145,9 +148,10 @@ class MatchChoices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Annotated[
             float,
             seconds(
-                f"Limit for each move, in seconds: {MOVE_S:g}, or {PERSON_MOVE_S:g} where a person plays.",
+                "Limit for each move, in seconds.",
                 option="--time",
                 key="time.per_move",
+                unset=f"{MOVE_S:g}, or {PERSON_MOVE_S:g} where a person plays",
             ),
         ]
         | None
@@ -159,6 +163,7 @@ class MatchChoices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
                 "Time for all moves of a player together, in seconds; --time still limits each move.",
                 option="--bank",
                 key="time.bank",
+                unset="no limit",
             ),
         ]
         | None
@@ -194,7 +199,12 @@ class MatchChoices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Annotated[
             int,
             declare(
-                "Fix the deal: the same number deals the same game.", option="--seed", key="seed", ge=0, le=MAX_SEED
+                "Fix the deal: the same number deals the same game.",
+                option="--seed",
+                key="seed",
+                unset="a random deal",
+                ge=0,
+                le=MAX_SEED,
             ),
         ]
         | None

@@ -116,6 +116,9 @@ class Count(click.IntRange):
             self.fail(f"takes {self._name_range()}, not {printable(str(value))}", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
     def _name_range(self) -> str:
         if self.min is None or self.max is None:
             return "a whole number" if self.min is None else f"a whole number from {self.min} up"
@@ -186,11 +189,12 @@ def jobs_option(what: str) -> "Decorator":
         "--jobs",
         type=Count(min=1),
         default=count_processors,
-        show_default="as many as there are processors",
-        help=f"{what} at the same time.",
+        help=f"{what} at the same time. (Default: as many as there are processors)",
     )
 
 
+KEY_UNSET = "(Default: the variable REFEREE_KEY, or ~/.config/referee/key.pem)"
+"""What the option of a key says about its default."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
 record_argument = click.argument("record", type=Existing("record"))
 paths_argument = click.argument("paths", nargs=-1, required=True, type=Existing("file or folder"))

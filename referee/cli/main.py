@@ -110,6 +110,7 @@ _BRIEF_KEY = "referee.commands-in-short"
 """Key in a context: commands are only named and described."""
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
+click.rich_click.DEFAULT_STRING = "(Default: {})"
 click.rich_click.COMMAND_GROUPS = {
     "*": [{"name": name, "commands": [*commands]} for name, commands in GROUPS.items()],
 }

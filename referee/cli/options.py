@@ -22,7 +22,7 @@ from ..net.matches.settings import MatchSettings
 from ..observers import Observer
 from ..settings import MatchChoices, RunTerms, Setting, settings_of
 from ..text import printable
-from .common import FILE, FOLDER, Count, Decorator, Existing, Word, console, group_options
+from .common import FILE, FOLDER, KEY_UNSET, Count, Decorator, Existing, Word, console, group_options
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def declared_option(setting: Setting, **changes: Any) -> Decorator:
 
     Args:
         setting: the setting.
-        changes: arguments of click.option that differ from the declaration.
+        changes: arguments of click.option that differ from the declaration, and `unset` where that differs.
     """
     kind = inspect.type_info(setting.type)
     kind = kind.type if isinstance(kind, inspect.Metadata) else kind
@@ -121,7 +121,9 @@ def declared_option(setting: Setting, **changes: Any) -> Decorator:
             shape["type"] = FOLDER
         case _:
             shape["metavar"] = "ADDRESS"
-    return click.option(setting.option, setting.name, **{"help": setting.meaning, **shape, **changes})
+    unset = changes.pop("unset", setting.unset)
+    text = f"{setting.meaning} (Default: {unset})" if unset else setting.meaning
+    return click.option(setting.option, setting.name, **{"help": text, **shape, **changes})
 
 
 def declared_options(struct: type[Struct], *names: str, **changes: Any) -> list[Decorator]:
@@ -183,7 +185,11 @@ def logs_option(what: str) -> Decorator:
 
 
 game_option = click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the game; repeatable."
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option of the game; repeatable. (Default: the game's own; see `referee list GAME`)",
 )
 lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the seed of the match.")
 resume_option = click.option(
@@ -210,7 +216,7 @@ class FailedObservers(Observer):
             console.say(printable(text))
 
 
-_KEY = click.option("--key", type=FILE, help="Key that seals records; made if missing. See `referee key`.")
+_KEY = click.option("--key", type=FILE, help=f"Key that seals records; made if missing. {KEY_UNSET}")
 _SANDBOX, _MEMORY, _DURABILITY = declared_options(RunTerms)
 _DIAGNOSTICS = click.option(
     "--diagnostics",

@@ -108,7 +108,7 @@ def settings() -> Iterator[str]:
     for setting in chain(settings_of(MatchChoices), settings_of(RunTerms), settings_of(RunSettings)):
         if not setting.key:
             continue
-        default = "" if setting.default is None else f"`{msgspec.json.encode(setting.default).decode()}`"
+        default = setting.unset or f"`{msgspec.json.encode(setting.default).decode()}`"
         names = (f"`{name}`" if name else "" for name in (setting.option, setting.key))
         yield f"| {' | '.join([*names, describe_type(setting.type), default, setting.meaning])} |"
 

@@ -31,6 +31,7 @@ from ..common import (
     EXISTING_FILE,
     EXISTING_FOLDER,
     FILE,
+    KEY_UNSET,
     console,
     group_options,
     harmless,
@@ -49,7 +50,7 @@ keys_option = click.option(
     type=parse_public,
     metavar="KEY",
     multiple=True,
-    help="Public key that must have sealed the records: 64 hex digits, or a file.",
+    help="Public key that must have sealed the records: 64 hex digits, or a file. (Default: the one in each record)",
 )
 published_option = click.option(
     "--heads",
@@ -274,7 +275,7 @@ def _some(names: Sequence[str]) -> str:
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
 @click.argument("folder", type=EXISTING_FOLDER)
-@click.option("--key", "path", type=FILE, help="Key that sealed the records.")
+@click.option("--key", "path", type=FILE, help=f"Key that sealed the records. {KEY_UNSET}")
 @json_option
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     """Sign the list of all records below FOLDER, so that none can be removed or added unnoticed.

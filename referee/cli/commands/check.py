@@ -69,14 +69,14 @@ _request_options = group_options(
         "games",
         multiple=True,
         shell_complete=complete_games,
-        help="Check with this game; repeatable. Default: all games of the player.",
+        help="Check with this game; repeatable. (Default: all games of the player)",
     ),
     click.option(
         "--only",
         multiple=True,
         metavar="STEP",
         shell_complete=complete_steps,
-        help="Run only this step, by number or name; repeatable.",
+        help="Run only this step, by number or name; repeatable. (Default: all steps)",
     ),
     _limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds."),
     _limit(

@@ -90,9 +90,9 @@ _test_options = group_options(
     "test",
     ComparisonTest,
     _number("--elo0", 0.0, "The test asks whether B is better by this many Elo..."),
-    _number("--elo1", 20.0, "...or by this many."),
-    _number("--alpha", 0.05, "How often B may wrongly be called better."),
-    _number("--beta", 0.05, "How often B may wrongly be called no better."),
+    _number("--elo1", 20.0, "...or by this many Elo."),
+    _number("--alpha", 0.05, "Probability that B is wrongly called better."),
+    _number("--beta", 0.05, "Probability that B is wrongly called no better."),
     _count("--pairs", 1_000_000, 2000, "Stop after this many pairs of matches."),
     _count("--tables", 1000, 1, "Play this many matches at the same time."),
 )

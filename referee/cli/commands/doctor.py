@@ -17,7 +17,9 @@ from ..options import logs_option
 @click.command(epilog="Example:  referee doctor --json")
 @logs_option("of the records, whose disk is examined")
 @click.option("--cluster", metavar="ADDRESS", help="Ask the hosts of a Dask scheduler instead: tls://HOST:8786.")
-@click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
+@click.option(
+    "--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`. (Default: no encryption)"
+)
 @json_option
 def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) -> None:
     """Show what this machine can enforce on programs, and how to get the rest.

@@ -130,7 +130,11 @@ def _indent_json(value: Any, indent: int = 0) -> str:
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
 @record_argument
 @click.argument("seat", required=False)
-@click.option("--turn", type=Count(min=0), help="Show all messages of this turn in full, with the views.")
+@click.option(
+    "--turn",
+    type=Count(min=0),
+    help="Show all messages of this turn in full, with the views. (Default: all turns, in short)",
+)
 @click.option("--redact", type=PATH, help="Write the record as this seat may see it to a new FILE.")
 @json_option
 def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:

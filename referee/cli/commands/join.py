@@ -92,7 +92,7 @@ _join_options = group_options(
     click.option(
         "--dialect", metavar="NAME", required=True, help="Protocol of that referee: cs4500, the course's JSON."
     ),
-    click.option("--name", help="Name to sign up with, 1 to 20 letters or digits. Default: the player's own."),
+    click.option("--name", help="Name to sign up with, 1 to 20 letters or digits. (Default: the player's own)"),
     game_option,
     seconds_option(
         "--time",

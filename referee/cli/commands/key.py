@@ -11,9 +11,9 @@ import rich_click as click
 from ...cluster.security import MAX_DAYS, MadeKeys, make_keys
 from ...net.links.tokens import add_tokens
 from ...record.key import BadKey, Sealer, default_path, load_key, make_key, public_pem
-from ..common import FILE, FOLDER, PATH, Count, json_option, out, print_json
+from ..common import FILE, FOLDER, KEY_UNSET, PATH, Count, json_option, out, print_json
 
-_file = click.option("--key", "path", type=PATH, help="File of the key, if it is not the usual one.")
+_file = click.option("--key", "path", type=PATH, help=f"File of the key. {KEY_UNSET}")
 
 _BLOCKED = '["run_function", "feed", "register_scheduler_plugin", "restart", "terminate"]'
 """Calls of Dask's scheduler that the referee never makes. Blocking them prevents accidents, not attacks."""
@@ -99,7 +99,13 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
     show_default=True,
     help="Days of validity. A certificate can't be revoked.",
 )
-@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Name or address of a host; repeatable.")
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Name or address of a host, to write into the certificates; repeatable. (Default: none)",
+)
 @json_option
 def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool) -> None:
     """Make the certificates of a cluster in DIR, and show which host gets which file.

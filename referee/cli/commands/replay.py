@@ -26,7 +26,7 @@ STDOUT = Path("-")
 
 @click.command(epilog=EXAMPLES)
 @record_argument
-@click.option("--turn", metavar="N", type=Count(min=0), help="Show only this turn; 0 is the deal.")
+@click.option("--turn", metavar="N", type=Count(min=0), help="Show only this turn; 0 is the deal. (Default: all turns)")
 @click.option(
     "--svg",
     metavar="FILE",

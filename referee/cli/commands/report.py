@@ -22,25 +22,30 @@ from ..tournament_view import matches_text, plain_standings, standings_table
 
 @click.command("report", epilog="Example:  referee report logs/autumn-cup --replays all")
 @click.argument("folder", type=EXISTING_FOLDER, shell_complete=complete_tournaments)
-@click.option("--html", metavar="FILE", type=PATH, help="The page; FOLDER/report.html if not said.")
-@click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go; FOLDER if not said.")
-@click.option("--pgn", metavar="FILE", type=PATH, help="All moves; FOLDER/matches.txt if not said.")
+@click.option("--html", metavar="FILE", type=PATH, help="The page. (Default: FOLDER/report.html)")
+@click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go. (Default: FOLDER)")
+@click.option(
+    "--pgn",
+    metavar="FILE",
+    type=PATH,
+    help="All moves. (Default: FOLDER/matches.txt)",
+)
 @click.option(
     "--database",
     metavar="FILE or URL",
-    help="Where the database goes: postgresql://USER@HOST/NAME, say; FOLDER/tournament.sqlite if not said.",
+    help="Where the database goes: postgresql://USER@HOST/NAME, say. (Default: FOLDER/tournament.sqlite)",
 )
 @click.option(
     "--replays",
     type=Word([*map(str, ReplayPages)]),
-    show_default=f"{ReplayPages.FOULS}; with --publish, {ReplayPages.ALL}",
-    help="Which matches get a page: none; fouls, for those with a foul and void ones; all; on-request, as for a site.",
+    help="Which matches get a page: none; fouls, for those with a foul and void ones; all; on-request, as for a site. "
+    f"(Default: {ReplayPages.FOULS}; with --publish, {ReplayPages.ALL})",
 )
 @click.option(
     "--home",
     metavar="ADDRESS",
     default="",
-    help="Address of a page that all pages link back to; that of a contest's site ends in a slash.",
+    help="Address of a page that all pages link back to; that of a contest's site ends in a slash. (Default: no link)",
 )
 @click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
 @click.option(

@@ -25,11 +25,11 @@ def _user_name() -> str:
 
 @click.command("rule", epilog='Example:  referee rule logs/autumn award autumn-00012 --to ann --reason "power cut"')
 @_folder
-@click.argument("kind", metavar="|".join(get_args(Kind)), type=Word(get_args(Kind)))
+@click.argument("kind", metavar="RULING", type=Word(get_args(Kind)))
 @click.argument("subject", metavar="NAME|MATCH", required=False)
 @click.option("--to", metavar="NAME", help="Entrant that wins an awarded match.")
 @click.option("--reason", required=True, help="Reason in one sentence, for the record and the report.")
-@click.option("--by", metavar="PERSON", default=_user_name, show_default="your name", help="Person who decides.")
+@click.option("--by", metavar="PERSON", default=_user_name, help="Person who decides. (Default: your name)")
 @json_option
 def rule_command(
     folder: Path, kind: Kind, subject: str | None, to: str | None, reason: str, by: str, *, as_json: bool
@@ -52,7 +52,7 @@ def rule_command(
 @click.command("join-tournament", epilog="Example:  referee join-tournament logs/season my_bot/ --name ann-2")
 @_folder
 @click.argument("player", shell_complete=complete_players)
-@click.option("--name", help="Name of the entrant.  [default: the name in its player.toml]")
+@click.option("--name", help="Name of the entrant. (Default: the player's own)")
 @json_option
 def join_command(folder: Path, player: str, name: str | None, *, as_json: bool) -> None:
     """Let PLAYER join the tournament in FOLDER, a Swiss or a ladder, although it has begun.

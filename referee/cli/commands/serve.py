@@ -124,9 +124,12 @@ _sign_up_options = group_options(
     "sign_ups",
     SignUpOptions,
     click.option("--listen", default=LISTEN, show_default=True, help="Address to listen on, a Twisted endpoint."),
-    click.option("--min", "min_players", type=Count(), help="Fewest players. Default: the game's own."),
+    click.option("--min", "min_players", type=Count(), help="Fewest players. (Default: the fewest of the game)"),
     click.option(
-        "--max", "max_players", type=Count(), help="Most players; the match begins as soon as they are there."
+        "--max",
+        "max_players",
+        type=Count(),
+        help="Most players; with them, the match begins at once. (Default: the most of the game)",
     ),
     seconds_option("--wait", "wait_s", default=20.0, what="Length of a waiting period, in seconds."),
     click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods."),
@@ -134,7 +137,8 @@ _sign_up_options = group_options(
         "--players",
         "players_file",
         type=FILE,
-        help="Accept only the players of FILE, each with its token, seated in its order. See `referee token`.",
+        help="Accept only the players of FILE, each with its token, seated in its order. See `referee token`. "
+        "(Default: anybody)",
     ),
     seconds_option(
         "--come-back",
@@ -146,7 +150,7 @@ _sign_up_options = group_options(
     click.option(
         "--dialect",
         metavar="NAME",
-        help="Speak another protocol: cs4500, for q. See protocol/CS4500.md.",
+        help="Speak another protocol: cs4500, for q. See protocol/CS4500.md. (Default: that of protocol/SPEC.md)",
     ),
     resume_option,
 )

@@ -45,9 +45,9 @@ _HASH_CHARS, _INSTANT_CHARS = 64, 19
 @click.option(
     "--token-file",
     type=FILE,
-    help="File with your token, readable by you alone. Default: the variable REFEREE_TOKEN.",
+    help="File with your token, readable by you alone. (Default: the variable REFEREE_TOKEN)",
 )
-@click.option("--ca", type=FILE, help="The organiser's certificate, in PEM.")
+@click.option("--ca", type=FILE, help="The organiser's certificate, in PEM. (Default: those that this system trusts)")
 @click.option("--skip-check", is_flag=True, help="Skip the check on this machine.")
 @click.option("--status", "is_status", is_flag=True, help="Show your versions.")
 @click.option("--matches", "is_matches", is_flag=True, help="Show your finished matches.")

@@ -116,7 +116,11 @@ def _deals(spec: TournamentSpec) -> str:
 
 
 _run_options = group_options(
-    "overriding", dict, *declared_options(RunSettings, "tables", "workers", "cluster", "keys", default=None)
+    "overriding",
+    dict,
+    *declared_options(RunSettings, "tables", default=None, unset="as the file says, or 1"),
+    *declared_options(RunSettings, "workers", default=None, unset="0: this process plays them"),
+    *declared_options(RunSettings, "cluster", "keys", default=None),
 )
 """Options that take the place of what the file says."""
 
@@ -127,14 +131,15 @@ _run_options = group_options(
 @click.option(
     "--try", "is_trial", is_flag=True, help="Only start each entrant once, play three turns, and name those that fail."
 )
-@click.option("--name", default="", help="Name of the tournament and its folder, instead of the one in the file.")
+@click.option("--name", default="", help="Name of the tournament and its folder. (Default: the one in the file)")
 @_run_options
 @click.option(
     "--spectators",
     metavar="SIGHT",
     callback=lambda _context, _option, text: _sight(text),
     help="What spectators are shown of open matches, for the record: 'after', 'board only' or 'delay SECONDS'. With "
-    "--json and either of the latter, print how tables stand, as they may see them; a contest's site shows them.",
+    "--json and either of the latter, print how tables stand, as they may see them; a contest's site shows them. "
+    "(Default: after)",
 )
 @click.option("--no-report", is_flag=True, help="Write no report at the end.")
 @sealing_options

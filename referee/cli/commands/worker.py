@@ -149,7 +149,9 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
 @click.option(
     "--folder", type=FOLDER, default=Path("worker"), show_default=True, help="Folder for programs and records."
 )
-@click.option("--keys", type=FOLDER, help="Folder of the certificates. See `referee cluster-keys`.")
+@click.option(
+    "--keys", type=FOLDER, help="Folder of the certificates. See `referee cluster-keys`. (Default: no encryption)"
+)
 @_sandbox_option
 @metrics_option
 def worker(scheduler: str, **chosen: Any) -> None:

@@ -51,12 +51,23 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     cluster: (
         Annotated[
             str,
-            declare("Play the matches on the hosts of a Dask scheduler: tls://HOST:8786.", option="--cluster"),
+            declare(
+                "Play the matches on the hosts of a Dask scheduler: tls://HOST:8786.",
+                option="--cluster",
+                unset="on this machine",
+            ),
         ]
         | None
     ) = None
     keys: (
-        Annotated[Path, declare("Folder of the cluster's certificates. See `referee cluster-keys`.", option="--keys")]
+        Annotated[
+            Path,
+            declare(
+                "Folder of the cluster's certificates. See `referee cluster-keys`.",
+                option="--keys",
+                unset="no encryption",
+            ),
+        ]
         | None
     ) = None
     spectators: SpectatorSight | None = None
