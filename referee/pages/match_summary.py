@@ -36,9 +36,9 @@ class SeatTime(Struct, frozen=True):
     """Time that one seat took for its moves in one match."""
 
     answers: int = 0
-    """Number of moves asked for, those that never came included."""
+    """Number of moves that the referee asked for, including moves that never came."""
     total_ms: float = 0.0
-    """Time for all of them."""
+    """Time for all moves."""
     most_ms: float = 0.0
     """Time for the slowest one."""
     most_share: float = 0.0

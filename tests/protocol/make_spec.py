@@ -48,7 +48,7 @@ LIMITS = (
         "longest body from a player",
         limits.MAX_FRAME_FROM_PLAYER_BYTES,
         "bytes",
-        "a move of the largest game is under 4 KiB; this is what one read of a socket gives",
+        "a move of the largest game is under 4 KiB; one read of a socket gives at most this many bytes",
     ),
     (
         "longest body from the referee",
@@ -72,7 +72,7 @@ LIMITS = (
         "nesting of arrays and maps",
         limits.MAX_DEPTH,
         "levels",
-        "the deepest message has 6; deeper ones exhaust a decoder's stack",
+        "the deepest message has 6 levels; many levels can exhaust a decoder's stack",
     ),
     (
         "longest string, keys included",
@@ -84,15 +84,15 @@ LIMITS = (
         "longest array; most pairs of a map",
         limits.MAX_ITEMS,
         "items",
-        "the longest array has 1080 tiles; decoders allocate what a header announces",
+        "the longest array has 1080 tiles; decoders allocate memory for as many items as a header says",
     ),
-    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a dozen of them fit into the head of a table"),
-    ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex need 64; the rest is spare"),
+    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "twelve names fit into a table's heading"),
+    ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex need 64; the rest is reserve"),
     (
         "offending bytes that an expulsion shows",
         limits.MAX_EVIDENCE_BYTES,
         "bytes",
-        "enough to see what it was; the record has all of them",
+        "enough to recognise the message; the record has all bytes",
     ),
 )
 """(limit, number, unit, reason)."""
@@ -105,11 +105,11 @@ PROGRAM_LIMITS = (
     ),
     ("processes and threads", str(PROGRAM.processes), "Java takes about thirty"),
     ("CPU time of each process", f"{PROGRAM.cpu_s} s", "longer than any match; it stops endless loops"),
-    ("one file", f"{PROGRAM.file_mib} MiB", "nothing fills the disk"),
+    ("one file", f"{PROGRAM.file_mib} MiB", "no program can fill the disk"),
     ("`HOME` and `/tmp`, each", f"{PROGRAM.tmp_mib} MiB", "both are memory, and count as such"),
     ("`/dev/shm`", f"{SHARED_MEMORY_MIB} MiB", "Python's semaphores need it"),
     ("open files", str(PROGRAM.open_files), "one connection, and the files that the program reads"),
-    ("the end of its output that is stored", f"{KEPT_BYTES // 1024} KiB", "a traceback fits many times over"),
+    ("the end of its output that is stored", f"{KEPT_BYTES // 1024} KiB", "a traceback is much shorter"),
 )
 """(limit, number, reason) of a launched program."""
 
