@@ -70,6 +70,10 @@ _WORDS_REMEDIES: dict[str, str] = {
     r"rename it: it hides the module \1 of Python or of a package.",
     r"ends too early|incomplete input|Input data was truncated|extra data|unpack requires a buffer": "It did not "
     "decode exactly one frame. Read again and again until as many bytes have come as the prefix says, and no more.",
+    r"prefix [0-9a-f]{8} of a frame": "It read the length of a frame wrongly: 4 bytes, the most significant first.",
+    r"can not serialize '[\w.]+'|objects of type [\w.]+ is unsupported|the wire carries no \w+": "The message holds a "
+    "value that msgpack does not know, such as a number of numpy or a set. Make it an int, str, list or dict first: "
+    "`int(x)`, `list(x)`.",
     r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
     r"(?i)read-only file system|EROFS|name resolution|EAI_AGAIN|network is unreachable|ENETUNREACH"
     r"|no such file or directory(?:, \w+|:) '/|\bopen /.{1,200}: no such file|/.{1,200} \(no such file": "If it ran in "
@@ -142,14 +146,15 @@ def prefix_remedy(data: bytes) -> str:
 
 _ENDING_REMEDIES: dict[Ending, str] = {
     Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
-    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush the answer.",
+    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush the answer. Does "
+    "it read whole frames: 4 bytes, the most significant first, then as many as they say?",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
     Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
     "left.",
     Ending.WAITING: "Is the answer flushed? Does it wait for a sleep, a lock, a subprocess, input, or a message of "
-    "another type? See that the program reads each message whole, catches no error without an answer, and writes to "
-    "the connection, not to stdout.",
+    "another type than it is sent (`turn` asks for a move)? See that the program reads each message whole, catches no "
+    "error without an answer, and writes to the connection, not to stdout.",
 }
 WAITS_IN_TURN = (
     "It waits for something: a sleep, a lock, a thread, a subprocess, input, or a message of another type (it was "

@@ -139,7 +139,9 @@ def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[
     if explanation.printed is not None:
         yield "it printed", explanation.printed.path
         if foul.cause in _SILENT_CAUSES:
-            printed = shorten_crash("\n".join(explanation.printed.lines), foul.detail)
+            # some programs print the verdict that they are sent, which is above already
+            lines = (line for line in explanation.printed.lines if foul.detail not in line)
+            printed = shorten_crash("\n".join(lines), foul.detail)
             yield from (("", line) for line in printed.splitlines()[-_SHOWN_LINES:])
     yield "in the record", f"line {verdict.line} of {record}"
     if foul.turn:

@@ -136,7 +136,7 @@ def read_frame(read: Callable[[int], bytes]) -> dict[str, Any] | None:
         return None
     length = int.from_bytes(prefix, "big")
     if len(prefix) < 4 or not 0 < length <= MAX_FRAME_BYTES:
-        raise WireError(f"a frame begins with the bytes {prefix.hex()}")
+        raise WireError(f"the prefix {prefix.hex()} of a frame announces {length} bytes; its first byte counts most")
     reader = Reader(read(length))
     message = reader.value()
     if not reader.is_done or not isinstance(message, dict):

@@ -318,6 +318,21 @@ class ReadsOnce(Player):
         return message
 
 
+class ReadsThePrefixRound(Player):
+    """It reads the prefix with the least significant byte first."""
+
+    def receive(self) -> Message | None:
+        prefix = self.read(4)
+        return msgpack.unpackb(self.read(int.from_bytes(prefix, "little"))) if prefix else None
+
+
+class SendsASet(Player):
+    """Its move holds what msgpack does not know."""
+
+    def choose(self, view: Any) -> Any:
+        return {**super().choose(view), "square": {1, 2}}
+
+
 class SendsText(Player):
     """Its move is a text."""
 

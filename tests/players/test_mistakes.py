@@ -63,6 +63,12 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "CountsThePrefix": ("refused-to-start", "no complete message", "The prefix counts its own 4 bytes"),
     "LeavesOutThePrefix": ("oversize", "a frame announces", "This is a map of msgpack without a prefix"),
     "ReadsOnce": ("crashed", "incomplete input (mistaken.py:", "It did not decode exactly one frame"),
+    "ReadsThePrefixRound": (
+        "refused-to-start",
+        WAITING,
+        "Does it read whole frames: 4 bytes, the most significant first",
+    ),
+    "SendsASet": ("crashed", "can not serialize 'set' object", "Make it an int, str, list or dict first"),
     "SendsText": ("malformed-message", "Expected `object`, got `str` - at `$.move`", FORM),
     "NamesNoAction": ("malformed-message", "'place'", f"`action` is one of add, remove, discard. {FORM}"),
     "ReturnsNothing": ("malformed-message", "got `null`", "Does the function that chooses one return it?"),
