@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from referee import plugins
 from referee.plugins import find_format, installed
@@ -32,6 +33,10 @@ MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""
 FREE_BYTES = 1 << 30
 """Ten times what all tests together need."""
+
+# How long an example takes says nothing about the code on a machine that does something else as well.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

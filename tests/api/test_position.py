@@ -38,7 +38,7 @@ def walk(game: str, seed: int, plays: int, seats: int | None = None) -> referee.
 
 
 @pytest.mark.parametrize("game", [*GAMES, *PACKAGES])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_text_makes_the_same_position(game: str, data: st.DataObject) -> None:
     """The text of any position of any game gives a position that looks and plays the same."""
@@ -126,7 +126,7 @@ def test_a_hostile_text_gets_a_sentence(text: Any, says: str) -> None:
     assert len(str(refusal.value)) < 2000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.randoms(use_true_random=False), st.sampled_from([*GAMES, "nim", "openspiel:backgammon"]))
 def test_a_damaged_text_is_refused_or_is_a_position(source: Random, game: str) -> None:
     """If words are cut, doubled, swapped or changed, the only error is one of the API."""

@@ -368,7 +368,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     edits=st.lists(
         st.tuples(
@@ -406,7 +406,7 @@ def test_no_file_is_too_strange(folder: Path, edits: list[tuple[str, int, int, s
         assert msgspec.json.decode(msgspec.json.encode(found.spec), type=TournamentSpec) == found.spec
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
 def test_no_bytes_are_too_strange(folder: Path, content: bytes) -> None:
     """Random bytes are refused as no tournament, and nothing else happens."""

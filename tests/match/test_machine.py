@@ -179,7 +179,7 @@ def test_nonces_enter_the_deal() -> None:
         assert match.state == match.game.new(match.options, 2, chance.Dealer(key))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32), acknowledge=st.booleans(), seats=st.integers(2, 4))
 def test_the_same_events_give_the_same_commands(seed: int, acknowledge: bool, seats: int) -> None:  # noqa: FBT001
     """A random match that is folded again from its events gives the same commands."""

@@ -68,7 +68,7 @@ def test_no_change_crashes_a_reader(tmp_path: Path, honest: dict[str, Path], nam
     """Whatever was changed, each reader accepts the file or reports that it does not hold."""
     folder = tmp_path / "folder"
 
-    @settings(max_examples=COUNTS.get(name, 60), deadline=None)
+    @settings(max_examples=COUNTS.get(name, 60))
     @given(st.integers(0, 2**32))
     def _try(number: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -285,7 +285,7 @@ STREAMS = {
 
 
 @given(st.sampled_from(SIDES), st.binary(max_size=300), CUTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_random_bytes_raise_nothing_else(side: tuple[ConnectionState, Role], data: bytes, cuts: list[int]) -> None:
     """In every state and role, random bytes are dropped, taken or refused."""
     state, role = side
@@ -298,7 +298,7 @@ def test_random_bytes_raise_nothing_else(side: tuple[ConnectionState, Role], dat
     st.lists(st.tuples(st.integers(0, 2000), st.binary(max_size=4), st.integers(0, 4)), min_size=1, max_size=4),
     CUTS,
 )
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_mutated_streams_raise_nothing_else(
     side: tuple[ConnectionState, Role], mutations: list[tuple[int, bytes, int]], cuts: list[int]
 ) -> None:
@@ -312,7 +312,7 @@ def test_mutated_streams_raise_nothing_else(
 
 
 @given(st.sampled_from(TRIGGERS), st.integers(0, 2000), st.integers(0, 255))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int) -> None:
     """The one expected message, with one changed byte in its body, is taken or refused."""
     state = next(state for state, other in ALLOWED if other == trigger)

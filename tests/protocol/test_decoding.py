@@ -107,7 +107,7 @@ def test_a_strange_type_is_shown_shortened(name: Any) -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_random_bytes_raise_nothing_else(body: bytes) -> None:
     try:
         value = unpack(body)
@@ -133,7 +133,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_value_of_msgpack_passes_unchanged_or_is_refused(value: Any) -> None:
     """Every value of this protocol is decoded to an equal one; all other values of msgpack are refused."""
     if is_plain(value):
@@ -207,7 +207,7 @@ def pack_long(value: Any) -> bytes:
 
 
 @given(VALUES, st.integers(0, 300), st.binary(max_size=3), st.sampled_from((packed, pack_long)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_so_is_any_value_as_a_move_and_any_damage_to_it(
     value: Any, at: int, damage: bytes, pack: Callable[[Any], bytes]
 ) -> None:

@@ -25,7 +25,7 @@ def test_hostile_streams_raise_nothing_else(seed: int) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_stream_that_breaks_something_is_made_small(source: Random) -> None:
     """The same with Hypothesis, which simplifies a failing stream."""
     Fuzzer(source).play()

@@ -34,7 +34,7 @@ def is_found(path: Path, name: str, damaged: bytes) -> bool:
     return not is_accepted(path, damaged)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(names, st.lists(st.tuples(places, st.integers(1, 255)), min_size=1, max_size=3))
 def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, int]]) -> None:
     """One changed byte, or several, anywhere."""
@@ -44,7 +44,7 @@ def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, 
     assert is_found(path, name, bytes(damaged))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(names, places, st.integers(0, 300), st.binary(max_size=40))
 def test_bytes_left_out_and_put_in_are_found(path: Path, name: str, place: float, length: int, new: bytes) -> None:
     """A piece that is missing, added or changed, anywhere."""
@@ -53,7 +53,7 @@ def test_bytes_left_out_and_put_in_are_found(path: Path, name: str, place: float
     assert is_found(path, name, data[:begin] + new + data[begin + length :])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(names, places)
 def test_a_cut_is_found(path: Path, name: str, place: float) -> None:
     """Wherever a record is cut off, it does not pass for a whole one."""
@@ -61,14 +61,14 @@ def test_a_cut_is_found(path: Path, name: str, place: float) -> None:
     assert is_found(path, name, data[: at(place, len(data))])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(names, st.binary(min_size=1, max_size=40))
 def test_what_is_appended_is_found(path: Path, name: str, more: bytes) -> None:
     """Nothing may follow the seal."""
     assert not is_accepted(path, record_of(name) + more)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(names, places, places, st.sampled_from(["delete", "double", "swap", "move", "replace"]))
 def test_lines_out_of_place_are_found(path: Path, name: str, from_: float, to: float, how: str) -> None:
     """A line that is missing, doubled, swapped, moved, or overwritten by another."""
@@ -87,7 +87,7 @@ def test_lines_out_of_place_are_found(path: Path, name: str, from_: float, to: f
     assert is_found(path, name, b"".join(lines))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(names, names, places)
 def test_lines_of_another_record_are_found(path: Path, name: str, other: str, place: float) -> None:
     """A line from the same place of another match does not belong to this one."""
@@ -98,7 +98,7 @@ def test_lines_of_another_record_are_found(path: Path, name: str, other: str, pl
     assert is_found(path, name, b"".join(lines))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(names, places, st.integers(1, 255))
 def test_a_flipped_bit_in_the_seal_is_found(path: Path, name: str, place: float, mask: int) -> None:
     """There is no hash of the last line, but it has only one form and one signature."""
@@ -108,7 +108,7 @@ def test_a_flipped_bit_in_the_seal_is_found(path: Path, name: str, place: float,
     assert is_found(path, name, bytes(damaged))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(names, places)
 def test_a_cut_of_a_record_without_a_seal_gives_a_part_of_it(path: Path, name: str, place: float) -> None:
     """An audit that is not strict accepts such a record only as an unfinished one."""

@@ -274,7 +274,7 @@ places = st.floats(0, 1, exclude_max=True)
 
 
 @pytest.mark.forges
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(place=places, length=st.integers(0, 300), new=st.binary(max_size=40))
 def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, length: int, new: bytes) -> None:
     """Changed, missing or additional bytes lead to an error, or only the end is missing."""
@@ -284,7 +284,7 @@ def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, le
 
 
 @pytest.mark.forges
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(place=places, mask=st.integers(1, 255))
 def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, mask: int) -> None:
     """In any place, even the last line feed."""
@@ -294,7 +294,7 @@ def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, ma
 
 
 @pytest.mark.forges
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(one=places, other=places, way=st.sampled_from(["left out", "doubled", "swapped", "cut"]))
 def test_damaged_lines_are_refused(played: Path, damaged: Path, one: float, other: float, way: str) -> None:
     """Lines that are missing, doubled or misplaced; after a cut, only the end is missing."""

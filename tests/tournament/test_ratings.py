@@ -123,7 +123,7 @@ def test_elo_is_for_two() -> None:
         elo_ratings(Crosstable(field(4, 4)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**9))
 def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
     """This is tried with any results, in any order, with any numbers."""
@@ -153,7 +153,7 @@ def test_a_large_field_is_rated() -> None:
     assert sum(found) == pytest.approx(0, abs=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 8), st.integers(0, 10**9))
 def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
     """A matrix times its inverse is the identity, and times the solution it is the right side."""
@@ -194,7 +194,7 @@ def test_equal_seats_move_alike_and_fouls_lose() -> None:
     assert one.rating > last.rating
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**9))
 def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
     """Ties, fouls and void matches are among them."""
@@ -206,7 +206,7 @@ def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
     assert [item.error for item in before] == pytest.approx([item.error for item in after], abs=1e-4)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**9))
 def test_skill_of_two_is_elo(seed: int) -> None:
     """The model is the same without draws; with draws, only Elo's interval is narrower."""

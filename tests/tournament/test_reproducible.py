@@ -116,7 +116,7 @@ FORMATS: tuple[tuple[str, int, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize("has_copies", [False, True])
 @pytest.mark.parametrize(("name", "seats", "options"), FORMATS)
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     size=st.integers(5, 14),
     is_duplicate=st.booleans(),

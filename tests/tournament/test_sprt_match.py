@@ -95,7 +95,7 @@ def test_an_outcome_is_what_b_got(played: Any, counts: tuple[int, ...]) -> None:
         assert tuple(now - then for now, then in zip(state.counts, before, strict=True)) == counts
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     outcomes=st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=30, max_size=30),
     window=st.integers(1, 9),

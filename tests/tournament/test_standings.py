@@ -263,7 +263,7 @@ def test_points_agree_with_a_naive_count(seats: int) -> None:
         ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**9), st.integers(2, 5), st.permutations(EVERYTHING))
 def test_the_order_of_results_does_not_matter(seed: int, seats: int, tie_breaks: list[str]) -> None:
     """Every sum is exact."""
@@ -276,7 +276,7 @@ def test_the_order_of_results_does_not_matter(seed: int, seats: int, tie_breaks:
     assert everyone(one) == everyone(other)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**9), st.integers(2, 4))
 def test_renamed_entrants_keep_their_places(seed: int, seats: int) -> None:
     """Nothing depends on the order of the field."""

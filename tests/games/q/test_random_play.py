@@ -86,7 +86,7 @@ def play(state: State, move: Move) -> State:
     return GAME.deliver(played)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(key=keys, seed=seeds, seats=st.integers(2, 4), pile=st.sampled_from((0, 5, 20, 60, 1080)))
 def test_random_games_keep_every_invariant(key: bytes, seed: int, seats: int, pile: int) -> None:
     """There are always 1080 tiles, scores add up to the reported points, and rounds end when they should."""
@@ -108,7 +108,7 @@ def test_random_games_keep_every_invariant(key: bytes, seed: int, seats: int, pi
         check(state, rounds)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(key=keys, seed=seeds, q_bonus=st.integers(0, 20), finish_bonus=st.integers(0, 20))
 def test_an_independent_checker_agrees(key: bytes, seed: int, q_bonus: int, finish_bonus: int) -> None:
     """On random placements, legal or not, a plain reading of the rules gives the same verdict and the same points."""
@@ -144,7 +144,7 @@ def compare(state: State, move: Place) -> None:
     assert points == GAME.news(played).public["points"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(key=keys, seed=seeds, turns=st.integers(0, 12))
 def test_a_view_shows_nothing_hidden(key: bytes, seed: int, turns: int) -> None:
     """A seat's view does not depend on the tiles that others hold, wait for, or will draw."""

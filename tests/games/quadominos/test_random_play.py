@@ -48,7 +48,7 @@ def after_turns(source: Random, seats: int, turns: int) -> State | None:
     return None if GAME.outcome(state) else state
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=seeds, seats=SEATS, chain=st.booleans())
 def test_random_games_keep_every_invariant(seed: int, seats: int, chain: bool) -> None:  # noqa: FBT001  # of hypothesis
     """All 125 tiles stay in the game, scores add up to the reported points, and the game ends."""
@@ -88,7 +88,7 @@ def test_a_game_out_of_reach_of_its_target_ends() -> None:
     assert (outcome.reason, state.round) == ("quadominos.end.cap", 5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=seeds, seats=SEATS, turns=st.integers(0, 120))
 def test_a_view_shows_nothing_hidden(seed: int, seats: int, turns: int) -> None:
     """A seat's view does not depend on the tiles that others hold or will draw."""
@@ -111,7 +111,7 @@ def permuted(state: State, seat: int, source: Random) -> State:
     return replace(state, hands=hands, well=tuple(hidden))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds, seats=SEATS, turns=st.integers(0, 120))
 def test_an_imagined_state_can_be_played_on(seed: int, seats: int, turns: int) -> None:
     """A whole game can be played from the imagined state of any seat, at every step."""
@@ -171,7 +171,7 @@ def test_a_state_that_contradicts_itself_is_found_out(says: str, broken: Callabl
         GAME.check_invariants(replace(state, **broken(state)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=seeds, seats=SEATS)
 def test_players_may_leave_at_any_point(seed: int, seats: int) -> None:
     """A player may leave before or after its play is delivered; the others go on until one is left."""

@@ -169,7 +169,7 @@ def test_a_view_is_plain_and_whole() -> None:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(key=keys, seed=seeds, seats=st.sampled_from((2, 4)))
 def test_views_do_not_depend_on_what_they_hide(key: bytes, seed: int, seats: int) -> None:
     """A seat's view does not depend on the others' hands, the pile, and the dominoes that were laid face down."""
@@ -219,7 +219,7 @@ def test_an_imagined_state_deals_what_is_hidden() -> None:
     assert len(hands) > 50
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(key=keys, seed=seeds, seats=st.sampled_from((2, 4)))
 def test_who_leaves_at_any_point_leaves_a_whole_game(key: bytes, seed: int, seats: int) -> None:
     """A seat may leave before or after a delivery: no domino is lost, and the game ends within 55 moves."""

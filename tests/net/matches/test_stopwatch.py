@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.task import Clock
@@ -74,7 +74,6 @@ class OneRequest:
 WORKS_S = st.lists(st.floats(0.0005, UNSEEN_S), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(st.floats(0.0, LIMIT_S), WORKS_S)
 @example(LIMIT_S - 0.0001, [UNSEEN_S])
 @example(LIMIT_S, [0.003, UNSEEN_S])

@@ -89,7 +89,7 @@ def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
 
 
 @pytest.mark.parametrize(("form", "seats", "options"), COURSES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(size=st.integers(4, 20), seed=st.integers(0, 1000), order=st.integers())
 def test_a_seed_fixes_a_knockout_at_any_number_of_tables(
     *, form: str, seats: int, options: dict[str, Any], size: int, seed: int, order: int

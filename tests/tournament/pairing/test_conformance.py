@@ -34,7 +34,7 @@ SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "roundrobin": {"r
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     count=st.integers(2, 24) | st.integers(2, 70),
     seats=st.sampled_from([2, 2, 2, 3, 4, 12]),

@@ -96,7 +96,7 @@ def test_a_round_can_be_paired_elsewhere() -> None:
     assert msgspec.json.decode(msgspec.json.encode(request), type=RoundToPair) == request
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(count=st.integers(6, 24), seed=st.integers(0, 2**32))
 def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int) -> None:
     """From the file of any round, the library reads the results, points, settings and absences that the fold has."""

@@ -52,7 +52,7 @@ def test_a_program_with_copies_plays_at_all_tables(count: int, single: tuple[int
     assert len(matches) == 4 * (count - 1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     count=st.integers(2, 12),
     challengers=st.integers(1, 4),

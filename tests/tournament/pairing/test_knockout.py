@@ -187,7 +187,7 @@ def test_of_a_table_that_breaks_up_all_others_go_on() -> None:
     assert gone not in playing
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(count=st.integers(2, 70), reset=st.booleans(), seed=st.integers(0, 2**32))
 def test_who_loses_twice_is_out_and_nobody_before(count: int, reset: bool, seed: int) -> None:  # noqa: FBT001  # Hypothesis names it
     """All entrants but the winner lose twice; without a reset, the second may have lost only once."""

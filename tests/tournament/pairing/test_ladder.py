@@ -154,7 +154,7 @@ def course(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, .
     return met, FORM.places(state)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     count=st.integers(4, 30), seats=st.sampled_from([2, 3, 4]), at_once=st.integers(1, 6), seed=st.integers(0, 2**32)
 )

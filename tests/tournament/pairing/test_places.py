@@ -52,7 +52,7 @@ def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leavi
 
 
 @pytest.mark.parametrize(("form", "seats", "options"), OPTIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(count=st.integers(2, 40), seed=st.integers(0, 2**32), orders=st.tuples(st.integers(), st.integers()))
 def test_the_order_of_finishing_is_no_matter(
     *, form: PairingFormat[Any], seats: int, options: dict[str, Any], count: int, seed: int, orders: tuple[int, int]
@@ -63,7 +63,7 @@ def test_the_order_of_finishing_is_no_matter(
     assert one == other
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     form=st.sampled_from([Knockout(), DoubleElimination()]),
     count=st.integers(2, 40),

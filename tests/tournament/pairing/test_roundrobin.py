@@ -52,7 +52,7 @@ def test_in_an_odd_field_whoever_meets_the_last_number_has_the_bye(count: int) -
             assert expected == odd.pairing(entrant, index).seats
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(count=st.integers(2, 41), cycles=st.integers(1, 3))
 def test_everybody_meets_everybody_as_often_in_balanced_seats(count: int, cycles: int) -> None:
     """Meetings and byes are equal, seats differ by one at most, and an even number of cycles makes them equal."""
@@ -189,7 +189,7 @@ def results_of(pairings: list[Pairing]) -> Counter[int]:
     return Counter(entrant for pairing in pairings for entrant in pairing.seats)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(count=st.integers(3, 26), seats=st.integers(3, 12), cycles=st.integers(1, 3))
 def test_everybody_plays_equally_often_and_nobody_has_a_bye(count: int, seats: int, cycles: int) -> None:
     """Each pair meets at least as often as there are cycles on average, in as few matches as possible."""
@@ -209,7 +209,7 @@ def test_tables_are_laid_at_the_same_time_where_all_meet_equally_often_anyway() 
     assert dict.fromkeys(range(1, 6), 4) == Counter(pairing.round for pairing in pairings)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     count=st.integers(4, 16),
     seats=st.integers(3, 5),

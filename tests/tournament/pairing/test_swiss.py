@@ -57,7 +57,7 @@ def every_pairing(entrants: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
         yield from ([(first, other), *pairs] for pairs in every_pairing(rest))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(count=st.integers(2, 8), rounds=st.integers(1, 8), seed=st.integers(0, 2**32))
 def test_nobody_meets_twice_while_there_is_another_way(count: int, rounds: int, seed: int) -> None:
     """Of all pairings that give the bye to an entrant with the fewest, none has fewer repeated meetings."""
@@ -112,7 +112,7 @@ def test_who_begins_is_drawn() -> None:
     assert {FORM.due(state)[0].seats for state in states} == {(0, 4), (4, 0)}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(count=st.integers(16, 40), seed=st.integers(0, 2**32))
 def test_equal_scores_meet(count: int, seed: int) -> None:
     """In a second round no pairing is more than one score group apart."""

@@ -222,7 +222,7 @@ def test_any_tar_program_can_read_it() -> None:
 FILES = st.builds(ArchiveEntry, path=st.text("aA.é/ \n", min_size=1, max_size=8), data=st.binary(max_size=1100))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(FILES, max_size=5))
 def test_what_is_packed_is_unpacked(files: list[ArchiveEntry]) -> None:
     """A valid folder comes out as it went in; an invalid one is refused alike by packing and unpacking."""
@@ -237,7 +237,7 @@ def test_what_is_packed_is_unpacked(files: list[ArchiveEntry]) -> None:
 CHANGES = st.lists(st.tuples(st.integers(0, 6143), st.binary(min_size=1, max_size=16)), min_size=1, max_size=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(changes=CHANGES, is_summed=st.booleans(), cut=st.integers(0, 8192))
 def test_mutated_archives_do_no_harm(changes: list[tuple[int, bytes]], *, is_summed: bool, cut: int) -> None:
     """With any bytes changed, an archive is refused, or its files stay in its folder."""

@@ -145,7 +145,7 @@ BASES = (GOOD, make_zip({e.path: e.data for e in PLAYER}), make_tar({e.path: e.d
 CHANGES = st.lists(st.tuples(st.integers(0, 8000), st.binary(min_size=1, max_size=8)), max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(base=st.sampled_from(BASES), changes=CHANGES, cut=st.integers(0, 9000), behind=st.binary(max_size=30))
 def test_whatever_is_changed_an_archive_is_refused_or_harmless(
     base: bytes, changes: list[tuple[int, bytes]], cut: int, behind: bytes
@@ -166,7 +166,7 @@ def test_whatever_is_changed_an_archive_is_refused_or_harmless(
 NAMES = st.lists(st.text("aBé. ~\\", min_size=1, max_size=120), min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(files=st.dictionaries(NAMES, st.binary(max_size=700), max_size=4), form=st.sampled_from(["gnu", "pax", "zip"]))
 def test_what_is_taken_is_what_was_packed(files: dict[str, bytes], form: str) -> None:
     """Names of any length come out of every format as they went in, or the archive is refused."""

@@ -77,7 +77,7 @@ def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch
     assert not kept.folder(replace(asked("ada"), number=1)).exists()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(turns=st.lists(st.sampled_from(AUTHORS), min_size=1, max_size=8))
 def test_nobody_is_passed_over(tmp_path_factory: pytest.TempPathFactory, turns: list[str]) -> None:
     """While an author waits, no other has two turns."""
