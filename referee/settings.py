@@ -123,7 +123,8 @@ class RunTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: Annotated[
         SandboxMode,
         declare(
-            "Run programs in a sandbox: always, if this machine can (see `referee doctor`), or never.",
+            "Sandbox for programs. required: play only in one. auto: use one if this machine has it. off: use none. "
+            "See `referee doctor`.",
             option="--sandbox",
             key="sandbox",
         ),
@@ -132,7 +133,7 @@ class RunTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     durability: Annotated[
         Durability,
         declare(
-            "What survives a power failure: finished matches, or every turn before players hear of it.",
+            "What survives a power failure. match: finished matches. turn: everything that players were sent.",
             option="--durability",
             key="durability",
         ),

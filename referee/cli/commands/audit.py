@@ -100,15 +100,15 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
 def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, is_verbose: bool, as_json: bool) -> None:
     """Verify records: PATHS are record files or folders of them.
 
-    Of a match's record the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
+    In a match's record, the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
     every view, every verdict with its deadline, the scores and the ranking. It names the first line that does not hold
-    by its `n`, which counts from 0, and what it expected there.
+    by its `n`, which counts from 0, and says what it expected there.
 
-    Of a tournament's folder it checks every pairing, ruling and bye, each result against the match's own record, the
-    standings, and that no record is missing or was added. Of a folder with a MANIFEST.json it checks the latter.
+    In a tournament's folder, it checks every pairing, ruling and bye, each result against the match's own record, and
+    the standings. There, and in a folder with a MANIFEST.json, it also checks that no record is missing or was added.
 
-    Of a redacted record (`referee explain --redact`) it checks the chain, the seal, and that the record shows all that
-    one seat may see and nothing else. With --seed it also checks that this follows from the deal.
+    In a redacted record (`referee explain --redact`), it checks the chain, the seal, and that the record shows exactly
+    what one seat may see. With --seed, it also checks that this follows from the deal.
 
     Without --public-key a record is checked against the key that it names itself. Somebody who forged the whole record
     could have named a key of their own.

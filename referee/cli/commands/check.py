@@ -125,7 +125,8 @@ def check(
     If the program passes, the check measures its strength: 20 quick games against house:random and 20 against
     house:greedy, for each game, within a minute.
 
-    Of several players, each gets one line, and no strength. A folder of players stands for all folders in it.
+    With several players, the command prints one line for each, and measures no strength. A folder of players stands for
+    all folders in it.
 
     Exit status: 0 all pass, 1 a step failed, 2 usage error.
     """

@@ -79,8 +79,8 @@ def report_command(
     crosstable.csv, matches.csv and fouls.csv; tournament.json with everything; matches.txt with the moves; replays/
     with pages of matches; and, unless --public is given, the database tournament.sqlite. An earlier report is replaced.
 
-    With --publish, what programs printed, requests, tokens and the database stay behind. With --for, index.html leads
-    to the matches of one entrant, each explained to its author, with what its program printed.
+    With --publish, it leaves out what programs printed, requests, tokens and the database. With --for, index.html lists
+    the matches of one entrant, each explained to its author, with what its program printed.
 
     It checks the chain and the seal of each record; `referee audit` checks everything else.
 

@@ -174,9 +174,9 @@ def serve(
 ) -> None:
     """Take sign-ups for one match of GAME over TCP, then play it.
 
-    Players sign up with a name of 1 to 20 letters, digits, - and _; a taken name is refused. Seats go by arrival, or
-    with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777 or, with
-    TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
+    Players sign up with a name of 1 to 20 letters, digits, - and _; a taken name is refused. They are seated in the
+    order of arrival, or with --lot by lot. To accept players from other machines, listen on all interfaces: --listen
+    tcp:7777 or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
 
     With --dialect cs4500, players that were written for the course CS4500 can play.
 

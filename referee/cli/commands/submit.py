@@ -70,10 +70,10 @@ def submit(
 
     PLAYER is its folder, or an archive of it: a tar, also with gzip, bzip2 or xz, or a zip. The command packs the
     folder, checks the result with `referee check`, and hands it in; then the organiser's referee checks it again. A
-    version that passes replaces your last one. One that fails is stored, and changes nothing. Caches, version control,
-    virtual environments and what a file .refereeignore names are left out.
+    version that passes replaces your last one. One that fails is stored, and changes nothing. The command leaves out
+    caches, version control, virtual environments, and the files that .refereeignore names.
 
-    Exit status: 0 it passes, 1 it does not or was not taken, 2 usage error.
+    Exit status: 0 it passes, 1 it does not pass or was not accepted, 2 usage error.
     """
     if sum((player is not None, is_status, is_matches, match is not None)) != 1:
         raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")

@@ -137,8 +137,8 @@ _run_options = group_options(
     "--spectators",
     metavar="SIGHT",
     callback=lambda _context, _option, text: _sight(text),
-    help="What spectators are shown of open matches, for the record: 'after', 'board only' or 'delay SECONDS'. With "
-    "--json and either of the latter, print how tables stand, as they may see them; a contest's site shows them. "
+    help="What spectators may see of open matches: 'after', 'board only' or 'delay SECONDS'. The record keeps it. With "
+    "--json and 'board only' or 'delay', print the tables as spectators may see them; a contest's site shows them. "
     "(Default: after)",
 )
 @click.option("--no-report", is_flag=True, help="Write no report at the end.")
@@ -156,7 +156,7 @@ def tournament(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Run the tournament of FILE, or continue it. Options take the place of what FILE says.
+    """Run the tournament of FILE, or continue it. Options override the keys of FILE.
 
     Each match leaves a record. After Ctrl-C or a crash, the same command continues in the middle of the open matches.
 
