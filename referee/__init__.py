@@ -1,6 +1,6 @@
 """The referee: runs bot matches of board and tile games, and writes records that anyone can check.
 
-docs/develop/architecture.md shows the way of one move through the packages, and what each of them holds.
+docs/develop/architecture.md follows one move through the packages, and says what each of them contains.
 """
 
 import importlib
@@ -32,21 +32,21 @@ _HOMES = {
     "play": "api.playing",
     "start": "api.starting",
 }
-"""Name of the API -> the module that has it, imported when the name is used: commands start without all that.
+"""Name of the API -> its module, which is imported only when the name is used, so that commands start faster.
 
-`__init__.pyi` says the same to type checkers.
+`__init__.pyi` has the same names for type checkers.
 """
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # all of them are
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # all of them are strings
 
 
 def __getattr__(name: str) -> object:
-    """Import what a name of the API stands for."""
+    """Import and return the object of a name of the API."""
     if name not in _HOMES:
         raise AttributeError(f"module 'referee' has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    """Return the names of the API: what a shell completes to."""
+    """Return the names of the API, which an interactive shell completes."""
     return [*__all__]

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from operator import mod
 from typing import TypeVar
 
-# All chance comes from SHA-256. Python's `random` would be simpler, but nobody could check a deck in another language,
-# and it does not resist anybody who wants to predict it. protocol/SPEC.md, "Chance", has this file in words.
+# All chance comes from SHA-256. Python's `random` would be simpler, but a program in another language could not check a
+# deck, and its numbers can be predicted. The section "Chance" of protocol/SPEC.md describes this file in words.
 #
 # One seed serves several purposes: seats, deck, the programs' own seeds. Each purpose hashes the seed with its name, so
-# that a player that is given one of these streams learns nothing about the others.
+# that a player that knows one of these streams learns nothing about the others.
 
 T = TypeVar("T")
 
 SEED_BYTES = 32
 MAX_SEED = (1 << 63) - 1
-"""The largest number that fixes a seed, from 0 up: every file and every program of a tournament can hold it."""
+"""Largest number that a seed is made from: all files and programs of a tournament can represent it."""
 _ALL = 1 << 64
 _BLOCKS = 32
-"""Least number of blocks that are derived together; it only saves time."""
+"""Least number of blocks that are derived together, which saves time."""
 _WORDS_A_BLOCK = 4
 
 
@@ -104,7 +104,7 @@ def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
         nonces: nonces in seat order, 16 bytes in hex each; None for a seat that sent none.
 
     Returns:
-        32 bytes: SHA-256 of the seed, then per seat `:` and its nonce's hex digits (none for None).
+        32 bytes: SHA-256 of the seed, then for each seat `:` and the hex digits of its nonce (no digits for None).
     """
     text = "".join(":" + (nonce or "") for nonce in nonces)
     return hashlib.sha256(seed + text.encode()).digest()
@@ -112,7 +112,7 @@ def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Dealer:
-    """The shuffles of a match. It has no state: called again it gives the same order, so a game's state may keep it.
+    """The shuffles of a match. A dealer has no state: every call gives the same order, so a game's state may keep it.
 
     Args:
         key: 32 bytes; the match's shuffle key.
@@ -143,7 +143,7 @@ class Stream:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self.words: list[int] = []
-        """Words that are derived and not yet drawn, the next one last."""
+        """Words that are derived but not drawn yet; the next one is last."""
         self._counter = 0
 
     def draw_word(self) -> int:
@@ -162,11 +162,11 @@ class Stream:
     def below(self, bound: int) -> int:
         """Draw a number from 0 to bound - 1, all equally likely.
 
-        Words of the last, incomplete multiple of the bound are thrown away: a plain modulo would favour small numbers.
+        Words beyond the last multiple of the bound are thrown away, since a plain modulo would favour small numbers.
         """
         while True:
             word = self.draw_word()
-            if word < _ALL - bound or word < _ALL - _ALL % bound:  # the first is quicker, and nearly always true
+            if word < _ALL - bound or word < _ALL - _ALL % bound:  # the first test is quicker, and nearly always true
                 return word % bound
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
@@ -181,7 +181,7 @@ class Stream:
         return result
 
     def _places(self, size: int) -> Iterator[int]:
-        """Draw below(size), below(size - 1)... below(2); all at once, if no word is to be thrown away."""
+        """Draw below(size), below(size - 1)... below(2); all at once, if no word must be thrown away."""
         bounds = range(size, 1, -1)
         missing = len(bounds) - len(self.words)
         if missing > 0:

@@ -1,4 +1,4 @@
-"""Clocks: the time of day, and types for the parts of Twisted's reactor in use, since its interfaces are untyped."""
+"""Clocks: the time of day, and types for the parts of Twisted's reactor that are used here; Twisted itself has none."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 def wall_clock() -> str:
-    """Return the time of day in UTC, ISO 8601, for people; nothing is derived from it."""
+    """Return the time of day in UTC, ISO 8601, for people to read; no decision depends on it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -64,7 +64,7 @@ class HousePlayer:
             digit.
         games: names of the games it plays; empty: every game.
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
-            a view to a move, both plain (dicts, lists, strings, numbers), as they are on the wire.
+            a view to a move, both as plain data (dicts, lists, strings, numbers), as messages hold them.
         summary: one sentence for `referee list`.
         draws_chance: whether its moves depend on the seed. Then it is started again for each match, even with
             `programs = "kept"`: a running program knows the seed of its first match only.
@@ -84,7 +84,7 @@ class HousePlayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """End of a player's game at the referee of another project."""
+    """Result of a player's game with the referee of another project."""
 
     won: bool | None
     """Verdict of that referee; None if the connection ended before it came."""
@@ -99,17 +99,18 @@ class Dialect:
     name: str
     """Name after `--dialect` on the command line."""
     game: str
-    """The one game that can be played in it."""
+    """Name of the only game that it can express."""
     link: "LinkKind"
-    """Makes the referee's end of a player's connection; every call of it is answered, so matches demand answers."""
+    """Makes the referee's end of a player's connection. Its players answer every call, so matches ask for
+    confirmations."""
     name_pattern: str
     """Regular expression of the names that its players may have."""
     name_form: str
     """Description of such a name in words."""
     wire: "Callable[[], Wire]"
-    """Returns the reader of the bytes that records keep of its players, for audits."""
+    """Returns an object that reads the bytes of its players in records, for audits."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
-    """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
+    """Lets a player program play with a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path, int | None], Any]
     """(configuration of the course's server, folder of the record, port that overrides it) -> parsed settings."""
     clients: Callable[[bytes, int | None], Any]

@@ -1,7 +1,8 @@
 """Loads the plugins: the built-in ones, and all that are installed under the entry point group `referee`."""
 
 # The result is a registry, which finds games, house players, formats and dialects by name. A plugin that can't be
-# imported stops the referee: to leave it out silently could start a tournament without an observer that somebody needs.
+# imported stops the referee: if it were left out silently, a tournament could start without an observer that somebody
+# needs.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,7 +35,7 @@ class PluginError(RefereeError):
 
 
 class UnknownName(PluginError, BadRequest):
-    """No plugin has that name; the text has the name that was probably meant, or all names."""
+    """No plugin has that name; the text suggests the most similar name, or lists all names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class Registry:
         """Find a game.
 
         Raises:
-            UnknownName: none has that name.
+            UnknownName: no plugin has that name.
         """
         return _find(name, self.games, "game")
 
@@ -60,7 +61,7 @@ class Registry:
         """Find a house player.
 
         Raises:
-            UnknownName: none has that name.
+            UnknownName: no plugin has that name.
         """
         return _find(name, self.players, "house player", "house:")
 
@@ -72,7 +73,7 @@ class Registry:
             name: name of the player; `house:` may stand before it.
 
         Raises:
-            UnknownName: none has that name, or it does not play the game.
+            UnknownName: no plugin has that name, or it does not play the game.
         """
         players = {known.name: known for known in self.players.values() if game in (known.games or (game,))}
         wanted = name.removeprefix("house:")
@@ -86,7 +87,7 @@ class Registry:
         """Find a pairing format.
 
         Raises:
-            UnknownName: none has that name.
+            UnknownName: no plugin has that name.
         """
         return _find(name, self.formats, "pairing format")
 
@@ -94,12 +95,12 @@ class Registry:
         """Find a dialect.
 
         Raises:
-            UnknownName: none has that name.
+            UnknownName: no plugin has that name.
         """
         return _find(name, self.dialects, "dialect")
 
     def wire(self, name: str) -> "Wire":
-        """Return the reader of the bytes in records from a dialect's players.
+        """Return the object that reads the bytes of a dialect's players in records.
 
         Raises:
             UnknownName: no dialect has that name.
@@ -111,7 +112,7 @@ def load() -> Registry:
     """Load every plugin of this installation.
 
     Raises:
-        PluginError: a plugin can't be imported, has an unknown hook or one that fails, or two add the same name.
+        PluginError: a plugin can't be imported, has an unknown or failing hook, or two plugins add the same name.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
@@ -158,7 +159,7 @@ def find_game(name: str) -> Game[Any, Any, Any]:
 
 
 def find_format(name: str) -> PairingFormat[Any]:
-    """Return the format of a tournament that was played: one of this installation, or that of comparisons.
+    """Return the format of a tournament on record: one of this installation, or the format of comparisons.
 
     Raises:
         UnknownName: nothing has that name.
@@ -186,7 +187,7 @@ def _naming(entry: EntryPoint | None, trouble: str = "") -> Iterator[None]:
 
     Args:
         entry: where the plugin is installed; None for a built-in one, whose errors are left as they are.
-        trouble: what cannot be done, before the error's own text.
+        trouble: words before the error's own text, which say what failed.
 
     Raises:
         PluginError: the block failed.
@@ -198,7 +199,7 @@ def _naming(entry: EntryPoint | None, trouble: str = "") -> Iterator[None]:
             raise
         package = f" of the package {entry.dist.name}" if entry.dist else ""
         cause = f"{type(error).__name__}: {error}"
-        if isinstance(error, pluggy.PluginValidationError):  # a sentence, and then the plugin's path on this machine
+        if isinstance(error, pluggy.PluginValidationError):  # its text ends with the plugin's path on this machine
             cause = str(error).partition(" in plugin ")[0]
         text = f"plugin {entry.name!r}{package}: {trouble}{' '.join(cause.split())}"
         raise PluginError(f"{text}; fix it, or uninstall it") from error
@@ -209,7 +210,7 @@ def _collect(
 ) -> Iterator[tuple[Any, EntryPoint | None]]:
     """Yield everything that the plugins add by one hook, and where each is installed; the built-in ones come last.
 
-    pluggy would call them all at once, and an error would not say which of them failed.
+    pluggy would call all plugins at once, and an error would not say which of them failed.
 
     Args:
         entries: name of a plugin that is not built in -> where it is installed.
@@ -242,7 +243,7 @@ class _Plugins(Mapping[str, T]):
         wanted: their class.
 
     Raises:
-        PluginError: two have the same name.
+        PluginError: two plugins have the same name.
     """
 
     def __init__(self, added: Iterable[tuple[Any, EntryPoint | None]], kind: str, wanted: Any) -> None:

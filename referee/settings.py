@@ -1,8 +1,9 @@
 """The organiser's settings of matches and runs, each declared once.
 
 The type of a field holds its range, its unit, its help, and its names: as an option of commands and as a key of a
-tournament's file. The options (cli/options.py), the keys (app/tournament_file), the words that start a match in a
-process of its own, and the manual's table follow from it. Each struct travels whole, to workers and hosts, too.
+tournament's file. Everything else follows from it: the options (cli/options.py), the keys (app/tournament_file), the
+command line of a match in its own process, and the manual's table. A struct is always passed on as a whole, also to
+workers and hosts.
 """
 
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ def declare(meaning: str, *, option: str = "", key: str = "", unit: str = "", un
 
     Args:
         meaning: one sentence about the setting, for `--help` and the manual.
-        option: its name on the command line; empty: it has none.
-        key: its key in a tournament's file, after the name of its table and a dot; empty: it has none.
+        option: its name on the command line; empty if it has none.
+        key: its key in a tournament's file, after the name of its table and a dot; empty if it has none.
         unit: unit of its value.
         unset: what holds without a value, if the default is None: `a random deal`.
         bounds: range of its value, as msgspec.Meta takes it.
@@ -72,7 +73,7 @@ def settings_of(struct: type[Struct]) -> Iterator[Setting]:
 
 
 def word_options(settings: Struct) -> Iterator[str]:
-    """Yield the words of a command line that give these settings, without those that have their defaults."""
+    """Yield the command-line words for these settings, except those that have their defaults."""
     for setting in settings_of(type(settings)):
         value = getattr(settings, setting.name)
         if setting.option and value != setting.default:
@@ -83,9 +84,9 @@ class Durability(StrEnum):
     """Part of a running match that survives a power failure."""
 
     MATCH = "match"
-    """All of it once it is over; before that, as much as the system has written by itself."""
+    """The whole match once it is over; before that, only the part that the system happens to have written."""
     TURN = "turn"
-    """Every line, before anything that follows from it is sent: no player knows anything that could be lost."""
+    """Every line is on the disk before its messages are sent, so players know nothing that could be lost."""
 
     @property
     def on_record(self) -> Literal["turn"] | None:
@@ -98,7 +99,7 @@ class SandboxMode(StrEnum):
 
     REQUIRED = "required"
     AUTO = "auto"
-    """Sandbox where this machine has one, and none elsewhere."""
+    """Use a sandbox if this machine has one."""
     OFF = "off"
 
 
@@ -109,8 +110,8 @@ MemoryMib = Annotated[
         option="--memory",
         key="limits.memory_mib",
         unit="MiB",
-        ge=64,  # an interpreter starts in it
-        le=1 << 20,  # no machine has it
+        ge=64,  # enough for an interpreter to start
+        le=1 << 20,  # more than any machine has
     ),
 ]
 DEFAULT_MEMORY_MIB = 512
@@ -182,7 +183,7 @@ class MatchChoices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             key="time.start",
         ),
     ] = 30.0
-    # Stalls are measured and never charged. But what stalls the referee for longer may have stalled the players, too.
+    # Stalls are measured and never charged. But a longer stall of the referee may have stalled the players, too.
     lag_margin_s: Annotated[
         float,
         seconds(

@@ -12,15 +12,15 @@ import msgspec
 _LISTED = 20
 """Most names in a sentence."""
 _ALIKE = 0.6
-"""Similarity from which on a name is suggested for another; difflib's own default."""
+"""Least similarity of a suggested name; difflib's own default."""
 _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
-"""An absolute path of the organiser's machine, which is no reader's business."""
+"""An absolute path of the organiser's machine, which readers should not see."""
 MAX_CHARS = 600
 """Longest text of a player that is shown whole: a few lines of a screen, and more than any move of a game here."""
 
 
 def visible(text: str) -> str:
-    """Escape visibly all that is not printable in a text, line feeds and tabs included.
+    """Replace all unprintable characters of a text by visible escapes, even line feeds and tabs.
 
     A terminal obeys or hides such characters: controls (C0, DEL, C1), marks that change the direction of writing, line
     separators, characters without width, surrogates, private use, and code points that are no character.
@@ -31,18 +31,18 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape visibly all that is not printable in a text, and cut it to MAX_CHARS."""
+    """Replace all unprintable characters of a text by visible escapes, and cut it to MAX_CHARS."""
     shown = visible(text[:MAX_CHARS])
     return shown if len(text) <= MAX_CHARS else f"{shown}… ({len(text)} characters)"
 
 
 def printable_lines(text: str) -> str:
-    """Escape visibly all that is not printable in a text of any length, except line feeds."""
+    """Replace all unprintable characters except line feeds by visible escapes, in a text of any length."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def printable_json(text: str) -> str:
-    """Escape all that is not printable in a JSON text, except line feeds, by JSON's own escapes."""
+    """Replace all unprintable characters of a JSON text, except line feeds, by JSON's own escapes."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
@@ -52,7 +52,7 @@ def show_json(value: object, most: int = 300) -> str:
     """Encode a value as JSON, as in a record, and cut it.
 
     Args:
-        value: a value that can stand in a record.
+        value: a value that a record can hold.
         most: largest number of characters.
     """
     text = msgspec.json.encode(value, enc_hook=str).decode()
@@ -71,7 +71,7 @@ def plain_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a plain value as JSON with spaces, words without their quotes."""
+    """Return a plain value as JSON with spaces, with words unquoted."""
     if isinstance(value, str) and value.replace("-", "").isalnum():
         return value
     if isinstance(value, list | tuple):
@@ -127,8 +127,8 @@ def nearest(name: str, known: Iterable[str], before: str = "") -> str:
     return near(name, known, before) or f"; there are: {listed}"
 
 
-# The detail of a foul may name files of the organiser's machine: a traceback does. Reports are public, so only the last
-# part of a path is shown. It is a courtesy, not a wall: a program can print its own path in pieces.
+# The detail of a foul may name files of the organiser's machine, as a traceback does. Reports are public, so only the
+# last part of a path is shown. A program that wants to reveal its path can still print it in pieces.
 
 
 def placeless(text: str) -> str:

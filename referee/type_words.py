@@ -1,4 +1,4 @@
-"""Describes in words which values a type accepts, and what was given instead."""
+"""Describes in words which values a type accepts, and which value was given instead."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from msgspec import Struct, inspect
 from .text import counted, near
 
 TABLE = "a table"
-"""Words for what takes keys and values."""
+"""Words for a type of keys and values."""
 _NAMES: dict[type[inspect.Type], str] = {
     inspect.BoolType: "true or false",
     inspect.StrType: "a text in quotation marks",
@@ -78,7 +78,7 @@ def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
 
 
 def _taken_instead(what: str) -> str:
-    """Describe what is accepted and what was given, from msgspec's message without its place; "" if it says neither."""
+    """Describe what is accepted and what was given, from msgspec's message without its place; "" for other messages."""
     if match := _OTHER_KIND.fullmatch(what):
         return f"{_name_kinds(match[1])}, not {_name_kinds(match[2])}"
     if match := _LENGTH.fullmatch(what):
@@ -98,7 +98,7 @@ def _name_kinds(names: str) -> str:
 
 
 def describe_type(wanted: Any) -> str:
-    """Describe the values that a type accepts, as people write them; None, the lack of a value, is left out.
+    """Describe the values that a type accepts, as people write them; None is left out.
 
     The `extra` of a msgspec.Meta may give `words`, which describe the type as a whole, or the `unit` of a number.
 
@@ -170,7 +170,7 @@ def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterato
                 msgspec.convert(value, field.type, strict=True)
             except msgspec.ValidationError as error:
                 takes = describe_type(field.type)
-                is_table = isinstance(value, dict) and TABLE in takes  # the message names the place within it
+                is_table = isinstance(value, dict) and TABLE in takes  # the message names the place in the table
                 what = (
                     f": {explain_mismatch(error)}"
                     if is_table

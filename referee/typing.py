@@ -1,4 +1,4 @@
-"""Types of the views and moves of the built-in games, for annotations: a player's function sees plain data.
+"""Types of the views and moves of the built-in games, to annotate a player's function.
 
     from referee.typing import QuincyMove, QuincyView
 
@@ -18,7 +18,7 @@ DotPieces = list[Any]
 
 
 class QPass(TypedDict):
-    """Do nothing."""
+    """Pass: do nothing in this turn."""
 
     action: Literal["pass"]
 
@@ -128,7 +128,7 @@ class QuincalaLeg(TypedDict):
 
 
 class QuincalaStop(TypedDict):
-    """End the move, though a further leg is possible."""
+    """End the move, although a further leg is possible."""
 
     action: Literal["stop"]
 

@@ -1,4 +1,4 @@
-"""Evaluates a player: plays many matches against another one, in other processes, each deal from both seats.
+"""Evaluates a player by many matches against another one, in other processes; each deal is played from both seats.
 
 The calculation, and the sentence that states the result, are those of `referee compare` (app/comparison.py). The
 matches differ: here they are played between functions, in processes forked from this one, because a function can't be
@@ -101,7 +101,7 @@ class Evaluation(Matches):
 
     @property
     def elo(self) -> Estimate:
-        """The same in points of Elo; infinite if the player got all points or none.
+        """The same score in points of Elo; infinite if the player got all points or none.
 
         >>> evaluation.elo
         Estimate(value=inf, low=101.1..., high=inf)
@@ -143,11 +143,11 @@ class _Pair(Struct, frozen=True):
     """Player -> the traceback of what it raised."""
 
 
-# Pairs of matches must be counted in the order of their deals, not in the order in which they end. Were the quick
-# matches counted first, a test that stops early would see mostly those, and short matches may favour one of the
-# players. So a result waits for the deals before it; `map_in_processes` keeps the order.
+# Pairs of matches must be counted in the order of their deals, not in the order in which they end. Otherwise a test
+# that stops early would see mostly quick matches, and these may favour one of the players. So a result waits for the
+# deals before it; `map_in_processes` keeps the order.
 _work: list[_Work] = []
-"""The evaluation that is running. Forked processes find it here: functions can not be sent to them."""
+"""The evaluation that is running. Forked processes find it here, because functions can't be sent to them."""
 
 
 def evaluate(
@@ -164,11 +164,11 @@ def evaluate(
     records: str | Path | None = None,
     progress: bool = True,
 ) -> Evaluation:
-    """Play many matches between two players, and say how good the first one is against the second.
+    """Play many matches between two players, and measure how good the first one is against the second.
 
     Each deal is played twice with the seats changed, so that luck in the deal cancels out. The matches are played in
     processes that are forked from this one: functions need no file of their own, and each process has its own copy of
-    their data. What they print is lost; the first traceback of each player is shown.
+    their data. The output of players is lost; the first traceback of each player is shown.
 
     Args:
         game: name of the game.
@@ -178,7 +178,7 @@ def evaluate(
             ratio test can tell which of the two differences fits the results better; it errs in 5 % of cases.
         seed: fixes the deals; None: they are different every time.
         options: options of the game, by name.
-        names: names of the two players; None: those that they have themselves.
+        names: names of the two players; None: the players' own names.
         per_move_s: limit for each move, in seconds.
         processes: matches played at the same time; None: one for each core.
         records: folder for the record of every match; None: no records are kept.
@@ -228,7 +228,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
 
 
 def _folder(records: str | Path | None) -> Path | None:
-    """Return the folder of the records, and make the key that seals them: once here, and not in every process."""
+    """Return the folder of the records, and make the key that seals them, here and not in every process."""
     if records is None:
         return None
     folder = read_path("records", records)
@@ -257,7 +257,7 @@ class _Tally:
         sprt: the hypotheses of the sequential test, as for `evaluate`; None: there is no test.
 
     Raises:
-        BadRequest: they are not two numbers, the lower one first.
+        BadRequest: the hypotheses are not two numbers, the lower one first.
     """
 
     def __init__(self, sprt: tuple[float, float] | None) -> None:
@@ -330,7 +330,7 @@ def _play_pair(deal: int) -> _Pair:
 
 @contextmanager
 def _bar(pairs: int, *, is_shown: bool) -> Iterator[Any]:
-    """Show a progress bar on a terminal or in a notebook that can; yield a function to call after each pair."""
+    """Show a progress bar, if the terminal or notebook can; yield a function to call after each pair."""
     console = Console(stderr=True)
     is_possible = console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
     columns = (TextColumn("deals"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

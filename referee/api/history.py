@@ -1,4 +1,4 @@
-"""The way to a position: where its game began, and each step since then."""
+"""The history of a position: the beginning of its game, and each step since then."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -34,12 +34,12 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     position: Any = None
     """Position in the game's own form."""
     view: Any = None
-    """View of a seat, plain or typed. What it does not show is dealt at random."""
+    """View of a seat, plain or typed. Cards and tiles that it does not show are dealt at random."""
     guess: int = 0
-    """Seed of what a view does not show."""
+    """Seed for the cards and tiles that a view does not show."""
 
     def begin(self, game: Game[Any, Any, Any]) -> Any:
-        """Return the state of the game.
+        """Return the state in which the game begins.
 
         Raises:
             BadRequest: there is no such beginning; the text says why.
@@ -64,18 +64,18 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
     def _imagine(self, game: Game[Any, Any, Any], options: Any) -> Any:
         view = self.view if isinstance(self.view, game.view_type) else read_view(game, self.view)
-        guess = random.Random(self.guess)  # noqa: S311  # a player guesses, it guards no secret
+        guess = random.Random(self.guess)  # noqa: S311  # it guesses for a player, and guards no secret
         try:
             return game.imagine(options, view, Shuffler(guess))
         except RefereeError:
             raise
         except Exception as error:
-            # A game may expect that a view is one of its own; this one has only the form of a view.
-            raise BadRequest(f"this is no view of {game.name}: no position looks like that") from error
+            # A game may rely on views that it has made itself; this view only has the right form.
+            raise BadRequest(f"this is not a view of {game.name}: no position looks like that") from error
 
 
 def read_view(game: Game[Any, Any, Any], view: Any) -> Any:
-    """Return a plain view, typed.
+    """Convert a plain view to the game's type of views.
 
     Raises:
         BadRequest: it does not have the form of a view of the game.
@@ -83,11 +83,11 @@ def read_view(game: Game[Any, Any, Any], view: Any) -> Any:
     try:
         return msgspec.convert(view, game.view_type, strict=True)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"this is no view of {game.name}: {explain_mismatch(error)}") from None
+        raise BadRequest(f"this is not a view of {game.name}: {explain_mismatch(error)}") from None
 
 
 class Step(Struct, frozen=True):
-    """A step from one state to the next, with all those before it."""
+    """A step from one state to the next; it also holds the step before it."""
 
     before: "Step | None"
     kind: StepKind
@@ -115,8 +115,8 @@ def trace_steps(game: Game[Any, Any, Any], start: Any, frames: Iterable[ReplayFr
     """Yield for each frame of a match the last step to its state; None if the frame shows the start or no state.
 
     A frame does not say which halves of moves and which expulsions its event has carried out: the draw of a move waits
-    until its player has confirmed it, and an expulsion until nobody's answer is waited for. So the steps are found by
-    trying what is due.
+    until its player has confirmed it, and an expulsion until no answer is due. So the steps are found by trying all
+    that are possible.
 
     Args:
         game: the rules.
@@ -137,7 +137,7 @@ def trace_steps(game: Game[Any, Any, Any], start: Any, frames: Iterable[ReplayFr
 def _reach(
     game: Game[Any, Any, Any], state: Any, last: Step | None, frame: ReplayFrame, expelled: list[int]
 ) -> tuple[Any, Step | None]:
-    """Return the state of a frame and the last step to it; take the seats that have left from those to be expelled."""
+    """Return the state of a frame and the last step to it; remove the seats that this step drops from `expelled`."""
     for kinds, left in _list_due(game, last, frame, len(expelled)):
         reached, step = state, last
         for kind, value in [*kinds, *(("drop", seat) for seat in expelled[:left])]:
@@ -152,7 +152,7 @@ def _reach(
 def _list_due(
     game: Game[Any, Any, Any], last: Step | None, frame: ReplayFrame, expelled: int
 ) -> Iterator[tuple[list[tuple[StepKind, Any]], int]]:
-    """Yield what may have led to a frame, the simplest first: parts of a move, and how many seats were expelled."""
+    """Yield possible steps to a frame, the simplest first: parts of a move, and a number of expelled seats."""
     for left in range(expelled + 1):
         yield [], left
     parts: list[tuple[StepKind, Any]] = [("deliver", None)] if last is not None and last.kind == "play" else []

@@ -41,13 +41,13 @@ T = TypeVar("T")
 
 
 class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more slots
-    """A tuple of a match's or a tournament's parts, whose IndexError says how many there are."""
+    """A tuple of a match's or a tournament's parts, whose IndexError says how many parts there are."""
 
     what: str
     """The parts in the plural: `turns`."""
 
     def __new__(cls, values: Iterable[T], what: str = "entries") -> "Numbered[T]":
-        """Return the values as a tuple that knows what they are called."""
+        """Return the values as a tuple with a name for them."""
         made = super().__new__(cls, values)
         made.what = what
         return made
@@ -57,7 +57,7 @@ class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more 
     @overload
     def __getitem__(self, at: slice) -> tuple[T, ...]: ...
     def __getitem__(self, at: SupportsIndex | slice) -> T | tuple[T, ...]:
-        """Return one of them, or some.
+        """Return one part, or several for a slice.
 
         Raises:
             IndexError: there is no element of that number.
@@ -73,7 +73,7 @@ class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more 
 
 
 def frame_page(page: str, title: str, *, height_px: int = 760) -> str:
-    """Return HTML that shows a page inside another one, without a network: a notebook's cell, for example.
+    """Return HTML that shows a page inside another one, such as the cell of a notebook, without a network.
 
     The page runs in a frame of its own, so neither of the two can touch the other.
 
@@ -82,8 +82,8 @@ def frame_page(page: str, title: str, *, height_px: int = 760) -> str:
         title: description of the page for screen readers.
         height_px: height of the frame in pixels.
     """
-    # Without `allow-same-origin`, a script of the page can't reach the notebook around it. The page has names and
-    # moves of players in it, which may be anybody's.
+    # Without `allow-same-origin`, a script of the page can't reach the notebook around it. The page contains names and
+    # moves of players, which are not trusted.
     style = f"width: 100%; height: {height_px}px; border: 0"
     return f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" sandbox="allow-scripts" style="{style}"></iframe>'
 
@@ -112,7 +112,8 @@ class Turn(Struct, Generic[V, M], frozen=True, kw_only=True):
     """Time that the answer took, in milliseconds."""
     before: Position[V, M]
     after: Position[V, M]
-    """The position after the move and the draw that follows it; after an illegal move, the player is out of it."""
+    """The position after the move and the draw that follows it; after an illegal move, the player is no longer in
+    it."""
     foul: Foul | None
     """Why the player was expelled for this move; None if it was legal."""
 
@@ -160,7 +161,7 @@ class Match(Tables, Generic[V, M]):
         return len(self.turns)
 
     def __bool__(self) -> bool:
-        return True  # without turns it is a match, too
+        return True  # a match without turns is a match, too
 
     @property
     def name(self) -> str:
@@ -357,8 +358,8 @@ class Match(Tables, Generic[V, M]):
             The path of the file.
 
         Raises:
-            RefereeError: the file can't be written (this error is an OSError, too), or there is such a file already
-                (this one is a FileExistsError, too).
+            RefereeError: the file can't be written (this error is an OSError, too), or the file exists already (this
+                error is a FileExistsError, too).
 
         >>> match.save(folder).exists()
         True

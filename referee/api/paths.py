@@ -1,4 +1,4 @@
-"""Checks paths that a Python program gives, and words what is wrong with a file that is to be written."""
+"""Checks paths that a Python program gives, and explains why a file can't be written."""
 
 import os
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from pathlib import Path
 from ..errors import BadRequest
 from ..games.arguments import describe
 
-# Programs catch either the one error class of this library or the usual classes of Python. With both as bases, neither
-# kind of program has to know about the other.
+# Some programs catch the error class of this library, others the usual classes of Python. An error with both as bases
+# suits both kinds of programs.
 
 
 class CannotWrite(BadRequest, OSError):

@@ -1,7 +1,7 @@
-"""Plays a match in this process, without sockets: players are functions, and what they answer is recorded as events.
+"""Plays a match in this process, without sockets: players are functions, and their answers are recorded as events.
 
-An answer is encoded and decoded again before the match sees it. Otherwise a move could hold an object that the wire
-cannot carry, and a player that wins here would be expelled in a tournament.
+An answer is encoded and decoded again before the match sees it. Otherwise a move could hold an object that no message
+can hold: a player that wins here would be expelled in a tournament.
 """
 
 import os
@@ -42,16 +42,16 @@ from .players import Choose, SeatedPlayer
 
 
 class FunctionSeat:
-    """A seat whose player is a function: it answers a command with the event that a player on the wire would cause.
+    """A seat whose player is a function: it answers a command with the event that a connected player would cause.
 
     Args:
         match: name of the match.
         choose: the function from a view to a move.
     """
 
-    # The clock of such a match runs only while a function thinks. If the machine is so busy that this process waits
-    # between two answers, that would look in the record as if a request had been sent too late, and there is no
-    # event loop here whose heartbeats would show that the machine stood still.
+    # The clock of such a match runs only while a function thinks. On a busy machine this process may have to wait
+    # between two answers. If the clock ran meanwhile, the record would show requests that were sent too late. A match
+    # with sockets explains such delays by its event loop, but there is no loop here.
 
     def __init__(self, match: str, choose: Choose) -> None:
         self._match = match
@@ -88,7 +88,7 @@ class FunctionSeat:
             body = _encode_move(Move(match=self._match, turn=command.turn, move=move))
         # A KeyboardInterrupt is not caught: it comes from the user, who wants to stop the match, and not from the
         # player.
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, a program would have ended with it
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # any of them would have ended a program
             return self._end(seat, error, _add_time(sent_ms, begun_s))
         at_ms = _add_time(sent_ms, begun_s)
         # Nothing can stop a Python function from outside. A thread could be left behind, but it would go on computing
@@ -107,7 +107,7 @@ class FunctionSeat:
         )
 
     def _end(self, seat: int, error: BaseException, at_ms: float) -> e.ProgramExited:
-        player_frames = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing
+        player_frames = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of this module
         self.traceback = "".join(traceback.format_exception(type(error), error, player_frames))
         printed = Tail()
         printed.add(self.traceback.encode(errors="replace"))
@@ -193,7 +193,7 @@ def sealer() -> Sealer:
     Raises:
         BadKey: it can't be read or made.
     """
-    return find_sealer(None, lambda text: print(text, file=sys.stderr))  # noqa: T201  # it tells of a new file
+    return find_sealer(None, lambda text: print(text, file=sys.stderr))  # noqa: T201  # it reports a new file
 
 
 def play_to_end(
@@ -210,7 +210,7 @@ def play_to_end(
 
     Raises:
         BadSetup: the options do not fit the game.
-        KeyboardInterrupt: the user stopped a player that was thinking; nothing is left of the match.
+        KeyboardInterrupt: the user stopped the match while a player was thinking; no result is returned.
     """
     match = Match(game, setup, seed)
     opened = datetime.now(UTC).isoformat(timespec="seconds")
@@ -231,17 +231,17 @@ def play_to_end(
 
 
 def _events(match: Match, seats: Sequence[FunctionSeat]) -> list[e.Event]:
-    """Let the seats answer until the match is over; return what happened, as a record holds it."""
+    """Let the seats answer until the match is over; return the events, as a record holds them."""
     happened: list[e.Event] = []
     waiting: deque[e.Event] = deque([e.MatchOpened(at_ms=0.0)])
     while match.phase is not Phase.OVER:
         event = waiting.popleft()
-        # An answer may still wait in the queue when its seat is expelled for another one.
+        # # An answer may still wait in the queue when its seat is expelled because of another answer.
         if isinstance(event, e.SeatEvent) and match.is_out(event.seat):
             continue
         commands = match.handle(event)
         if isinstance(event, e.Answer) and not match.is_out(event.seat):
-            event = replace(event, frame="")  # no evidence of anything
+            event = replace(event, frame="")  # the bytes are only needed as evidence of a foul
         happened.append(event)
         for command in commands:
             answer = seats[command.seat].answer(command, event.at_ms) if isinstance(command, c.SeatCommand) else None
@@ -254,7 +254,7 @@ def _result(match: Match) -> c.Result:
     """Return how a match ended.
 
     Raises:
-        Exception: the fold or the rules failed, so the match is void: that is no player's fault.
+        Exception: the referee or the rules failed, so the match is void; no player is to blame.
     """
     if match.fault is not None:
         raise match.fault

@@ -31,7 +31,7 @@ class SeatedPlayer(Struct, frozen=True):
     given: str
     """The player as it was given, for the record."""
     begin: Callable[[Any, bytes], Choose]
-    """Called once a match with the options and a seed; returns the function that chooses the moves."""
+    """Called once for each match, with the options and a seed; returns the function that chooses the moves."""
 
 
 def seat_players(
@@ -67,7 +67,7 @@ def _check_names(names: Sequence[str], count: int) -> Sequence[str]:
 
 
 def _seat(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
-    # A class can be called, so it would pass as a function, and fail in the middle of the match with a puzzling error.
+    # A class is callable, so it would be taken for a function, and cause a puzzling error in the middle of the match.
     if isinstance(player, type):
         raise BadPlayer(_refuse_class(player))
     if callable(player):

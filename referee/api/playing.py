@@ -88,7 +88,8 @@ def play(
     Args:
         game: name of the game.
         players: players by seat, each a function from a view to a move, or `house:NAME`.
-        seed: fixes the deal and the choices of house players; None: nobody can know them beforehand.
+        seed: fixes the deal and the choices of house players; None: both are random, and nobody can know them
+            beforehand.
         options: options of the game, by name; `referee list GAME` describes them.
         names: names of the players, by seat; None: the names of the functions.
         per_move_s: limit for each move, in seconds. A function that takes longer is not stopped, but expelled as soon
@@ -127,7 +128,7 @@ def time_control(per_move_s: float) -> TimeControl:
     """Return the time control of matches in this process.
 
     Raises:
-        BadRequest: the limit is no time that a move can take.
+        BadRequest: the limit is not positive, or too long.
     """
     seconds = read_number("per_move_s", per_move_s)
     if not (math.isfinite(seconds) and 0 < seconds * 1000 <= MAX_LIMIT_MS):
@@ -137,4 +138,4 @@ def time_control(per_move_s: float) -> TimeControl:
 
 def tell(name: str, traceback: str) -> None:
     """Print the traceback of a player that was expelled for an exception, for its author."""
-    print(f"{name} was expelled, for it raised:\n{traceback}", file=sys.stderr, end="")  # noqa: T201  # for its author
+    print(f"{name} was expelled; its exception:\n{traceback}", file=sys.stderr, end="")  # noqa: T201  # for its author

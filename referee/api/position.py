@@ -1,9 +1,9 @@
-"""A position of a game: the view of each seat, the legal moves, the position after a move, and a text for all that.
+"""A position of a game: the view of each seat, the legal moves, the position after a move, and the position as text.
 
-The text of a position is where its game began and what was played since then. A text of the board alone, as chess has
-it, would be shorter, but it would need a form for each game, and the rules would have to find out whether a position in
-that form can be reached at all. A text of moves has one form for all games, those of packages included, and no text can
-stand for an impossible position: reading it plays its moves.
+The text of a position says how its game began, and lists all moves since then. A text of the board alone, as in chess,
+would be shorter. But each game would need its own form, and the rules would have to decide whether such a position can
+be reached at all. A text of moves has one form for all games, even those that packages add. It can't stand for an
+impossible position, because reading it plays its moves.
 """
 
 import re
@@ -25,8 +25,8 @@ from ..text import printable
 from ..type_words import explain_mismatch
 from .history import Origin, Step, StepKind
 
-# The types of a game's views and moves as plain data. Their default makes `referee.Match` alone a type, too: that of a
-# match of any game. Python 3.11 itself has no such defaults, and only type checkers need them.
+# The types of a game's views and moves as plain data. Because they have a default, `referee.Match` alone is a type as
+# well: a match of any game. Python 3.11 itself has no such defaults, and only type checkers need them.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -38,7 +38,7 @@ else:
     V, M = TypeVar("V"), TypeVar("M")
 
 _MOST_TEXT = 1_000_000
-"""Longest text of a position, in characters: a hundred times that of a long game of Quad-Ominos."""
+"""Longest text of a position, in characters: a hundred times the text of a long game of Quad-Ominos."""
 _BLANKS = " \t\r\n"
 _SETTING = re.compile("([a-z]+)=(.*)", re.DOTALL)
 _ROOT = re.compile(r"<svg\b[^>]*>")
@@ -152,14 +152,14 @@ class Position(Generic[V, M]):
         """
         wanted = self.seat if seat is None else self._read_seat(seat)
         if wanted is None:
-            raise BadRequest("the game has ended, nobody is to move; say whose view it is to be: view(0)")
+            raise BadRequest("the game has ended, so no seat is to move; give the seat whose view you want: view(0)")
         plain: V = to_plain(self._game.view(self._state, wanted))
         return plain
 
     def _read_seat(self, seat: int) -> int:
         number, seats = read_whole("seat", seat), self._game.seat_count(self._state)
         if not 0 <= number < seats:
-            raise BadRequest(f"there are {seats} seats, there is no seat {number}; seats are numbered from 0")
+            raise BadRequest(f"there are {seats} seats, so there is no seat {number}; seats are numbered from 0")
         return number
 
     def legal_moves(self) -> list[M]:
@@ -173,7 +173,7 @@ class Position(Generic[V, M]):
         return [] if self.is_over else list(to_plain(self._game.legal_moves(self._state)))
 
     def is_legal(self, move: M | str) -> bool:
-        """Return whether the seat to move may play a move: a malformed one is not legal, and none is at the end.
+        """Return whether the seat to move may play a move; false for a malformed move, and after the end of the game.
 
         Args:
             move: the move as plain data, or as text for `parse_move`.
@@ -188,13 +188,13 @@ class Position(Generic[V, M]):
         return True
 
     def parse_move(self, text: str) -> M:
-        """Return the move that a text stands for, as plain data. Whether it is legal, `is_legal` says.
+        """Return the move that a text stands for, as plain data; `is_legal` decides whether it is legal.
 
         Args:
-            text: a move in short, as tables and exports show it; a move as JSON; or a move that is itself a text.
+            text: a move in the short form of tables and exports; a move as JSON; or a move that is itself a text.
 
         Raises:
-            MalformedMove: the text stands for nothing that has the form of a move.
+            MalformedMove: the text does not stand for a move.
 
         >>> position.parse_move("add:8,9;8,9")
         {'action': 'add', 'domino': [8, 9], 'square': [8, 9]}
@@ -206,12 +206,12 @@ class Position(Generic[V, M]):
         return move
 
     def _give_example(self) -> str:
-        """Return the end of an error about a move: a legal one, if there is any."""
+        """Return the end of an error about a move: a legal move as an example, if there is one."""
         legal = self.legal_moves()[:1]
         return f", such as {format_move(legal[0])}" if legal else ""
 
     def format_move(self, move: M) -> str:
-        """Return a move in short: one word without spaces, which `parse_move` and `play` read again.
+        """Return the short form of a move: one word without spaces, which `parse_move` and `play` can read.
 
         >>> position.format_move({"action": "add", "domino": [8, 9], "square": [8, 9]})
         'add:8,9;8,9'
@@ -219,27 +219,27 @@ class Position(Generic[V, M]):
         return format_exactly(self._game, to_plain(move))
 
     def _read_move(self, move: M | str) -> Any:
-        """Return a move typed.
+        """Convert a move to the game's type of moves.
 
         Raises:
             MalformedMove: it does not have the form of a move.
             BadRequest: the game has ended.
         """
         if self.is_over:
-            raise _Ended("the game has ended, there is no move to play")
+            raise _Ended("the game has ended, so there is no move to play")
         if not isinstance(move, str):
             try:
                 return self._game.parse_move(move)
             except MalformedMove as error:
                 why = explain_mismatch(msgspec.ValidationError(str(error)))
                 example = self._give_example()
-                raise MalformedMove(f"this is no move of {self.game}: {why}; give a move{example}") from None
+                raise MalformedMove(f"this is not a move of {self.game}: {why}; give a move{example}") from None
         try:
             literal = self._game.parse_move(move)
             self._game.play(self._state, literal)
         except BadMove:
             return self._game.parse_move(self.parse_move(move))
-        return literal  # in a game whose moves are texts
+        return literal  # the moves of this game are texts
 
     def play(self, move: M | str) -> "Position[V, M]":
         """Return the position after a move of the seat to move.
@@ -263,11 +263,11 @@ class Position(Generic[V, M]):
         return Position(self._game, self._origin, state, last=step, names=self._names)
 
     def choose(self, player: str, *, seed: int = 0) -> M:
-        """Return the move that a house player would make here. It sees only the view of the seat to move.
+        """Return the move that a house player would make here; the player sees only the view of the seat to move.
 
         Args:
             player: name of the house player: `greedy`, `random`, `search`, or another one that plays the game.
-            seed: decides what the player leaves to chance.
+            seed: decides the random choices of the player.
 
         Raises:
             RefereeError: there is no such player of this game, or the game has ended.
@@ -277,21 +277,21 @@ class Position(Generic[V, M]):
         """
         house = installed().player_of(self.game, read_text("player", player, "greedy"))
         if self.is_over:
-            raise BadRequest("the game has ended, there is no move to choose")
+            raise BadRequest("the game has ended, so there is no move to choose")
         view, options = self.view(), self._game.parse_options(self._origin.options)
         choose = house.make(self._game, options, chance.seed_from_number(read_seed(seed)))
         move: M = to_plain(choose(view))
         return move
 
     def svg(self, *, size: int | None = None, seat: int | None = None) -> str:
-        """Return a drawing of the position, as an SVG document that needs nothing from outside.
+        """Return a drawing of the position, as an SVG document that needs no other files.
 
         Args:
             size: width in pixels; the height follows from it. None: as large as the game draws it.
             seat: draw only what this seat may know; None: everything.
 
         Raises:
-            RefereeError: the size is no whole number above 0, or there is no such seat.
+            RefereeError: the size is not a whole number above 0, or there is no such seat.
 
         >>> position.svg(size=300)[:29]
         '<svg width="300" height="205"'
@@ -305,10 +305,10 @@ class Position(Generic[V, M]):
         return self.svg()
 
     def to_text(self) -> str:
-        """Return the position as one line of text, from which `Position.from_text` makes it again.
+        """Return the position as one line of text, which `Position.from_text` can read.
 
-        The line has the name of the game, where the game began, and every move since then, in short. It says all that
-        is in the position, hidden tiles included. Names of players are not part of it.
+        The line has the name of the game, how the game began, and every move since then in its short form. It reveals
+        the whole position, even hidden tiles. It does not contain the names of players.
 
         >>> position.play("add:8,9;8,9").to_text()
         'quincy seats=2 seed=7 add:8,9;8,9'
@@ -323,16 +323,17 @@ class Position(Generic[V, M]):
 
     @staticmethod
     def from_text(text: str) -> "Position":
-        """Return the position of a text that `to_text` made, or that you wrote.
+        """Return the position that a text stands for; `to_text` makes such texts, or you write them.
 
         A text is a line of words: the name of the game; settings, which are `seats=`, `options=`, and one of `seed=`,
-        `deal=`, `position=` and `view=`, with a value in JSON; then moves, each in short or as JSON without spaces.
+        `deal=`, `position=` and `view=`, with a value in JSON; then moves, each in its short form or as JSON without
+        spaces.
 
         Args:
             text: the text, of at most a million characters.
 
         Raises:
-            RefereeError: the text is of no position; the error names the first word that is wrong.
+            RefereeError: the text is not that of a position; the error names the first wrong word.
 
         >>> referee.Position.from_text("quincy seed=7 add:8,9;8,9") == position.play("add:8,9;8,9")
         True
@@ -369,7 +370,7 @@ class Position(Generic[V, M]):
             if word.startswith("out="):
                 return self._after("drop", self._read_seat_to_drop(word.removeprefix("out=")))
             if is_open:
-                raise BadRequest("what the last move drew has yet to be handed out: ~ does that")
+                raise BadRequest("the draw of the last move must be handed out first: write ~")
             if word.startswith("~"):
                 return self._after("play", self._read_move(word[1:]))
             return self.play(word)
@@ -391,7 +392,7 @@ class _Ended(BadRequest):
 
 @contextmanager
 def _judging(what: str) -> Iterator[None]:
-    """Turn every error of the rules into a sentence: a text may lead a game to where no match can.
+    """Turn every error of the rules into a BadRequest: a text may reach states that no match can reach.
 
     Raises:
         BadRequest: there was an error.

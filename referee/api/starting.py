@@ -1,4 +1,4 @@
-"""Begins positions: of a new deal, and of the view of a seat."""
+"""Makes positions: from a new deal, or from the view of a seat."""
 
 import os
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def start(game: str, *, seed: int | None = None, seats: int | None = None, optio
 
     Args:
         game: name of the game.
-        seed: fixes the deal, which is that of `referee.play` with the same seed; None: it is different every time.
+        seed: fixes the deal, which is the same as in `referee.play` with this seed; None: the deal is random.
         seats: number of seats; None: the fewest that the game takes.
         options: options of the game, by name; `referee list GAME` describes them.
 
@@ -79,7 +79,7 @@ def imagine(game: str, view: Any, *, options: Options = None, seed: int = 0) -> 
 def imagine(game: str, view: Any, *, options: Options = None, seed: int = 0) -> Position:
     """Return a position in which the seat to move has exactly this view. Hidden cards and tiles are dealt at random.
 
-    A player uses it to find its legal moves, and to look ahead.
+    A player can use it to find its legal moves, and to look ahead.
 
     Args:
         game: name of the game.

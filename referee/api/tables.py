@@ -1,4 +1,4 @@
-"""Tables of matches, for every common library of tables."""
+"""Tables of matches, as plain rows or for pandas, Polars and Arrow."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -54,17 +54,17 @@ COLUMNS: dict[str, dict[str, Kind]] = {
         "lag_ms": float,
     },
 }
-"""Name of a table -> its columns, each with the type of its values where they are not None.
+"""Name of a table -> its columns, each with the type of its values; a value may also be None.
 
-The types are stated, not derived from the values: a column without any value has none to derive it from, and the tables
-of several matches have to fit together.
+The types are fixed, not derived from the values. A column that is empty has no value to derive it from, and the tables
+of several matches must fit together.
 """
 _PANDAS: dict[Kind, str] = {str: "string", int: "Int64", float: "float64", bool: "bool"}
 _ARROW: dict[Kind, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
 class NotInstalled(RefereeError):
-    """A library was asked for a table, and is not installed."""
+    """A table was asked for in the form of a library that is not installed."""
 
 
 class Tables(ABC):
@@ -76,7 +76,7 @@ class Tables(ABC):
 
     @abstractmethod
     def _record_rows(self, table: str) -> Iterable[Row]:
-        """Return the rows of the table `turns` or `times`; a RefereeError without records."""
+        """Return the rows of the table `turns` or `times`; raise RefereeError if there are no records."""
 
     def rows(self, table: str = "matches") -> list[dict[str, Any]]:
         """Return a table as plain rows: name of a column -> value.

@@ -24,15 +24,16 @@ from .match import Match, Matches, Numbered, frame_page
 from .paths import read_path
 
 _LEAST_HIGH_PX, _PER_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
-"""Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts are seen."""
+"""Height of the frame in a notebook, in pixels: about that of the page, so that the charts are visible, within
+limits."""
 
 
 _KINDS = ("match", "tournament")
-"""What a record may be of."""
+"""The two kinds of records."""
 
 
 class Tournament(Matches):
-    """A tournament that is over or still running: a sequence of its matches, as far as they have records.
+    """A tournament, over or still running, as a sequence of those of its matches that have a record.
 
     >>> cup = referee.load(cup_folder)
     >>> cup
@@ -70,7 +71,7 @@ class Tournament(Matches):
         return len(self._played)
 
     def __bool__(self) -> bool:
-        return True  # before its first match, too
+        return True  # a tournament without matches is a tournament, too
 
     @property
     def name(self) -> str:
@@ -136,7 +137,7 @@ class Tournament(Matches):
         """
         report = audit_paths([self._folder], Demands(), len(os.sched_getaffinity(0)), lambda _report, _count: None)
         if not report.holds:
-            raise DoesNotHold(f"{self._folder} does not hold; `referee audit {self._folder}` tells what")
+            raise DoesNotHold(f"{self._folder} does not hold; `referee audit {self._folder}` shows why")
 
     @cached_property
     def _played(self) -> Sequence[Match]:
@@ -170,7 +171,7 @@ def load(path: str | Path, kind: str | None = None) -> Match | Tournament:
 
     Args:
         path: a match's record (`NAME.jsonl`), a tournament's record, or a tournament's folder.
-        kind: `match` or `tournament`: what it must be, so that a type checker knows it, too; None: either.
+        kind: `match` or `tournament`, if it must be one of these; then a type checker knows it, too. None: either.
 
     Returns:
         The match, or the tournament.
@@ -192,7 +193,7 @@ def load(path: str | Path, kind: str | None = None) -> Match | Tournament:
     is_cup = is_folder or (source.exists() and is_tournament(source))
     if kind is not None and is_cup != (kind == "tournament"):
         raise BadRequest(
-            f"{source} is of a {_KINDS[is_cup]}, not of a {kind}; leave the kind out, or give another path"
+            f"{source} is the record of a {_KINDS[is_cup]}, not of a {kind}; leave the kind out, or give another path"
         )
     if is_cup:
         return Tournament(source if is_folder else source.parent)

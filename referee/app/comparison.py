@@ -1,18 +1,18 @@
-"""What pairs of matches say of two programs: one estimate, one scale and one sentence for everybody who compares.
+"""Compares two programs by pairs of matches, with one estimate, one scale and one sentence for all who compare.
 
 `referee compare`, the strength in `referee check` and `referee.evaluate` play their matches in different ways: as a
-tournament that can go on later, for some seconds next to a check, and in forked processes. What they conclude from the
-results is here, so that the same results never read differently.
+tournament that can go on later, for some seconds during a check, and in forked processes. All of them draw their
+conclusions here, so that equal results always lead to equal words.
 
-A pair is one deal played twice with the seats changed. The two matches of a deal are not independent: a player that is
-dealt a good hand has it once in each seat's place. So the unit that is counted is the pair, with its five outcomes, and
-the interval rests on how much pairs vary (see `paired_score`).
+A pair is one deal played twice with the seats changed. The two matches of a deal are not independent: a good hand is
+played by both players, once by each. So the unit that is counted is the pair, with its five outcomes, and the interval
+rests on how much pairs vary (see `paired_score`).
 
 The interval and the sequential test answer different questions. The interval says how far the share of points may be
 from the one that was seen, had the number of matches been fixed beforehand. The test may be looked at after every pair,
-and says which of two hypotheses fits. A test that stops early stops at a favourable moment, so next to its verdict the
-estimate is a little too far from zero. This is known and accepted: correcting it takes more theory than it is worth for
-a number that is rounded to whole points of Elo.
+and says which of two hypotheses fits better. A test that stops early stops at a favourable moment, so the estimate that
+stands beside its verdict is a little too far from zero. This is known and accepted: correcting it takes more theory
+than it is worth for a number that is rounded to whole points of Elo.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def run_test(
 
 
 def compare_pairs(a: str, b: str, outcomes_of_b: Sequence[int], test: SequentialTest | None = None) -> Comparison:
-    """Return what pairs of matches say of a program B against a program A.
+    """Compare a program B with a program A by the outcomes of their pairs of matches.
 
     Args:
         a: name of A.
@@ -158,7 +158,7 @@ def compare_pairs(a: str, b: str, outcomes_of_b: Sequence[int], test: Sequential
 
 
 def _word_elo(elo: Estimate) -> str:
-    """Return a difference in points of Elo with its interval, the wider half of it on both sides."""
+    """Return a difference in points of Elo with its interval; if its halves differ, the wider one is given."""
     if elo.high == inf:
         return f"above {elo.low:+.0f} Elo"
     if elo.low == -inf:

@@ -1,6 +1,6 @@
-"""What Ctrl-C and SIGTERM do: the first one asks what is going on to end, the second one ends the process at once.
+"""Handles Ctrl-C and SIGTERM: the first one asks the running command to end, the second one ends the process at once.
 
-What is left behind when the process is killed is no worse when it is ended at once, so nothing is tidied up then.
+The second one tidies nothing up: a process that ends at once leaves no more behind than one that is killed.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ _SHOW_CURSOR = b"\x1b[?25h"
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
-# Which end is right depends on what is running. In plain Python code an exception in the middle of anything is fine,
-# and `finally` cleans up. In the reactor it is not: an exception out of a signal handler would be logged by whichever
-# callback happens to run, and the reactor would go on. So a running reactor asks to be called instead. And while
-# modules are imported neither works, for which reason the process ends at once.
+# How to end depends on what is running. In plain Python code an exception in the middle of anything is fine, and
+# `finally` cleans up. In the reactor it is not: an exception out of a signal handler would be logged by whichever
+# callback happens to run, and the reactor would go on. So a running reactor asks to be called instead. While modules
+# are imported neither works, so the process ends at once.
 
 
 def _end(number: int, _where: FrameType | None = None) -> NoReturn:
@@ -32,7 +32,7 @@ def _end(number: int, _where: FrameType | None = None) -> NoReturn:
 
 
 def _raise(number: int, where: FrameType | None) -> None:
-    """End what is being done, and clean up on the way out.
+    """Raise an exception, so that the running code ends and cleans up on the way out.
 
     An exception in the middle of an import may be lost in one of Python's own callbacks, or leave a module half made.
     """
@@ -70,7 +70,7 @@ class _Signals:
 
 
 def take_signals() -> None:
-    """Let the first signal ask the command to end, and the second one end it, but for signals that are ignored."""
+    """Let the first signal ask the command to end, and the second one end it; ignored signals stay ignored."""
     for number in _NUMBERS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _Signals.take)
@@ -85,7 +85,7 @@ def ask_by_calling(ask: Callable[[], None]) -> contextlib.AbstractContextManager
     """Let a signal call a function during a block.
 
     Args:
-        ask: called in the middle of anything; returns at once.
+        ask: called at any point of the running code; must return at once.
     """
     return _asking(lambda _number, _where: ask())
 

@@ -19,12 +19,12 @@ from ..text import near, nearest
 from .services import Services
 
 # A player is a text that a user typed, and most mistakes are made here: a house player without `house:`, a command
-# without `cmd:`, a folder that is one level up. So every refusal looks for what was probably meant. It is never taken
-# silently, though: a tournament between other programs than those meant is worse than an error.
+# without `cmd:`, a folder that is one level up. So every refusal looks for what was probably meant. The referee only
+# suggests it, though: a tournament between the wrong programs is worse than an error.
 
 
 class BadPlayer(PlayerError, BadRequest):
-    """A player is given in a way in which it can not be started here."""
+    """A player that can't be started here in the way in which it is given."""
 
 
 class UnknownPlayer(BadPlayer):
@@ -105,7 +105,7 @@ def find_person(player: str, *, may_be: bool) -> Launch | None:
         may_be: whether it may be a person.
 
     Raises:
-        BadPlayer: it is a person and may not be, or its name does not fit the wire.
+        BadPlayer: it is a person and may not be, or its name is not allowed by the protocol.
     """
     spec = parse_player(player)
     if spec.kind is not PlayerKind.PERSON:
@@ -119,7 +119,7 @@ def find_person(player: str, *, may_be: bool) -> Launch | None:
 
 
 def _meant(player: str, base: Path, houses: Collection[str]) -> str:
-    """Return the most similar player; if there is none, all players that there are."""
+    """Return a suggestion: the most similar player; if there is none, all forms of a player."""
     if player in houses:
         return f'; did you mean "house:{player}"?'
     folders = [str(path.parent.relative_to(base)) for path in base.glob("*/player.toml")]
@@ -133,7 +133,7 @@ def find_folder(player: str) -> Path | None:
 
 
 def _as_command(players: Sequence[str]) -> str:
-    """Return how to write words that are probably one player's command; empty if there are none."""
+    """Return how to write words that are probably the command of one player; empty if no word is a command."""
     for place, player in enumerate(players):
         if find_folder(player) is not None and not Path(player).exists() and shutil.which(player):
             return f"; if this is one player's command, write cmd:{shlex.quote(shlex.join(players[place:]))}"
@@ -141,11 +141,11 @@ def _as_command(players: Sequence[str]) -> str:
 
 
 def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
-    """Return different names: equal ones get a number, chosen so that it makes no other player's name.
+    """Return different names: equal ones get numbers, such that no name becomes that of another player.
 
     Args:
         names: names in the order of the players.
-        given: places of names that stay as they are; these differ.
+        given: indices of names that stay as they are; no two of these are equal.
     """
     fixed = {names[place] for place in given}
     counts = Counter(name for place, name in enumerate(names) if place not in given)
@@ -164,7 +164,7 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
 
 
 def build(launches: Iterable[Launch], logs: Path, services: Services) -> None:
-    """Build the players that have changed since their last build, and print which.
+    """Build the players that have changed since their last build, and print their names.
 
     Args:
         launches: the players.

@@ -65,7 +65,7 @@ def play(
 
 
 def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> MatchReport:
-    """Finish an interrupted match, with the programs of its record, and its persons.
+    """Finish an interrupted match, with the programs and persons that its record names.
 
     Args:
         path: path of the record.
@@ -74,7 +74,7 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
 
     Raises:
         RecordError: the record does not hold, or can't be resumed.
-        BadRequest: its players came by themselves.
+        BadRequest: its players were not started by the referee, but connected by themselves.
         PlayerError: a program can't be found, built or started.
         Interrupted: the user stopped the match.
         OSError: the record can't be written.
@@ -83,10 +83,10 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
         resumed = reopen(path.absolute(), find_game, at_hand.match.sealer)
         setup = resumed.match.setup
         if resumed.folder is not None and Path(resumed.folder).is_dir():
-            os.chdir(resumed.folder)  # where the players were given
+            os.chdir(resumed.folder)  # the folder from which the match was started: paths of players are relative to it
         if not resumed.programs:
             hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
-            raise BadRequest(f"the players of {path} came by themselves: {hint}")
+            raise BadRequest(f"the players of {path} connected by themselves: {hint}")
         launches = find_players(setup.game, resumed.programs, may_be_persons=True)
         settings = _make_settings(resumed)
         build(launches, settings.folder, at_hand)
@@ -147,7 +147,7 @@ def host_match(
         game: the game.
         settings: settings of the match.
         at_hand: services of the referee.
-        play_at: plays at the session.
+        play_at: plays the match in the session.
 
     Raises:
         Interrupted: the user stopped the match; the text says whether there is a record to resume.

@@ -28,7 +28,7 @@ from ..errors import RefereeError
 T = TypeVar("T")
 W = TypeVar("W")
 _FEW = 4
-"""Number of records that are done before other processes have started."""
+"""Number of records that this process can read while other processes would start."""
 _HELD = (signal.SIGINT, signal.SIGTERM)
 _MOST_TOGETHER = 16
 """Most items that are sent to a process together."""
@@ -42,7 +42,7 @@ def map_in_processes(
     """Yield what a function returns for each item, in order; close the generator if you leave before the end.
 
     Args:
-        work: the function; it, its argument, its result and its exceptions can be sent to other processes.
+        work: the function; other processes can be sent it, its arguments, its results and its exceptions.
         items: arguments of the function.
         jobs: number of processes; 1: this one alone.
         is_slow: whether one item takes seconds, so that it is worth a process and a message of its own.
@@ -56,8 +56,8 @@ def map_in_processes(
             yield from map(work, items)
         return
     with _pause_collection(), _pool(jobs) as pool:
-        # Items are sent in batches, because each message has a price of its own. Each process gets several batches:
-        # with one large batch, a single process could still be at work when all others have nothing to do.
+        # Items are sent in batches, because each message has a cost of its own. Each process gets several batches: with
+        # one large batch, a single process could still be at work when all others have nothing to do.
         size = 1 if is_slow else max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
         with _hold_signals():
             parts = deque(pool.submit(_work_through, work, items[at : at + size]) for at in range(0, len(items), size))
@@ -73,7 +73,7 @@ def _work_through(work: Callable[[W], T], items: Sequence[W]) -> list[T]:
 def _pool(jobs: int) -> Iterator[Executor]:
     """Start processes that end with this one, and end at once if the caller leaves early."""
     others = {*multiprocessing.active_children()}
-    forking = multiprocessing.get_context("fork")  # their parent is this process, and what is imported is there
+    forking = multiprocessing.get_context("fork")  # a forked process has the modules of this one
     pool = ProcessPoolExecutor(jobs, forking, initializer=_begin, initargs=(os.getpid(),))
     try:
         yield pool
@@ -91,7 +91,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
 
 
 def _begin(parent: int) -> None:
-    """Make this process a worker: it ends with its parent, and leaves signals and stdout to it."""
+    """Make this process a worker: it ends with its parent, and leaves signals and stdout to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)

@@ -1,4 +1,4 @@
-"""Publishes a tournament that is over: a folder that stands alone, for everybody or for one author."""
+"""Publishes a tournament that is over, as a folder that needs no other files, for everybody or for one author."""
 
 import shutil
 from functools import partial
@@ -21,9 +21,9 @@ from ..tournament.match_context import MatchEntry
 from .records.explain import find_view, foul_lines, word_standing
 from .report import Progress, ReportedTournament, find_tournament, read_summary, report_tournament
 
-# The folder of a tournament also holds what programs printed, requests, builds and the database. So nothing is taken
-# out of a copy of it: the records are copied into an empty folder, by the names that the tournament's record gives
-# them, and the report is made of them there. What stands there follows from the records alone, and so do its links.
+# The folder of a tournament also holds what programs printed, requests, builds and the database. So that folder is not
+# copied as a whole. Only the records that the tournament's record names are copied into an empty folder, and the report
+# is made there. So all that is published follows from these records.
 
 OWN = "own"
 """Folder of an author's own pages, in what is published for that author."""
@@ -37,10 +37,10 @@ def publish_tournament(
     Args:
         folder: folder of the tournament.
         target: new or empty folder.
-        author: name of the entrant whose author gets it; None: it is for everybody.
+        author: name of the entrant whose author gets the folder; None: it is for everybody.
         targets: which pages to make.
         jobs: number of records read at the same time.
-        progress: is told how far it is.
+        progress: called as records are read.
 
     Raises:
         BadRequest: the tournament is not over, there is no such entrant, or the target is not empty.
@@ -73,7 +73,7 @@ def publish_tournament(
 
 
 def _write_own_pages(folder: Path, target: Path, summary: Summary, entrant: int) -> None:
-    """Write the pages of an entrant's own matches: what it was sent and answered, its times, fouls and output."""
+    """Write the pages of an entrant's own matches: its requests and answers, its times, fouls and output."""
     own = target / OWN
     own.mkdir()
     rows = []

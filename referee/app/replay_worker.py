@@ -1,4 +1,4 @@
-"""Makes pages of matches for a contest's site, in a process of its own: one for each line that it reads.
+"""Makes pages of matches for a contest's site, in a process of its own: one page for each line that it reads.
 
 A line names the folder and the match; the answer is a line, too. The process ends when nobody writes to it any more.
 """
@@ -15,7 +15,7 @@ from ..pages.replays import make_on_request
 from ..plugins import find_game
 
 NICE = 10
-"""By how much the process gives way to matches."""
+"""Niceness of the process, so that it gives way to matches."""
 
 
 class PageRequest(Struct, frozen=True):
@@ -39,7 +39,7 @@ def answer(request: PageRequest) -> PageAnswer:
     error, begun_s = "", time.process_time()
     try:
         make_on_request(request.match, Path(request.folder), find_game)
-    except Exception as failure:  # noqa: BLE001  # whatever a record does here, the next page can be made
+    except Exception as failure:  # noqa: BLE001  # whatever is wrong with a record, the next page can be made
         error = str(failure) or type(failure).__name__
     return PageAnswer(time.process_time() - begun_s, error)
 

@@ -56,10 +56,10 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
     held = with_record(replay_page(folded), folded.record.path.read_bytes())
     written = write_text(target, held, is_forced=is_forced)
     if is_opened and not webbrowser.open(written.resolve().as_uri()):
-        remedy = f"open {written} in one"
+        remedy = f"open {written} in a browser"
         if html is None:
             remove(written.parent)
-            remedy = "have the page written to a file (--html FILE), and open that in one"
+            remedy = "write the page to a file with --html FILE, and open the file in a browser"
         raise RefereeError(f"no browser was found here: {remedy}")
     return written
 

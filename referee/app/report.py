@@ -38,7 +38,7 @@ class ReportedTournament(Struct, frozen=True, kw_only=True):
 
 
 Progress = Callable[[int, int], object]
-"""Called with the number of records that are read, and of all."""
+"""Called with the number of records that were read so far, and the number of all records."""
 
 
 def report_tournament(
@@ -50,7 +50,7 @@ def report_tournament(
         folder: folder of the records.
         targets: the files to write.
         jobs: number of records read at the same time.
-        progress: is told how far it is.
+        progress: called as records are read.
 
     Raises:
         BadRequest: the folder has no tournament that could be played.
@@ -150,7 +150,7 @@ def _export(
     Raises:
         DoesNotHold: the database can't be written.
     """
-    from ..pages.database import FILE, DatabaseError, write_database  # noqa: PLC0415  # nothing else waits for SQLAlchemy
+    from ..pages.database import FILE, DatabaseError, write_database  # noqa: PLC0415  # only this needs SQLAlchemy, whose import takes time
 
     try:
         return write_database(targets.database or str(folder / FILE), record.header, taken, placing_ratings)
@@ -165,7 +165,7 @@ def find_titles(spec: TournamentSpec) -> Titles:
 
 
 def _read_summary_of_match(path: Path) -> MatchSummary | None:
-    """Read a match's record; return None if it does not exist: an audit says whether it should."""
+    """Read a match's record; return None if there is no record: only an audit checks whether there should be one."""
     return summarize_match(read_record(path), find_game) if path.exists() and has_line(path) else None
 
 

@@ -20,7 +20,7 @@ from .interrupts import ask_by_calling, take_signals
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that may wait for their reader: a tournament of some ten thousand matches, line by line."""
 LINGER_S = 5.0
-"""Seconds that the end waits for a reader that reads nothing; it waits as long as a reader goes on reading."""
+"""Seconds that the end waits for a reader that reads nothing; for a reader that goes on reading it waits longer."""
 _PIECE = 4096
 """Bytes that are written at once: as many as a pipe takes whole, so that each read is noticed soon."""
 
@@ -30,9 +30,9 @@ _PIECE = 4096
 
 
 class UnblockedStream:
-    """A text stream whose `write` never waits: a thread of its own hands everything on to the stream's descriptor.
+    """A text stream whose `write` never waits: a thread of its own writes everything to the stream's descriptor.
 
-    Where a reader reads nothing, so much waits in the end that `write` fails as if nobody read any more.
+    If a reader reads nothing, and more than MOST_WAITING bytes wait, `write` fails as if the reader were gone.
 
     Args:
         stream: stdout or stderr; nothing else may use it at the same time.
@@ -53,10 +53,10 @@ class UnblockedStream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Let a text be written.
+        """Have the thread write a text.
 
         Raises:
-            OSError: what was written before could not be; BrokenPipeError if too much of it waits.
+            OSError: an earlier text could not be written; BrokenPipeError if too many bytes wait.
         """
         data = text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace")
         waiting_bytes = self._taken_bytes - self._written_bytes
@@ -71,13 +71,13 @@ class UnblockedStream:
         return len(text)
 
     def flush(self) -> None:
-        """Do nothing: what is written is on its way."""
+        """Do nothing: the thread writes as soon as it can."""
 
     def close(self) -> bool:
         """Wait until all is written, as long as somebody reads; write nothing more.
 
         Returns:
-            Whether all of it was.
+            Whether all was written.
         """
         self._waiting.put(None)
         before = -1
@@ -110,7 +110,7 @@ def unblocked_output() -> Iterator[None]:
 @contextlib.contextmanager
 def _unblock(name: str) -> Iterator[None]:
     before: TextIO = getattr(sys, name)
-    stream: TextIO = getattr(before, "rich_proxied_file", before)  # rich's live display has put itself before it
+    stream: TextIO = getattr(before, "rich_proxied_file", before)  # rich may have put its own before it
     try:
         stream.fileno()
     except (AttributeError, OSError, ValueError):  # a stream in memory keeps nobody waiting
@@ -167,12 +167,12 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
 
     def _stop() -> Deferred[None]:
         if tasks and not outcome:
-            tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
+            tasks[0].cancel()  # the user interrupted: wait until the coroutine has cleaned up
         return finished
 
     collect_garbage_rarely()
     running.addSystemEventTrigger("before", "shutdown", _stop)
-    running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
+    running.callWhenRunning(take_signals)  # after Twisted has set its own handlers, which ignore a second signal
     running.callWhenRunning(_begin)
     with unblocked_output(), ask_by_calling(lambda: running.callFromThread(_stop_once, running)):
         running.run()

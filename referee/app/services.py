@@ -79,7 +79,7 @@ class Monitoring(Struct, frozen=True):
         if self.address is None or self.registry is None:
             yield
             return
-        from ..web.monitor import monitor_site  # noqa: PLC0415  # few ask for it, and all would wait for the import
+        from ..web.monitor import monitor_site  # noqa: PLC0415  # few users ask for it, and all others would wait for the import
 
         port = await listen(reactor, self.address, monitor_site(self.registry, reactor))
         try:
@@ -149,7 +149,7 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
 
 @contextlib.contextmanager
 def counting(address: str | None) -> Iterator[Monitoring]:
-    """Count for monitors alone, if there is an endpoint for them.
+    """Count metrics for the endpoint for monitors, if there is one; there are no other observers.
 
     Args:
         address: Twisted endpoint string; None: there is none.
@@ -172,7 +172,7 @@ def _counting(address: str | None) -> "tuple[CollectorRegistry | None, list[Obse
 
 
 def find_sealer(path: Path | None, say: Say) -> Sealer:
-    """Return the key that seals records; make it on first use, and say so.
+    """Return the key that seals records; make it on first use, and report that.
 
     Raises:
         BadKey: it can't be read or made.
@@ -185,7 +185,7 @@ def find_sealer(path: Path | None, say: Say) -> Sealer:
 
 
 def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
-    """Return the confinement of programs, and warn if it enforces less than it could; clean up after killed referees.
+    """Return the confinement of programs; warn if it enforces less than it could, and clean up after killed referees.
 
     Args:
         options: terms, key, and the files for diagnostics and heads.

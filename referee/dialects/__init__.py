@@ -1,4 +1,4 @@
-"""Wires that other people's players speak already. Each makes its bytes into the messages of protocol, and back.
+"""Protocols of other projects, so that their players can play here. Each is translated to our messages and back.
 
-A dialect is a `Dialect` of referee/hookspecs.py, which a plugin returns.
+A plugin returns a dialect as a `Dialect` of referee/hookspecs.py.
 """

@@ -1,6 +1,6 @@
-"""Copies a stranger's folder: plain files, folders and links, and of their modes the bit that makes programs run.
+"""Copies a stranger's folder: plain files, folders and links, with the permission to execute programs.
 
-Devices, pipes, sockets and set-user-id bits are not copied.
+Devices, pipes, sockets and all other mode bits are not copied.
 """
 
 import os
@@ -19,7 +19,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 LeftOut = Callable[[TreeNode], bool]
 Marks = Mapping[str, tuple[object, ...]]
-"""Path of everything in a folder -> a mark that differs once it was changed."""
+"""Path of each file, folder and link in a folder -> a mark, which changes when it changes."""
 
 
 def _nothing(_: TreeNode) -> bool:
@@ -40,9 +40,9 @@ def copy_tree(
     Args:
         source: the folder, by path or descriptor.
         target: descriptor of the folder to copy to.
-        left_out: returns True for what is not copied.
+        left_out: returns True for each file, folder or link that is not copied.
         owner: id of the user and group that own the copy; None for the current user.
-        unless: marks; what still has its mark is not copied.
+        unless: marks from before; whatever still has the same mark is not copied.
         is_new: True if the target is empty and nobody looks into it before the copy is complete.
 
     Raises:
@@ -80,7 +80,7 @@ def marks(folder: int) -> Marks:
 
 
 def _mark(node: TreeNode) -> tuple[object, ...]:
-    """Return a mark that changes with a file, without reading it: no program can set the instant of the last change."""
+    """Return a mark that changes with a file, without reading it: no program can set the time of a change (ctime)."""
     status = node.status
     if node.is_folder:
         return (status.st_mode,)
@@ -92,17 +92,17 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -
 
     Args:
         source: the copy.
-        target: the folder. What was added to it since stays.
+        target: the folder. Whatever was added to it since the copy was made stays.
         before: marks of the copy when it was made.
-        left_out: returns True for what is not carried over.
+        left_out: returns True for each file, folder or link that is not carried over.
 
     Raises:
         BadTree: the copy can't be read or is too much; or the folder can't be worked with.
-        OSError: the folder can't take it, or has something else where the copy has nothing.
+        OSError: the folder can't be written to, or something else is in the place of a removed file.
     """
     after = marks(source)
     with open_folder(target) as top:
-        for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
+        for path in sorted(before.keys() - after.keys(), reverse=True):  # the content of a folder before the folder
             with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
                 _drop(above, path.rpartition("/")[2])
         copy_tree(source, top, left_out=left_out, unless=before)
@@ -129,7 +129,7 @@ def _write(node: TreeNode, above: int, name: str) -> None:
 
 
 def _replace(node: TreeNode, above: int, owner: int | None) -> None:
-    """Put one thing in the place of what is there; a file or link in one step, so that nobody finds half of it."""
+    """Put a node in the place of the one that is there; a file or link in one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
     if node.is_folder:
         if is_folder is False:
@@ -139,7 +139,7 @@ def _replace(node: TreeNode, above: int, owner: int | None) -> None:
         _give(above, node.name, owner)
     elif node.is_link or node.is_file:
         if is_folder:
-            os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
+            os.rmdir(node.name, dir_fd=above)  # its own content is gone by now; this fails for anybody else's
         with suppress(FileNotFoundError):
             os.unlink(_PARTIAL, dir_fd=above)
         _create(node, above, owner, _PARTIAL)
@@ -147,7 +147,7 @@ def _replace(node: TreeNode, above: int, owner: int | None) -> None:
 
 
 def _create(node: TreeNode, above: int, owner: int | None, name: str | None = None) -> None:
-    """Put one thing where nothing is, under another name if one is given."""
+    """Put a node where nothing is yet, under another name if one is given."""
     name = name or node.name
     if node.is_folder:
         os.mkdir(name, _EXECUTABLE, dir_fd=above)
@@ -166,7 +166,7 @@ def _give(above: int, name: str, owner: int | None) -> None:
 
 
 def _drop(above: int, name: str) -> None:
-    """Remove what the copy no longer has; a folder that is not empty stays."""
+    """Remove a file or folder that the copy no longer has; a folder that is not empty stays."""
     if not _is_folder(above, name):
         os.unlink(name, dir_fd=above)
         return

@@ -1,4 +1,4 @@
-"""Finds out why the kernel cannot run an executable file; its own message would be that there is no such file."""
+"""Finds out why the kernel cannot run an executable file; its own message is often only "no such file"."""
 
 import os
 import shutil
@@ -77,7 +77,7 @@ def _obstacle_of_elf(head: bytes) -> str | None:
 
 
 def _find_loader(head: bytes) -> str | None:
-    """Return the loader of a program of 64 bits; None if it needs none, or if that is unknown."""
+    """Return the loader of a program of 64 bits; None if it needs none, or if this can't be found out."""
     if head[_KIND] != b"\x02\x01":
         return None
     try:
@@ -87,6 +87,6 @@ def _find_loader(head: bytes) -> str | None:
             kind, _, start, _, _, length = struct.unpack_from("<IIQQQQ", head, table + number * size)
             if kind == _PT_INTERP:
                 return os.fsdecode(head[start : start + length].rstrip(b"\0")) or None
-    except struct.error:  # it is cut off, or its table stands elsewhere
+    except struct.error:  # the file is cut off, or its table is beyond the bytes that were read
         return None
     return None

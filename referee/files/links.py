@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 MAX_HOPS = 40
-"""Most links on one way; the kernel gives up then, so that nothing behind can be reached."""
+"""Most links on one path; the kernel follows no more, so nothing can be reached through them."""
 MAX_STEPS = 1_000_000
-"""Largest number of names on all ways together: a second's work."""
+"""Most names on all paths together: a second's work."""
 
 
 class TangledLinksError(Exception):
@@ -29,7 +29,7 @@ class SymbolicLinks:
         """Return the path of a link that leads out of the folder; None if there is none.
 
         Raises:
-            TangledLinksError: they are too many or too long.
+            TangledLinksError: the links are too many or too long.
         """
         return next((path for path in self._targets if not self._stays(path)), None)
 

@@ -34,8 +34,8 @@ def open_descriptor(path: Path | str, flags: int = FOLDER, *, within: int | None
 def everything_below(folder: Path) -> Iterator[Path]:
     """Yield everything below a folder, by name, each folder before its content; links are not followed.
 
-    What is removed during the walk is left out. What can't be read is an error: an audit of "all files" must not skip
-    some of them silently.
+    A file that is removed during the walk is left out. An unreadable folder is an error: an audit of "all files" must
+    not skip some of them silently.
 
     Args:
         folder: folder to begin with; it may be missing.
@@ -73,11 +73,11 @@ _REMEDY = "save it as UTF-8 in your editor"
 
 
 class BadFile(OSError):
-    """A file can't be read as a small one; `strerror` says why, `filename` which one."""
+    """A file is not a readable small file; `strerror` says why, `filename` which file it is."""
 
 
 class BadText(BadFile):
-    """A file is not text in UTF-8; `strerror` says where it stops being so, or what it is instead.
+    """A file is not text in UTF-8; `strerror` has the place of the first wrong byte, or the actual encoding.
 
     Args:
         path: path of the file.
@@ -91,14 +91,14 @@ class BadText(BadFile):
 
 
 def read_small_text(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> str:
-    """Return the text of a small file in UTF-8, without its byte order mark; its lines end as they do there.
+    """Return the text of a small file in UTF-8, without its byte order mark; line ends stay as they are.
 
     Args:
         path: path of the file.
         max_bytes: largest size in bytes.
 
     Raises:
-        BadText: it is no text in UTF-8.
+        BadText: it is not text in UTF-8.
         BadFile: it is no file, or too long.
         OSError: it can't be read.
     """

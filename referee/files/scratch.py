@@ -1,4 +1,4 @@
-"""Folders for a while: made for their owner alone, and removed with any content, however deep."""
+"""Temporary folders, which only their owner can use, and which are removed with any content, however deep."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from .reading import FOLDER, open_descriptor
 from .tree import MIB
 
 # A program can leave folders nested so deep that no path reaches the bottom, and that recursion would run out of stack
-# or descriptors. What lies deep is therefore moved up into the outermost folder before that is emptied.
+# or descriptors. So nested folders are first moved up into the outermost folder, which is then emptied.
 
 _BATCH = 10_000
 
@@ -69,7 +69,7 @@ def remove_within(above: int, name: str, outermost: int | None = None) -> None:
                 elif outermost is None:
                     remove_within(folder, entry.name, folder)
                 else:
-                    _unlock(folder, entry.name)  # what changes its place must be writable itself
+                    _unlock(folder, entry.name)  # a folder can be moved only if it is writable itself
                     os.rename(entry.name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=outermost)
     os.rmdir(name, dir_fd=above)
 
@@ -87,18 +87,17 @@ def _unlock(above: int, name: str) -> None:
     """Give a folder's owner all rights, by its descriptor: a path could be exchanged for a link at any time."""
     with open_descriptor(name, FOLDER | os.O_NOFOLLOW | os.O_PATH, within=above) as descriptor:
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
-            with suppress(OSError):  # another user's, which may be open to this one all the same
+            with suppress(OSError):  # it belongs to another user, but may be writable all the same
                 Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
 
 
-# To delete a stranger's folder by mistake would be much worse than to leave some rubbish. A folder is removed only if
-# it holds the mark of this program, belongs to this user, and nobody holds the lock on the mark. The kernel releases
-# that lock when its holder ends, in whatever way; a file with a process id would outlive its process, and ids are used
-# again.
+# Deleting a stranger's folder by mistake would be much worse than leaving some rubbish. A folder is removed only if it
+# holds the mark of this program, belongs to this user, and nobody holds the lock on the mark. The kernel releases that
+# lock however its holder ends. A file with a process id would outlive its process, and such ids are used again.
 
 MARK = ".referee-scratch"
 _PREFIX = "referee-"
-_MEMORY = "/dev/shm"  # noqa: S108  # what is made there is this user's alone
+_MEMORY = "/dev/shm"  # noqa: S108  # folders made there belong to this user alone
 _MOST_BYTES, _LEFT_BYTES = MIB, 64 * MIB
 """Largest program that goes into memory, and the room that must be free there, in bytes."""
 
@@ -135,7 +134,7 @@ def find_memory(size_bytes: int) -> str | None:
     if size_bytes > _MOST_BYTES or "TMPDIR" in os.environ:
         return None
     try:
-        system, status = os.statvfs(_MEMORY), os.stat(_MEMORY)  # noqa: PTH116  # no path is made for it
+        system, status = os.statvfs(_MEMORY), os.stat(_MEMORY)  # noqa: PTH116  # a Path object is not needed
     except OSError:
         return None
     has_room = system.f_bavail * system.f_frsize >= _LEFT_BYTES and os.access(_MEMORY, os.W_OK | os.X_OK)
@@ -155,7 +154,7 @@ def _make(purpose: str, top: str) -> tuple[Path, int]:
 
 @cache
 def _remove_leftovers(top: str) -> None:
-    """Remove what ended processes have left behind; only once, since it looks at every name."""
+    """Remove folders that ended processes have left behind; only once, since this looks at every name."""
     with open_descriptor(top) as above:
         if _is_safe(os.fstat(above)):
             for name in os.listdir(above):  # noqa: PTH208  # a descriptor

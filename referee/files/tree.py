@@ -1,4 +1,4 @@
-"""Walks through folders that somebody else made: bounded in depth, number and bytes, and following no link."""
+"""Walks through folders of strangers, with limits for depth, number and bytes, and without following links."""
 
 import errno
 import os
@@ -35,23 +35,23 @@ _MACHINE = {
 
 
 def is_of_the_machine(error: Exception) -> bool:
-    """Return whether an error is this machine's own trouble, such as a full disk, and not the folder's."""
+    """Return whether this machine is the cause of an error, such as a full disk, and not the folder."""
     return isinstance(error, OSError) and error.errno in _MACHINE
 
 
 class BadTree(Exception):
-    """A folder can't be used; the text says what is wrong in it and what to do."""
+    """A folder can't be used; the text says why, and what to do."""
 
 
 class TreeNode(Struct, frozen=True):
-    """One thing in a folder; valid only until the walk goes on."""
+    """A file, folder or link in a folder; valid only until the walk goes on."""
 
     path: str
     """Path relative to the folder where the walk began, with slashes."""
     folder: int
     """Descriptor of the folder that it is in."""
     status: os.stat_result
-    """Status of the thing itself; a link is not followed."""
+    """Status of the node itself; a link is not followed."""
 
     @property
     def name(self) -> str:
@@ -106,7 +106,7 @@ class TreeNode(Struct, frozen=True):
 
 @contextmanager
 def _readable(path: str) -> Iterator[None]:
-    """Convert an error of the system into BadTree, unless it is this machine's own trouble."""
+    """Convert an error of the system into BadTree, unless this machine is its cause."""
     try:
         yield
     except OSError as error:
@@ -147,19 +147,19 @@ def walk(
     Args:
         folder: path, or a descriptor, which is left open.
         max_bytes: largest sum of the files' sizes; None if the caller counts.
-        left_out: returns True for what is neither yielded nor counted nor entered.
+        left_out: returns True for each node that is neither yielded nor counted nor entered.
 
     Raises:
-        BadTree: there is too much of it, or something can't be read. Only its owner's rights count, so that the verdict
-            is the same for every user, root included.
-        OSError: this machine is in trouble, and would be with any folder.
+        BadTree: the folder is too large, or something in it can't be read. Only the owner's permissions count, so that
+            the verdict is the same for every user, even root.
+        OSError: this machine is the cause, and any folder would have failed.
     """
     with nullcontext(folder) if isinstance(folder, int) else open_folder(folder) as top:
         yield from _Walk(max_bytes, left_out).below(top)
 
 
 class _Walk:
-    """One walk, and the numbers it has counted so far."""
+    """One walk, with the numbers of entries and bytes so far."""
 
     def __init__(self, max_bytes: int | None, left_out: Callable[[TreeNode], bool]) -> None:
         self._max_bytes = max_bytes

@@ -10,9 +10,9 @@ import msgspec
 
 from .reading import open_descriptor
 
-# A file that is overwritten in place is half old and half new for a moment, and for ever if the power fails then. So
-# the new content goes to a file without a name, onto the disk, and only then under the old name, in one step of the
-# kernel. The folder is synced, too: a name that is not on the disk can be lost together with the file.
+# A file that is overwritten in place is half old and half new for a moment, and stays so if the power fails then. So
+# the new content is written to a file without a name and synced. Then that file replaces the old one, in one step of
+# the kernel. The folder is synced, too: a name that is not on the disk can be lost together with the file.
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -20,8 +20,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_replace: bool = True) -> None:
     """Write a file, sync it to the disk, and then put it into its place.
 
-    Until then it has no name, so that a process that is killed leaves nothing of it; where the file system has only
-    files with names, it lies next to its place as `.HEX.new`.
+    Until then the file has no name, so that a process that is killed leaves nothing of it. If the file system can't do
+    that, the file is next to its place as `.HEX.new` until then.
 
     Args:
         path: path of the file.
@@ -64,14 +64,14 @@ def _begin(partial: Path, mode: int) -> int:
     """Open a new file, without a name if the file system can, and return its descriptor."""
     try:
         return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE, mode)
-    except (AttributeError, OSError):  # another system than Linux; or what is wrong is met here again
+    except (AttributeError, OSError):  # not Linux, or another error, which the next line meets again
         return os.open(partial, _NEW, mode)
 
 
 def _give_name(descriptor: int, partial: Path) -> None:
     """Give a file a name next to its place, if it has none yet."""
     if not os.fstat(descriptor).st_nlink:
-        # Only with a descriptor does this follow the link that /proc has for the file.
+        # # With `src_dir_fd`, Python makes a call that follows the link in /proc to the file; without it, it does not.
         os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor)
 
 
@@ -79,7 +79,7 @@ def _link(partial: Path, path: Path) -> None:
     try:
         os.link(partial, path)
     except FileExistsError as error:
-        raise FileExistsError(error.errno, error.strerror, str(path)) from None  # nobody knows the partial file
+        raise FileExistsError(error.errno, error.strerror, str(path)) from None  # not of the partial file
 
 
 def json_bytes(value: msgspec.Struct) -> bytes:

@@ -1,4 +1,4 @@
-"""Games as arrays and numbers, for programs that learn: see `base`. This needs the extra `learning` of the referee."""
+"""Games as arrays and numbers, for programs that learn (see `base`). This needs the referee's extra `learning`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +44,7 @@ def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] 
     (438, 604)
     """
     if not isinstance(game, str) or game not in ENCODINGS:
-        raise BadRequest(f"there are no arrays of the game {describe(game)}; there are of {', '.join(ENCODINGS)}")
+        raise BadRequest(f"the game {describe(game)} has no encoding as arrays; these have: {', '.join(ENCODINGS)}")
     rules = find_game(game)
     count = rules.seats[0] if seats is None else read_whole("seats", seats)
     if count not in rules.seats:

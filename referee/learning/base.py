@@ -1,8 +1,8 @@
-"""How positions and moves of a game become arrays and numbers: the contract, and what all games share.
+"""Turns positions and moves of a game into arrays and numbers: the interface, and the parts that all games share.
 
-An observation holds nothing that the view of its seat does not show. This is what makes training useful: a policy that
-was trained in an environment plays over the wire, where it receives views. It imagines a state from the view, and in
-that state it observes exactly what it would have observed in the environment.
+An observation holds nothing that the view of its seat does not show. This makes training useful: a policy that was
+trained in an environment can play in real matches, where it receives views. It imagines a state from the view, and the
+observation of this state is exactly the one of the environment.
 
 A move may have several steps (a tile, then its square), each of which is an action. Otherwise a game with a thousand
 squares and forty tiles would have tens of thousands of actions, and no policy would see each of them often enough to
@@ -29,7 +29,7 @@ Mask = NDArray[np.int8]
 LIMIT = 10.0
 """Largest absolute value of a number in an observation."""
 _MOST = 100 * LIMIT
-"""The score that is shown as LIMIT."""
+"""The score from which on an observation shows LIMIT."""
 
 
 class Part(NamedTuple):
@@ -59,7 +59,7 @@ class Encoding(ABC):
         self.kinds = tuple(self._kinds())
         """Kinds of actions, whose numbers follow one another."""
         self.length = sum(prod(part.shape) for part in self.parts)
-        """Numbers in an observation."""
+        """Number of numbers in an observation."""
         self.actions = sum(prod(kind.shape) for kind in self.kinds)
         """Number of actions."""
         self._slices = _slices(self.parts)
@@ -80,7 +80,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def _mark(self, vector: Vector, state: Any, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Write into an observation, which begins as a copy of `_common`, all numbers but those of `_last`."""
+        """Write all numbers of an observation, a copy of `_common`, except those of `_last`."""
 
     @abstractmethod
     def _last(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[float]:
@@ -131,14 +131,14 @@ class Encoding(ABC):
         return observation[self._slices[name]].reshape(shape)
 
     def legal(self, state: Any, chosen: tuple[Step, ...]) -> dict[int, Step]:
-        """Return the legal steps by action; of several squares beyond the window, the first one.
+        """Return the legal steps by action; of several squares outside the window, only the first one.
 
         >>> encoding = referee.learning.encoding_of("quincy")
         >>> state = encoding.rules.imagine(encoding.options, as_view(match.turns[0].view), dealer)
         >>> len(encoding.legal(state, ()))
         88
         """
-        # `dict` keeps the last of equal keys. In reversed order, that is the first of the steps which share an action.
+        # `dict` keeps the last of equal keys. In reversed order, that is the first of the steps that share an action.
         steps = self.rules.legal_steps(state, chosen)[::-1]
         return dict(zip(self.numbers(state, steps), steps, strict=True))
 
@@ -160,10 +160,10 @@ class Encoding(ABC):
 
         Args:
             action: the action, as a program gave it.
-            what: what it is, for the error.
+            what: words for the action, for the error.
 
         Raises:
-            BadRequest: it is no action of the game.
+            BadRequest: it is not an action of the game.
 
         >>> referee.learning.encoding_of("quincy").read_action(np.array([603]))
         603
@@ -199,7 +199,7 @@ def from_own(values: tuple[T, ...], seat: int) -> tuple[T, ...]:
 
 
 def points(scores: Iterable[float]) -> list[float]:
-    """Return scores in hundreds, none beyond the limit.
+    """Return scores divided by 100, limited to the range from -LIMIT to LIMIT.
 
     >>> points([50, -100_000])
     [0.5, -10.0]

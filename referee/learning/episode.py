@@ -1,8 +1,8 @@
 """One game as a learning program plays it: observations, actions and rewards, step by step.
 
-The environments of PettingZoo and of Gymnasium differ in who calls whom. What happens in a game is the same for both,
-and is here. A move of several steps is several actions in a row of the same seat. Only the whole move is played: the
-position changes with whole moves alone, as in a match.
+The environments of PettingZoo and Gymnasium differ in who calls whom; the course of a game is the same, and is here. A
+move of several steps takes several actions of the same seat in a row. The position changes only when the move is
+complete, as in a match.
 """
 
 from typing import Any, Literal, get_args
@@ -14,9 +14,9 @@ from ..games.base import Outcome, Step
 from .base import Encoding, Mask, Vector
 
 RewardKind = Literal["outcome", "points"]
-"""What is rewarded: only the ranking at the end, or the points of every move."""
+"""Kind of rewards: for the ranking at the end only, or for the points of every move."""
 _POINTS = 100
-"""Points that make a reward of 1: as many as in observations."""
+"""Points for a reward of 1; observations are divided by the same number."""
 
 
 class Episode:
@@ -26,7 +26,7 @@ class Episode:
         encoding: encoding of the game, its options and its number of seats.
         key: 32 bytes, which fix the deal.
         max_cycles: number of turns of a seat after which the game is truncated; None: it is played to its end.
-        rewards: what is rewarded.
+        rewards: kind of rewards.
     """
 
     def __init__(self, encoding: Encoding, key: bytes, max_cycles: int | None, rewards: RewardKind) -> None:
@@ -51,7 +51,7 @@ class Episode:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be done."""
+        """Whether the game has ended or was truncated."""
         return self.outcome is not None or self.is_truncated
 
     def observe(self, seat: int) -> Vector:
@@ -61,7 +61,7 @@ class Episode:
     def mask(self, seat: int) -> Mask:
         """Return 1 for each legal action of a seat; 0 for all actions if it is not to act.
 
-        A mask for another seat would show it the hand of the one that is to act.
+        If other seats saw the mask, it would show them the hand of the seat that is to act.
         """
         return self.encoding.mask(self._legal if seat == self.seat else ())
 
@@ -118,7 +118,7 @@ class Episode:
 
 
 def read_rewards(encoding: Encoding, kind: object) -> RewardKind:
-    """Return what is rewarded.
+    """Return a kind of rewards, after checking it.
 
     Raises:
         BadRequest: there is no such kind of reward, or the game has no points before its end.
@@ -135,7 +135,7 @@ def read_cycles(max_cycles: int | None) -> int | None:
     """Return the number of turns after which a game is truncated; None: never.
 
     Raises:
-        BadRequest: it is no whole number from 1 up.
+        BadRequest: it is not a whole number from 1 up.
     """
     return None if max_cycles is None else read_whole("max_cycles", max_cycles, 1)
 
@@ -161,5 +161,5 @@ def rank_rewards(outcome: Outcome, teams: tuple[tuple[int, ...], ...]) -> list[f
 
 
 def _compare(gains: list[int], seat: int) -> float:
-    """Return what a seat has gained more than the others have on average."""
+    """Return the gain of a seat minus the average gain of the others."""
     return gains[seat] - (sum(gains) - gains[seat]) / (len(gains) - 1)

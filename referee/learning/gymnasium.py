@@ -1,4 +1,4 @@
-"""Games as environments of Gymnasium: one player learns, and the others are given.
+"""Games as environments of Gymnasium: one player learns, and the others are fixed opponents.
 
     import gymnasium
     import referee.learning.gymnasium
@@ -58,8 +58,8 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
         seat: the seat that learns; None: it is drawn for each game.
         options: the game's options as plain data; a missing option takes its default.
         max_cycles: number of turns of a player after which a game is truncated; None: every game is played to its end.
-        rewards: `outcome`: the ranking at the end, from -1 to 1. `points`: after every action, what this seat has
-            gained more than the others on average, in hundreds of points; only in games with points before their end.
+        rewards: `outcome`: the ranking at the end, from -1 to 1. `points`: after every action, the gain of this seat
+            minus the average gain of the others, in hundreds of points; only for games with points before their end.
         render_mode: `ansi`, `rgb_array`, `human`, or None for no pictures.
 
     Raises:
@@ -109,8 +109,8 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
         """Deal a new game, and let the opponents play until this seat is to act.
 
         Args:
-            seed: makes this game and the following ones reproducible, as far as the opponents are; None: the games of
-                the last seed continue.
+            seed: makes this game and the following ones reproducible, if the opponents are; None: the games of the last
+                seed continue.
             options: none are known; the game's own options are given where the environment is made.
 
         Returns:
@@ -118,7 +118,7 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
         """
         super().reset(seed=seed)
         self._is_over = True
-        while self._is_over:  # a game may end before the turn of this seat: then there is nothing to learn from it
+        while self._is_over:  # a game may end before the first turn of this seat; nothing can be learned from it
             self._deal()
         return self._observe()
 
@@ -140,7 +140,7 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
             truncated, and the dict with `action_mask` and `seat`.
 
         Raises:
-            BadRequest: no game is played, or this is no number of an action.
+            BadRequest: no game is being played, or this is not the number of an action.
         """
         episode, number = self.episode, self.encoding.read_action(action)
         if self._is_over or episode is None:
@@ -168,14 +168,14 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
         """Let the opponent that is to act choose a move, and play it.
 
         Raises:
-            BadRequest: it has chosen no legal move.
+            BadRequest: its move is not legal.
         """
         rules, seat = self.encoding.rules, episode.seat
         move = self._opponents[seat](to_plain(rules.view(episode.state, seat)))
         try:
             episode.play(rules.parse_move(move))
         except BadMove as error:
-            raise BadRequest(f"the opponent on seat {seat} has chosen no legal move: {error}") from None
+            raise BadRequest(f"the opponent on seat {seat} has chosen an illegal move: {error}") from None
 
     def _observe(self) -> tuple[Vector, dict[str, Any]]:
         assert self.episode is not None
@@ -183,7 +183,7 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
         return self.episode.observe(self.seat), {"action_mask": mask, "seat": self.seat}
 
     def action_masks(self) -> Mask:
-        """Return 1 for each legal action and 0 for all others, in the form that sb3-contrib's MaskablePPO asks for.
+        """Return 1 for each legal action and 0 for all others, in the form that MaskablePPO of sb3-contrib needs.
 
         >>> env = gymnasium.make("referee/Quincy-v0")
         >>> _, info = env.reset(seed=1)
@@ -204,10 +204,10 @@ class Environment(gymnasium.Env):  # type: ignore[misc]  # the type checker does
 
 
 def _find_opponent(rules: Any, opponent: Opponent) -> Callable[[Any, Any, bytes], Choose]:
-    """Return what begins a game of an opponent: (rules, options, seed) -> a function from a view to a move.
+    """Return the factory of an opponent: (rules, options, seed) -> a function from a view to a move.
 
     Raises:
-        BadRequest: it is no player of this game.
+        BadRequest: it is not a player of this game.
     """
     if callable(opponent) and not isinstance(opponent, type):
         return lambda _rules, _options, _seed: opponent

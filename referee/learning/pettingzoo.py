@@ -30,9 +30,9 @@ __all__ = ["Environment", "env", "raw_env"]
 _NO_RESET = "no game is played now: call reset() first"
 
 
-# PettingZoo has two interfaces: all agents act at once (`ParallelEnv`), or one after the other (AEC). These games have
-# turns, so this is the second one.
-class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
+# PettingZoo has two interfaces: all agents act at once (`ParallelEnv`), or one after the other (`AECEnv`). These games
+# have turns, so this is the second one.
+class Environment(AECEnv):  # type: ignore[misc]  # the type checker does not look into PettingZoo
     """One game after the other between the same players; `player_0` is the seat that begins.
 
     Args:
@@ -43,7 +43,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
     """
 
     episode: Episode
-    """The game that is played."""
+    """The present game."""
 
     def __init__(
         self, encoding: Encoding, max_cycles: int | None, rewards: RewardKind, render_mode: str | None
@@ -80,7 +80,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
             options: none are known; the game's own options are given where the environment is made.
 
         Raises:
-            BadRequest: the seed is no whole number from 0 up.
+            BadRequest: the seed is not a whole number from 0 up.
         """
         if seed is not None:
             self._random = np.random.default_rng(read_whole("seed", seed, 0))
@@ -92,7 +92,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         self._renderer.follow(self.episode.state)
 
     def _take_over(self) -> None:
-        """Tell PettingZoo where the game stands."""
+        """Copy the state of the game into the attributes that PettingZoo reads."""
         episode, agents = self.episode, self.agents
         self.agent_selection = self.possible_agents[episode.seat]
         self.rewards = dict(zip(agents, episode.rewards, strict=True))
@@ -100,7 +100,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         self.truncations = dict.fromkeys(agents, episode.is_truncated)
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent observes, and its actions: none if it is not its turn.
+        """Return the observation of an agent, and the mask of its legal actions: all 0 if it is not its turn.
 
         Raises:
             BadRequest: there is no such agent, or `reset` was not called.
@@ -116,14 +116,14 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Let the agent whose turn it is choose a step; as soon as a move is complete, it is played.
 
         Raises:
-            BadRequest: it is no action, or is not legal.
+            BadRequest: it is not an action, or is not legal.
         """
         number, agent = read_action(self, action), self.agent_selection
         if number is None:
             self._was_dead_step(None)
             return
         if not self.episode.is_legal(number):
-            raise BadRequest(f"action {number} of {agent} is not legal now; the action mask tells which are")
+            raise BadRequest(f"action {number} of {agent} is not legal now; the action mask shows the legal ones")
         self._cumulative_rewards[agent] = 0.0
         self.episode.act(number)
         self._take_over()
@@ -155,8 +155,8 @@ def raw_env(
         seats: number of players; None: the fewest that the game takes.
         options: the game's options as plain data; a missing option takes its default.
         max_cycles: number of turns after which a game is truncated; None: every game is played to its end.
-        rewards: `outcome`: the ranking at the end, from -1 to 1. `points`: after every move, what an agent has gained
-            more than the others on average, in hundreds of points; only in games with points before their end.
+        rewards: `outcome`: the ranking at the end, from -1 to 1. `points`: after every move, the gain of an agent minus
+            the average gain of the others, in hundreds of points; only for games with points before their end.
         render_mode: `ansi`, `rgb_array`, `human`, or None for no pictures.
 
     Raises:
@@ -179,7 +179,7 @@ def env(
 ) -> Any:
     """Return the environment of a game with PettingZoo's usual wrappers: an illegal action ends the game and costs 1.
 
-    Its arguments and errors are those of `raw_env`. An action that is no number at all raises BadRequest here as well.
+    Its arguments and errors are those of `raw_env`. An action that is not a number raises BadRequest here as well.
 
     >>> game = env("quincy")
     >>> game.reset(seed=1)
@@ -190,19 +190,18 @@ def env(
     return OrderEnforcingWrapper(_CheckedActions(TerminateIllegalWrapper(bare, illegal_reward=-1)))
 
 
-# PettingZoo's wrapper for illegal actions looks the action up in the mask. A text would fail there with an IndexError
-# of NumPy, and a negative number would be taken for an action at the other end of the mask. So this check comes before
-# it.
+# PettingZoo's wrapper for illegal actions looks the action up in the mask. There, a text would raise an IndexError of
+# NumPy, and a negative number would count from the end of the mask. So this wrapper checks actions first.
 
 
 class _CheckedActions(BaseWrapper):  # type: ignore[misc]  # the type checker does not look into PettingZoo
-    """Passes actions on as plain numbers, and refuses what is no action."""
+    """Passes actions on as plain numbers, and refuses all other values."""
 
     def step(self, action: Any) -> None:
         """Let the agent that is to act choose a step.
 
         Raises:
-            BadRequest: the action is no number of an action, or the agent is out and was given one.
+            BadRequest: this is not the number of an action, or the agent is out and was given an action.
         """
         super().step(read_action(self, action))
 
@@ -215,7 +214,7 @@ def read_action(env: Any, action: Any) -> int | None:
         action: the argument of `step`.
 
     Raises:
-        BadRequest: `reset` was not called, or this is no action of the agent.
+        BadRequest: `reset` was not called, or this is not an action of the agent.
     """
     bare: Environment = env.unwrapped
     if not bare.agents:

@@ -1,4 +1,4 @@
-"""A policy, which chooses among actions by what it observes, as a player that receives views and returns moves."""
+"""Makes a player, which receives views and returns moves, from a policy, which receives arrays and returns actions."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,9 +12,9 @@ from .base import Encoding, Mask, Vector
 
 T = TypeVar("T")
 Policy = Callable[[Vector, Mask], int]
-"""(observation, mask of the legal actions: 1 or 0 each) -> a legal action."""
+"""(observation, mask: 1 for each legal action, else 0) -> a legal action."""
 _HIDDEN = Dealer(bytes(32))
-"""Deals what a view does not show. Neither the observation nor the legal actions of the seat depend on it."""
+"""Deals the cards and tiles that a view does not show. Neither observations nor legal actions depend on these."""
 
 
 def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
@@ -38,12 +38,12 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
         while (move := rules.move_of(chosen)) is None:
             legal = encoding.legal(state, chosen)
             action = int(policy(encoding.observation(state, view.seat, chosen), encoding.mask(legal)))
-            # No legal action is chosen instead: a policy that ignores its mask is not trained as its author believes,
-            # and a silent repair would hide that.
+            # The player does not choose a legal action instead: that would hide a policy that ignores its mask, and so
+            # was not trained as its author believes.
             if action not in legal:
                 raise ValueError(f"the policy chose action {action}, which its mask does not allow")
             chosen = (*chosen, legal[action])
         return to_plain(move)
 
-    choose.__name__ = getattr(policy, "__name__", type(policy).__name__)  # a player in this process is called so
+    choose.__name__ = getattr(policy, "__name__", type(policy).__name__)  # this becomes the player's name
     return choose

@@ -1,7 +1,7 @@
-"""The Q game as arrays: a tile, its square, then another tile or the end of the placement.
+"""The Q game as arrays. A move takes several steps: a tile, its square, then another tile or the end of the placement.
 
-The map has no edges: an observation shows a window around its middle. Squares beyond it have one action together, which
-takes the first of them.
+The map has no edges: an observation shows a window around its middle. All squares outside the window share one action,
+which stands for the first of them where the tile fits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,12 +16,12 @@ from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
 from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding
 
-# On the map, tiles are shown by shape and by colour, and not by kind: twelve planes instead of thirty-six. Whether
-# tiles fit depends on these two alone, so a network need not learn which kinds have a colour in common.
+# The map has a plane for each shape and each colour, not for each kind of tile: twelve planes instead of thirty-six.
+# Whether tiles fit depends only on shape and colour. So a network need not learn which kinds have a colour in common.
 _WORDS: dict[Step, int] = {PASS: 0, EXCHANGE: 1, STOP: 2}
 _ACTIONS: dict[Step, int] = {**_WORDS, **{name: len(_WORDS) + kind for name, kind in BY_NAME.items()}}
 _MARKED = len(SHAPES) + len(COLORS)
-"""The plane of tiles of the move so far."""
+"""Plane of the tiles of the present move."""
 
 
 def _planes(tile: Tile) -> tuple[int, int]:
@@ -61,14 +61,14 @@ class QEncoding(WindowEncoding):
         return state.board
 
     def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Lay the tiles of the move so far."""
+        """Mark the tiles of the present move."""
         for cell, tile in read_steps(chosen).items():
             at = self._window.index(cell)
             if at < CELLS:
                 vector[[plane * CELLS + at for plane in (*_planes(tile), _MARKED)]] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
-        """Return all but the map."""
+        """Return all numbers except those of the map."""
         held, tile = [0] * KINDS, [0] * KINDS
         for kind in state.hands[seat]:
             held[kind] += 1

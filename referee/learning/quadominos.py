@@ -22,7 +22,7 @@ _TASKS = ("open", "lay", "bonus", "second", "extra")
 _ASKED = {task: [float(task == other) for other in _TASKS] for task in _TASKS}
 _NO_TILE = (0.0,) * 5
 _SHOWN = [(1.0, *(int(number) / 5 for number in name)) for name in FACES]
-"""Numbers of each face: 1 for 'there is a tile', then its corners, divided by 5."""
+"""Numbers of each face: a 1, which means that there is a tile, then its corners, divided by 5."""
 
 
 class QuadOminosEncoding(WindowEncoding):
@@ -32,9 +32,9 @@ class QuadOminosEncoding(WindowEncoding):
     signs = np.array(_SHOWN, np.float32)
     choices = _ACTIONS
     _known: State | None = None
-    """State that was observed last."""
+    """State of the last observation."""
     _knower = -1
-    """The seat that saw it."""
+    """Seat of the last observation."""
 
     def _parts(self) -> Iterable[Part]:
         clockwise = "clockwise from the top left"
@@ -72,14 +72,14 @@ class QuadOminosEncoding(WindowEncoding):
         vector[held] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
-        """Return all but the table and the hand."""
+        """Return all numbers except those of the table and the hand."""
         _, rest = self._of_both_steps(state, seat)
         return [*(_SHOWN[FACE_BY_NAME[chosen[0]]] if chosen else _NO_TILE), *rest]
 
     def _of_both_steps(self, state: State, seat: int) -> tuple[NDArray[np.intp], list[float]]:
         """Return the indices of the seat's tiles, and the numbers after the chosen tile.
 
-        Both steps of a move use them; they are computed once.
+        They are the same for both steps of a move, so they are computed once.
         """
         if state is not self._known or seat != self._knower:
             self._known, self._knower = state, seat

@@ -1,4 +1,4 @@
-"""Quincala Mixing as arrays: each piece that is placed and each leg, a move each, is an action."""
+"""Quincala Mixing as arrays. Each placed piece and each leg is a move of its own, and an action."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,18 +15,18 @@ _DIRECTIONS = {step: number for number, step in enumerate(boards.DIRECTIONS)}
 
 
 def _plane(piece: int, seat: int) -> int:
-    """Return the number of a piece as it counts for a seat, its own first."""
+    """Return the plane of a piece as a seat sees it; the seat's own pieces come first."""
     return (piece + seat * boards.MAX_SIZES) % _PIECES
 
 
 _PLANES = [
     [[_plane(piece, seat) for piece in boards.pieces(tower)] for tower in range(1 << _PIECES)] for seat in (0, 1)
 ]
-"""Planes by seat and tower."""
+"""Planes of the pieces of a tower, by seat and tower."""
 
 
 class QuincalaEncoding(Encoding):
-    """The arrays of Quincala Mixing; own pieces are the first five, smallest first, whatever the colour."""
+    """The arrays of Quincala Mixing; a seat's own pieces come first, from small to large, whatever its colour."""
 
     game = "quincala"
 
@@ -34,14 +34,14 @@ class QuincalaEncoding(Encoding):
         self._field = boards.find_field(options.board_layout.map)
         self._dots = len(self._field.places)
         self._numbers: tuple[dict[Step, int], dict[Step, int]] = ({}, {})
-        """Actions of the steps that were seen, by seat."""
+        """By seat: step -> its action, for the steps that came before."""
         super().__init__(game, options, seats)
         areas = self._field.areas
         self._areas = [
             [self._at["areas"] + plane * self._dots + dot for plane, area in enumerate(own) for dot in area]
             for own in (areas, areas[::-1])
         ]
-        """Places by seat: those of its own placing areas and of its opponent's."""
+        """By seat, the indices of its own placing areas and its opponent's in an observation."""
 
     def _parts(self) -> Iterable[Part]:
         towers = (_PIECES, self._field.height, self._field.width)
@@ -68,7 +68,7 @@ class QuincalaEncoding(Encoding):
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
     def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Mark where pieces stand, the placing areas, and where a leg goes on."""
+        """Mark the pieces, the placing areas, and the dot where a further leg starts."""
         dots, planes = self._dots, _PLANES[seat]
         towers = ((dot, tower) for dot, tower in enumerate(state.board) if tower)
         places = self._areas[seat].copy()
@@ -80,7 +80,7 @@ class QuincalaEncoding(Encoding):
         vector[places] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
-        """Return the hands, and what turn it is."""
+        """Return the numbers of the hands, the phase, the colour and the turns."""
         hands = []
         for hand in from_own(state.hands, seat):
             held = [0] * _PIECES

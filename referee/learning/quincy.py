@@ -1,4 +1,4 @@
-"""Quincy as arrays. A move is one step, so each domino on each square that it names is an action."""
+"""Quincy as arrays. A move is one step, so each pair of a domino and a square that it names is an action."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,20 +15,20 @@ _REMOVES: list[Move] = [
 ]
 _DISCARDS: list[Move] = [Discard(domino) for domino in b.DOMINOES]
 MOVES = (*_ADDS, *_REMOVES, *_DISCARDS)
-"""Moves by action: by domino, smaller end first, and then by square, row by row."""
+"""Moves by action: ordered by domino, smaller end first, and then by square, row by row."""
 _ACTIONS = {move: action for action, move in enumerate(MOVES)}
 
 
 _STRIDE = 10 * b.SIZE
-"""Bits of a set of squares."""
+"""Number of bits of a set of squares."""
 _BITS = 4 * _STRIDE + 2 * len(b.DOMINOES)
-"""Bits of four sets of squares, of the dominoes of a hand, and of those face up, in the order of an observation."""
+"""Number of bits of four sets of squares, the dominoes of a hand, and those face up, in the order of an observation."""
 _BYTES = (_BITS + 7) // 8
 _SHOWN = np.array([bit for bit in range(_BITS) if bit >= 4 * _STRIDE or bit % 10 < b.SIZE])
-"""The bits that an observation has: all but the tenth of each row of squares."""
+"""Indices of the bits that an observation has: all except the tenth of each row of squares."""
 _HELD = tuple(1 << 4 * _STRIDE + domino for domino in b.ALL_DOMINOES)
 _FACE_UP = tuple(bit << len(b.DOMINOES) for bit in _HELD)
-"""Bit of each domino."""
+"""Bit of each domino that is face up."""
 
 
 class QuincyEncoding(Encoding):
@@ -56,7 +56,7 @@ class QuincyEncoding(Encoding):
         yield Part("discard", (len(_DISCARDS),), "discard a domino: 0-0, 0-1 ... 9-9")
 
     def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Mark where stones and dominoes are."""
+        """Mark stones, lines and dominoes."""
         own, other = seat % 2, 1 - seat % 2
         stones, lines = state.stones, state.unbreakable
         bits = stones[own] | stones[other] << _STRIDE | lines[own] << 2 * _STRIDE | lines[other] << 3 * _STRIDE
@@ -68,7 +68,7 @@ class QuincyEncoding(Encoding):
         vector[: len(_SHOWN)] = marks[_SHOWN]
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
-        """Return how many dominoes there are, and whose turn goes on."""
+        """Return the numbers of dominoes, and whether the same turn goes on."""
         sizes = [len(hand) / 5 for hand in from_own(state.hands, seat)]
         return [*sizes, len(state.pile) / 45, state.same_turn]
 

@@ -53,7 +53,7 @@ class Renderer:
         return None
 
     def _show(self, svg: str) -> None:
-        """Show a drawing in the window, unless it is already shown; the window opens with the first one."""
+        """Show a drawing in the window, unless it is already shown; the first drawing opens the window."""
         if svg != self._shown:
             self._shown, surface = svg, _as_surface(svg)
             if self._window is None or self._window.get_size() != surface.get_size():
@@ -62,7 +62,7 @@ class Renderer:
                 pygame.display.set_caption(self._rules.title)
             self._window.blit(surface, (0, 0))
             pygame.display.flip()
-        # A window whose events nobody takes is soon marked by the desktop as one that does not respond.
+        # If nobody takes the events of a window, the desktop soon marks it as not responding.
         pygame.event.pump()
 
     def close(self) -> None:

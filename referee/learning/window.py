@@ -1,7 +1,7 @@
-"""Boards without edges: an observation shows a window of them. All squares beyond it share one action.
+"""Boards without edges: an observation shows only a window, and all squares outside it share one action.
 
-The board of Q has no edge, but an array has. The window is centred on what lies on the board, which in all games that
-were measured fits into it; a square beyond it is still legal, and is reached through the one action `elsewhere`.
+The board of Q has no edge, but an array has. The window is centred on the tiles on the board, which fitted into it in
+all games that were measured. A square outside it is still legal: the action `elsewhere` stands for it.
 """
 
 from abc import abstractmethod
@@ -20,21 +20,21 @@ CELLS = WINDOW * WINDOW
 Cell = tuple[int, int]
 """(row, column)"""
 _SLACK = WINDOW * (WINDOW // 2 + 1) + WINDOW // 2 + 1
-"""Longest way that the window moves in its row of numbers, in either direction, as long as everything fits: half of
-its rows and half of a row, and a little more.
+"""Most places that the window moves in its row of numbers, in either direction, as long as all tiles fit: half of its
+rows and half of a row, and a little more.
 """
 
 
 class Window:
     """A square window on a board without edges, centred on what lies on the board.
 
-    It follows one game: a board that continues the last one is not drawn again. When the centre moves, all numbers move
-    by the same distance, so the window only begins at another place in a longer row of numbers. That makes observing a
-    position cheap enough to train with.
+    It follows one game: a board that continues the previous one is not drawn again. When the centre moves, all numbers
+    move by the same distance, so the window only begins at another place in a longer row of numbers. That makes
+    observing a position cheap enough to train with.
 
     Args:
         length: numbers of an observation: CELLS for each plane, and zeros behind them.
-        signs: by tile, the number that stands for it in each plane.
+        signs: for each tile, its number in each plane.
     """
 
     def __init__(self, length: int, signs: NDArray[np.float32]) -> None:
@@ -43,7 +43,7 @@ class Window:
         self._cells: list[Cell] = []
         self._tiles: list[int] = []
         self._box = (0, 0, 0, 0)
-        """Top row, left column, bottom row and right column of what lies on the board."""
+        """Top row, left column, bottom row and right column of the tiles on the board."""
         self._corner: Cell = (0, 0)
         """The cell at the top left of the window."""
         self._begin_at(_SLACK)
@@ -52,7 +52,7 @@ class Window:
         """Let the window begin at a place in the row of numbers."""
         self._begin, planes = place, self._signs.shape[1]
         self.shown = self._numbers[place : place + self._length]
-        """The window, and zeros behind it."""
+        """The window, and zeros after it."""
         self._planes = self.shown[: planes * CELLS].reshape(planes, CELLS)
 
     def _clear(self) -> None:
@@ -84,7 +84,7 @@ class Window:
         """Centre the window, and return how many of the first cells are still drawn in it.
 
         Args:
-            known: how many were drawn before.
+            known: how many cells were drawn before.
         """
         rows, columns = zip(self._box[:2], self._box[2:], *self._cells[known:], strict=True)
         top, left, bottom, right = self._box = min(rows), min(columns), max(rows), max(columns)
@@ -96,11 +96,11 @@ class Window:
         if max(bottom - top, right - left) >= WINDOW:
             self._clear()
             return 0
-        self._begin_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros lie next to it
+        self._begin_at(self._begin - shift)  # no tile leaves or enters the window: outside of it are only zeros
         return known
 
     def index(self, cell: Cell) -> int:
-        """Return the number of a cell, row by row; CELLS for every cell beyond the window."""
+        """Return the index of a cell in the window, row by row; CELLS for every cell outside."""
         row, column = cell[0] - self._corner[0], cell[1] - self._corner[1]
         return row * WINDOW + column if 0 <= row < WINDOW and 0 <= column < WINDOW else CELLS
 
@@ -108,12 +108,11 @@ class Window:
 class WindowEncoding(Encoding):
     """The arrays of a game in which a tile is chosen, then its square on a board without edges.
 
-    The window is the first part of an observation; the actions of squares are of the kind `square`, the last but one,
-    and `elsewhere`, the last.
+    The window is the first part of an observation; the last two kinds of actions are `square` and `elsewhere`.
     """
 
     signs: ClassVar[NDArray[np.float32]]
-    """Number that stands for a tile in each plane of the window, by tile."""
+    """For each tile, its number in each plane of the window."""
     choices: ClassVar[Mapping[Step, int]]
     """Actions of all steps that are not squares."""
 

@@ -82,7 +82,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:
     header = record.header
     if header.key != sealer.public:
-        raise RecordError(record.path, 0, f"key {sealer.public}, the one at hand", f"key {header.key}")
+        raise RecordError(record.path, 0, f"key {sealer.public}, the referee's key", f"key {header.key}")
     if header.rules_version != game.rules_version:  # its record would follow by neither
         here, begun = name_rules(game.rules_version), name_rules(header.rules_version)
         raise RecordError(record.path, 0, f"a match by the rules of {here}, which are installed", f"one by {begun}")

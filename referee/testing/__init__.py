@@ -1,7 +1,7 @@
-"""For authors of games, players and formats: seats without a network, and checks of the contracts."""
+"""Helps to test games, players and formats: has seats without a network, and checks of the contracts."""
 
-# Nothing here reads a clock, opens a socket or writes a record, so tests are fast and repeatable: instants are counted
-# up, and a random source is passed in.
+# Nothing here reads a clock, opens a socket or writes a record, so tests are fast and repeatable. Instants are
+# computed, and the caller passes a random source.
 
 from .drawings import check_drawing
 from .games import JUNK, check_game, spoilt

@@ -2,9 +2,9 @@
 
 from xml.etree import ElementTree as ET
 
-# The drawing of a game from a plugin gets into the pages of the organiser's site. A list of what is forbidden would
+# The drawing of a plugin's game becomes part of the pages of the organiser's site. A list of what is forbidden would
 # never be complete: SVG has scripts, foreign objects, animations that set attributes, styles and images that load. So
-# the check lists what is allowed, and a game that needs more elements has to ask for them.
+# the check lists what is allowed, and a game that needs more elements has to have them added here.
 _SVG = "{http://www.w3.org/2000/svg}"
 _SHAPES = {
     _SVG + name
@@ -23,7 +23,7 @@ def check_drawing(svg: str) -> None:
         svg: the drawing.
 
     Raises:
-        AssertionError: it can't; the text says why.
+        AssertionError: it can't be put into a page; the text says why.
 
     >>> check_drawing('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect onclick="alert()"/></svg>')
     Traceback (most recent call last):
@@ -31,9 +31,9 @@ def check_drawing(svg: str) -> None:
     AssertionError: the drawing acts: onclick
     """
     try:
-        root = ET.fromstring(svg)  # noqa: S314  # our own games' drawings, not a stranger's
+        root = ET.fromstring(svg)  # noqa: S314  # the drawing comes from an installed game, not from a stranger
     except ET.ParseError as error:
-        raise AssertionError(f"the drawing is no well-formed XML: {error}") from error
+        raise AssertionError(f"the drawing is not well-formed XML: {error}") from error
     assert root.tag == f"{_SVG}svg", f"the drawing is a {root.tag}"
     assert root.get("viewBox"), "the drawing has no viewBox"
     for element in root.iter():

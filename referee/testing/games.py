@@ -1,8 +1,8 @@
 """Checks that a game keeps the contract of `games.base.Game`, by playing it at random."""
 
-# Each check holds in every state of every game: a play changes nothing but returns a new state, a view tells its seat
-# no more than it may know, equal seeds and moves give equal states, a hostile move is refused by a rule's name. An
-# author needs no test of these; the tests of a game are about its own rules.
+# Each check holds in every state of every game. A play returns a new state and does not change the old one; a view
+# shows its seat no more than it may know; equal seeds and moves give equal states; a hostile move is refused with the
+# id of a rule. Authors need no tests of these; the tests of a game are about its own rules.
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -22,17 +22,16 @@ from .seats import AnyGame, plain
 if TYPE_CHECKING:
     from random import Random
 
-# All of these can come over the wire: integers at both ends of msgpack's range, the last character before the
-# surrogates, a text of the greatest length, deep nesting. What the wire refuses never reaches a game, and would test
-# nothing.
+# A player can send all of these: integers at both ends of msgpack's range, the last character before the surrogates,
+# the longest text, deep nesting. Values that the protocol refuses never reach a game, and would test nothing.
 JUNK: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * MAX_STRING_BYTES),
     *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
     *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
 )
-"""Plain values that a hostile player may send instead of a move, or of a part of one."""
+"""Plain values that a hostile player may send instead of a move or of a part of a move."""
 _SAMPLE = 12
-"""Number of legal moves that are tried in one state: enough over a game, and a state may have thousands."""
+"""Most legal moves that are tried in one state, which may have thousands: enough over a whole game."""
 
 
 def check_game(
@@ -42,14 +41,14 @@ def check_game(
 
     Args:
         game: the rules.
-        source: random source of moves; one with the same seed checks the same.
+        source: random source of moves; the same seed gives the same checks.
         options: the game's options, plain; missing ones take their default.
         games: number of games to play, spread over the numbers of seats.
         max_turns: number of turns after which the seats are dropped one by one, which must end the game, too.
 
     Raises:
         AssertionError: the contract is broken; the text says how.
-        Exception: the game has raised it where the contract forbids that.
+        Exception: the game raised it where the contract does not allow it.
 
     >>> from random import Random
     >>> from referee.games.quincy.game import QuincyGame
@@ -65,7 +64,7 @@ def check_game(
 
 def _check_description(game: AnyGame) -> None:
     for rule_id, rule in game.rules.items():
-        assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
+        assert rule_id == rule.id, f"the key {rule_id} has the rule {rule.id}"
         assert rule.text, f"{rule_id} has no text"
         assert rule.source, f"{rule_id} has no source"
     _check_schema(game.schema(), game.name)
@@ -77,20 +76,20 @@ def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Excepti
 
     Args:
         described: the game or the format.
-        refusal: the exception with which it refuses them.
+        refusal: the exception that it raises for unknown options.
 
     Raises:
-        AssertionError: something is missing, or an unknown option is taken.
+        AssertionError: something is missing, or an unknown option is accepted.
     """
     assert described.name, "there is no name"
     assert described.title, f"{described.name} has no title"
-    assert described.seats, f"{described.name} is for no number of seats"
+    assert described.seats, f"{described.name} has no number of seats"
     for option in ({"no such option": 1}, {"": None}):
         try:
             described.parse_options(option)
         except refusal:
             continue
-        raise AssertionError(f"{described.name} takes the options {option}")
+        raise AssertionError(f"{described.name} accepts the options {option}")
 
 
 def _check_schema(part: Any, where: str) -> None:
@@ -118,8 +117,8 @@ class _GameCheck(msgspec.Struct):
         """Play one game to its end; then play the same moves again, which must give the same state."""
         state = self._deal()
         assert state == self._deal(), "the same seed gave another deal"
-        # States are compared by their text before and after a call. That also shows a change of something inside a
-        # state at which its `==` does not look, such as a cache that two states share.
+        # States are compared by their repr before and after a call. That also shows a change that their `==` ignores,
+        # such as one of a cache that two states share.
         moves: list[Any] = []
         ended: Outcome | None = self._check_state(state)
         while ended is None and len(moves) < max_turns:
@@ -129,8 +128,8 @@ class _GameCheck(msgspec.Struct):
                 self._check_legal_moves(state)
                 self._check_steps(state)
                 self._check_drops(state)
-            # Both ways are taken, because they reach different positions: a list of legal moves may be incomplete (Q
-            # lists single tiles), but steps make every move.
+            # Moves come from both sources, because they reach different positions: a list of legal moves may be
+            # incomplete (Q lists single tiles), but steps can make every move.
             is_listed = self.source.random() < 0.5
             move = self.source.choice(self.game.legal_moves(state)) if is_listed else self._stepwise(state)
             moves.append(plain(move))
@@ -154,7 +153,7 @@ class _GameCheck(msgspec.Struct):
         try:
             return self.game.play(state, move)
         except IllegalMove as error:
-            raise AssertionError(f"{move} is among the legal moves, and is not legal: {error}") from error
+            raise AssertionError(f"{move} is among the legal moves, but is not legal: {error}") from error
 
     def _play_legal(self, state: Any, move: Any) -> Any:
         """Play a legal move, and check that the old state and its news do not change."""
@@ -193,25 +192,25 @@ class _GameCheck(msgspec.Struct):
         return outcome
 
     def _check_imagination(self, state: Any) -> None:
-        """Check that a view tells only what its seat may know: any state imagined from it gives the same view."""
+        """Check that a view shows only what its seat may know: any state imagined from it gives the same view."""
         game = self.game
         for seat in range(self.seats):
             view = game.view(state, seat)
             imagined = game.imagine(self.options, view, chance.Dealer(self.source.randbytes(chance.SEED_BYTES)))
             game.check_invariants(imagined)
-            assert plain(view) == plain(game.view(imagined, seat)), f"seat {seat} sees another view of what it imagines"
+            assert plain(view) == plain(game.view(imagined, seat)), f"seat {seat} imagines a state with another view"
             if seat == game.to_move(state):
-                assert seat == game.to_move(imagined), f"seat {seat} is to move, and imagines that another is"
+                assert seat == game.to_move(imagined), f"seat {seat} is to move, but not in the imagined state"
 
     def _check_unseen(self, state: Any, seat: int) -> None:
-        """Check that drawings show no more than the seats that look may know.
+        """Check that drawings show no more than the seats they are for may know.
 
-        Two states that look alike to a seat have the same drawing for it and for spectators; so have the states after
-        a move that is legal in both, unless the news of the move differ.
+        Two states that have the same view for a seat must have the same drawing for it and for spectators. The same
+        goes for the states after a move that is legal in both, unless the news of the move differ.
         """
         # A drawing leaks more easily than a view: the order of elements, the width of a card or an empty group can
-        # show what is hidden, and nobody sees that by looking at it. So drawings of two states are compared that
-        # differ in nothing but what is hidden.
+        # show what is hidden, and nobody sees that by looking at it. So the drawings of two states are compared that
+        # differ only in hidden cards or tiles.
         game, view = self.game, self.game.view(state, seat)
         keys = (self.source.randbytes(chance.SEED_BYTES) for _ in range(2))
         first, other = (game.imagine(self.options, view, chance.Dealer(key)) for key in keys)
@@ -229,23 +228,23 @@ class _GameCheck(msgspec.Struct):
 
     def _check_outcome(self, outcome: Outcome) -> None:
         seats = [seat for level in outcome.ranking for seat in level]
-        assert sorted(seats) == sorted(set(outcome.order)), f"ranked: {seats}, in the game: {outcome.order}"
+        assert sorted(seats) == sorted(set(outcome.order)), f"{seats} are ranked, not {outcome.order}"
         assert all(outcome.ranking), "a rank without a seat"
         assert self.seats == len(outcome.scores), "every seat has its score"
         if self.game.is_ranked_by_scores:
-            assert outcome.ranking == rank_seats(outcome.scores, outcome.order), "others rank than by their scores"
-        assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
+            assert outcome.ranking == rank_seats(outcome.scores, outcome.order), "the ranking is not by scores"
+        assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is not a rule"
 
     def _some_moves(self, state: Any) -> list[Any]:
         legal = self.game.legal_moves(state)
         return self.source.sample(legal, min(_SAMPLE, len(legal)))
 
     def _check_legal_moves(self, state: Any) -> None:
-        """Check that listed moves are legal, also after a trip over the wire."""
+        """Check that listed moves are legal, also after they were encoded and decoded."""
         picked = self._some_moves(state)
-        assert picked, "no legal move, and the game goes on"
+        assert picked, "there is no legal move, but the game goes on"
         for move in picked:
-            assert move == self.game.parse_move(plain(move)), f"{move} is another move on the wire"
+            assert move == self.game.parse_move(plain(move)), f"{move} is another move after encoding and decoding"
             self._play_legal(state, move)
 
     def _stepwise(self, state: Any) -> Any:
@@ -253,7 +252,7 @@ class _GameCheck(msgspec.Struct):
         chosen: tuple[Step, ...] = ()
         while (move := self.game.move_of(chosen)) is None:
             offered = self.game.legal_steps(state, chosen)
-            assert offered, f"the steps {chosen} can't be made a move"
+            assert offered, f"the steps {chosen} can't become a move"
             assert len(set(offered)) == len(offered), f"a step is offered twice after {chosen}"
             chosen = (*chosen, self.source.choice(offered))
         return move
@@ -268,12 +267,12 @@ class _GameCheck(msgspec.Struct):
             for at, step in enumerate(steps):
                 legal = game.legal_steps(state, steps[:at])
                 _check_places(sorted(map(game.places_of, legal)))
-                assert step in legal, f"{step} of {move} is no legal step"
-                assert (at + 1 < len(steps)) == (game.move_of(steps[: at + 1]) is None), f"{move} is whole too soon"
+                assert step in legal, f"the step {step} of {move} is not legal"
+                assert (at + 1 < len(steps)) == (game.move_of(steps[: at + 1]) is None), f"{move} is complete too early"
             assert move == game.move_of(steps), f"the steps of {move} make another move"
 
     def _check_refusals(self, state: Any) -> None:
-        """Check that hostile and illegal moves are refused by name, and change nothing."""
+        """Check that hostile and illegal moves are refused with the id of a rule, and change nothing."""
         copy, shown = deepcopy(state), repr(state)
         spoiled = [spoilt(plain(move), self.source) for move in self._some_moves(state) for _ in range(4)]
         for raw in [*JUNK, *spoiled, *self._moves_of_others(state)]:
@@ -284,20 +283,20 @@ class _GameCheck(msgspec.Struct):
                 pass
             except IllegalMove as error:
                 rule_id = error.rule_id
-            assert rule_id is None or rule_id in self.game.rules, f"{rule_id} is no rule of {self.game.name}"
+            assert rule_id is None or rule_id in self.game.rules, f"{rule_id} is not a rule of {self.game.name}"
             assert given == repr(raw), f"the player's value was changed: {given:.200}"
         assert shown == repr(state), "a refused move changed the state"
         assert copy == state, "a refused move changed the state"
 
     def _moves_of_others(self, state: Any) -> list[Any]:
-        """Return moves that would be legal after one more turn; most of them are illegal now."""
+        """Return moves that would be legal one turn later; most of them are illegal now."""
         later = self.game.deliver(self._play(state, self.source.choice(self.game.legal_moves(state))))
         return [] if self.game.outcome(later) is not None else list(map(plain, self._some_moves(later)))
 
     def _check_drops(self, state: Any, mover: int | None = None) -> None:
-        """Drop all seats one by one, with a turn in between where one is due, and check that the game ends.
+        """Drop all seats one by one, with a turn in between if one is due, and check that the game ends.
 
-        With a mover, the state is the one right after its play, before anything was delivered to it.
+        With a mover, the state is the one right after its play, before its draw was delivered.
         """
         game, ended = self.game, self.game.outcome(state)
         seats = list(range(self.seats)) if ended is None else list(ended.order)
@@ -313,12 +312,12 @@ class _GameCheck(msgspec.Struct):
             mover = None
             outcome = self._check_state(state)
             if outcome is None:
-                assert game.to_move(state) not in gone, f"seat {game.to_move(state)} was dropped and is to move"
+                assert game.to_move(state) not in gone, f"seat {game.to_move(state)} was dropped, but is to move"
                 state = game.deliver(self._play(state, self.source.choice(game.legal_moves(state))))
                 outcome = self._check_state(state)
             if outcome is not None:
                 assert not gone & set(outcome.order), "a dropped seat is ranked"
-        assert game.outcome(state) is not None, "all seats were dropped, and the game goes on"
+        assert game.outcome(state) is not None, "all seats were dropped, but the game goes on"
         check_drawing(game.draw_svg(state))
 
 
@@ -332,7 +331,7 @@ def spoilt(raw: Any, source: "Random") -> Any:
     if isinstance(raw, dict) and raw and source.random() < 0.8:
         key = source.choice(sorted(raw))
         rest = {name: value for name, value in raw.items() if name != key}
-        # Damaged legal moves get further into the rules than junk, which nearly always fails by its form.
+        # Damaged legal moves reach more of the rules than junk, whose form is nearly always wrong.
         return rest if source.random() < 0.1 else {**raw, key: spoilt(raw[key], source)}
     if isinstance(raw, list) and raw and source.random() < 0.8:
         index = source.randrange(len(raw))
@@ -345,21 +344,21 @@ def spoilt(raw: Any, source: "Random") -> Any:
 
 
 def _check_places(paths: list[tuple[str, ...]]) -> None:
-    """Check that the places which a person touches tell steps apart; the paths are in ascending order."""
+    """Check that each step has its own path of places for a person to touch; the paths are in ascending order."""
     for path, following in pairwise(paths):
-        assert path != following[: len(path)], f"{path} begins the ways to two steps"
+        assert path != following[: len(path)], f"{path} is the beginning of the paths of two steps"
 
 
 def _check_type(view: Any, view_type: type[msgspec.Struct]) -> None:
     try:
         msgspec.convert(view, view_type, strict=True)
     except msgspec.ValidationError as error:
-        raise AssertionError(f"a view is no {view_type.__name__}: {error}") from error
+        raise AssertionError(f"a view is not a {view_type.__name__}: {error}") from error
 
 
 def _check_plain(value: Any, what: str) -> None:
-    """Check that a value is the same in JSON and in msgpack, so that no player and no record loses any of it."""
-    # Players receive msgpack, and records hold JSON. A tuple as a key, bytes or an infinite number would survive only
-    # one of the two.
+    """Check that a value is the same in JSON and in msgpack, so that neither players nor records lose any of it."""
+    # Players receive msgpack, and records hold JSON. Tuples as keys, bytes and infinite numbers exist only in one of
+    # the two.
     over_json = msgspec.json.decode(msgspec.json.encode(value))
     assert plain(value) == over_json, f"{what} is not plain: {value}"

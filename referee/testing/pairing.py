@@ -1,6 +1,6 @@
 """Checks that a pairing format keeps the contract of `pairing.base.PairingFormat`, by running a random tournament."""
 
-# It knows no format's rules. Results come in any order, like those of matches that are played at the same time.
+# It knows the rules of no format. Results come in any order, like those of matches that are played at the same time.
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _LOOKED_AT = 0.05
-"""Share of steps in which a state is compared before and after, which takes long for many entrants."""
+"""Share of steps in which the state before and after is compared, which takes long for many entrants."""
 
 
 def check_pairing(
@@ -33,18 +33,18 @@ def check_pairing(
 
     Args:
         form: the format.
-        source: random source of results and withdrawals; one with the same seed checks the same.
+        source: random source of results and withdrawals; the same seed gives the same checks.
         field: the entrants, and the number of seats of a match.
         options: the format's options, plain; missing ones take their default.
         withdrawals: probability that an entrant withdraws before a result.
         max_steps: number of results and withdrawals within which the tournament must end.
 
     Returns:
-        The results, in the order in which they came, byes included.
+        The results, in the order in which they came, with byes.
 
     Raises:
         AssertionError: the contract is broken; the text says how.
-        Exception: the format has raised it where the contract forbids that.
+        Exception: the format raised it where the contract does not allow it.
 
     >>> from random import Random
     >>> from referee.tournament.pairing.base import Entrant
@@ -57,7 +57,7 @@ def check_pairing(
     msgspec.json.schema(form.options_type)
     form.parse_options({})
     parsed = form.parse_options(dict(options or {}))
-    # Both runs get the same shuffle, and so must give the same pairings.
+    # Both runs get the same shuffle, so they must give the same pairings.
     shuffle = chance.Dealer(source.randbytes(chance.SEED_BYTES))
     check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
     check.run(withdrawals, max_steps)
@@ -66,7 +66,7 @@ def check_pairing(
 
 
 def with_rounds(form: base.PairingFormat[Any], state: Any) -> Any:
-    """Return the state after all rounds that are due to be paired.
+    """Return the state after pairing all rounds that are due.
 
     Args:
         form: the format.
@@ -111,9 +111,9 @@ def random_result(pairing: base.Pairing, source: "Random") -> base.PlayedPairing
     return base.PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
-# A tournament on many tables gets its results in any order, loses entrants at any time, and is folded again from its
-# record after a crash. A random run does all three; `repeat` is the crash. A wrong number of a pairing would be the
-# worst mistake: a record that was made before the crash would then belong to another match.
+# A tournament on many tables gets its results in any order, loses entrants at any time, and is restored from its record
+# after a crash. A random run does all three; `repeat` stands for the crash. The worst mistake would be a wrong number
+# of a pairing: a record from before the crash would then belong to another match.
 
 
 class _PairingCheck(msgspec.Struct):
@@ -124,7 +124,7 @@ class _PairingCheck(msgspec.Struct):
     """Random source of results and withdrawals."""
     field: base.EntrantField
     state: Any
-    """State of the tournament, at first before the first match."""
+    """State of the tournament; it begins before the first match."""
     steps: list[base.PlayedPairing | int | tuple[base.Group, ...]] = []
     """Results, entrants that withdrew, and rounds as they were paired."""
     withdrawn: set[int] = set()
@@ -137,13 +137,13 @@ class _PairingCheck(msgspec.Struct):
         """Run the tournament to its end."""
         self._check_due(None)
         while not self.form.is_over(self.state):
-            assert len(self.steps) < max_steps, f"not over after {max_steps} steps"
+            assert len(self.steps) < max_steps, f"the tournament is not over after {max_steps} steps"
             staying = [entrant for entrant in range(len(self.field.entrants)) if entrant not in self.withdrawn]
             if staying and self.source.random() < withdrawals:
                 self._withdraw(self.source.choice(staying))
             else:
                 self._record(self.source.choice(list(self.due.values())))
-        assert not self.due, "it is over, and something is due"
+        assert not self.due, "the tournament is over, but something is due"
         self._check_byes()
 
     def repeat(self, state: Any) -> None:
@@ -182,40 +182,40 @@ class _PairingCheck(msgspec.Struct):
         before = repr(self.state)
         after = self.form.withdraw(self.state, entrant)
         assert before == repr(self.state), "withdraw changed the old state"
-        assert after == self.form.withdraw(after, entrant), "to withdraw twice changes something"
+        assert after == self.form.withdraw(after, entrant), "withdrawing twice changes something"
         self.state = after
         self.steps.append(entrant)
         self.withdrawn.add(entrant)
         self._check_due(entrant)
 
     def _check_due(self, gone: int | None) -> None:
-        """Check the due pairings against those before; an entrant that has just withdrawn is in none of them."""
+        """Check the due pairings against the earlier ones; an entrant that has just withdrawn is in none of them."""
         self._pair()
         due = self.form.due(self.state)
         numbers = [pairing.number for pairing in due]
-        assert sorted(set(numbers)) == numbers, f"not by their numbers: {numbers}"
+        assert sorted(set(numbers)) == numbers, f"the due pairings are not ordered by number: {numbers}"
         playing = [entrant for pairing in due for entrant in pairing.seats]
         single = [entrant for entrant in playing if not self.field.entrants[entrant].has_copies]
-        assert len(set(single)) == len(single), f"somebody is to play two matches at once, or itself: {due}"
-        assert self.withdrawn.isdisjoint(playing), f"somebody who has withdrawn is to play: {due}"
+        assert len(set(single)) == len(single), f"an entrant is to play two matches at once, or itself: {due}"
+        assert self.withdrawn.isdisjoint(playing), f"an entrant that has withdrawn is to play: {due}"
         now = dict(zip(numbers, due, strict=True))
         remaining = [pairing for pairing in self.due.values() if gone not in pairing.seats]
-        assert all(pairing == now.get(pairing.number) for pairing in remaining), f"due no longer: {remaining}, {due}"
+        assert all(pairing == now.get(pairing.number) for pairing in remaining), f"no longer due: {remaining}, {due}"
         for number in now.keys() - self.due.keys():
             self._check_new(now[number])
         self.due = now
-        assert self.due or self.form.is_over(self.state), "nothing is due, and it is not over"
+        assert self.due or self.form.is_over(self.state), "nothing is due, but the tournament is not over"
         if not self.due or self.source.random() < _LOOKED_AT:
             self._check_places()
 
     def _pair(self) -> None:
-        """Pair the rounds that are due; an empty round and one that comes twice are refused."""
+        """Pair the rounds that are due; check that an empty round and a second pairing of a round are refused."""
         while (request := self.form.to_pair(self.state)) is not None:
             tables = pair_round(request)[0]
             looked_at = repr(self.state)
             self._check_refused_round(())
             self.state = self.form.take_round(self.state, tables)
-            assert looked_at != repr(self.state), "a round was paired, and nothing has changed"
+            assert looked_at != repr(self.state), "a round was paired, but nothing has changed"
             self.steps.append(tables)
             self._check_refused_round(tables)
 
@@ -227,14 +227,14 @@ class _PairingCheck(msgspec.Struct):
         raise AssertionError(f"these tables were taken for a round: {tables}")
 
     def _check_new(self, pairing: base.Pairing) -> None:
-        # A pairing whose opponent has gone may become a bye under the number that it had.
+        # # If one of the opponents has withdrawn, a pairing may become a bye with the same number.
         is_walkover = pairing.is_bye and pairing.against in self.withdrawn
         assert is_walkover or pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
         assert pairing.round >= 1, "rounds count from 1"
         assert len(pairing.seats) in (1, self.field.seats), (
             f"a match of {self.field.seats} has {len(pairing.seats)} seats"
         )
-        assert len(set(pairing.seats)) == len(pairing.seats), f"somebody is to play itself: {pairing}"
+        assert len(set(pairing.seats)) == len(pairing.seats), f"an entrant is to play itself: {pairing}"
         self.numbers.add(pairing.number)
         for entrant in pairing.seats:
             counts_up = pairing.number > self.latest.get(entrant, 0) or self.field.entrants[entrant].has_copies
@@ -246,11 +246,11 @@ class _PairingCheck(msgspec.Struct):
         groups = self.form.places(self.state)
         if groups is not None:
             placed = sorted(entrant for group in groups for entrant in group)
-            assert list(range(len(self.field.entrants))) == placed, f"not everybody has one place: {groups}"
+            assert list(range(len(self.field.entrants))) == placed, f"not every entrant has one place: {groups}"
             assert all(groups), "a place without an entrant"
 
     def _check_byes(self) -> None:
-        """Check that byes are spread evenly where points decide, among those that have stayed."""
+        """If points decide, check that byes are spread evenly among the entrants that have stayed."""
         if self.form.places(self.state) is not None:
             return
         pairings = [step.pairing for step in self.steps if isinstance(step, base.PlayedPairing)]

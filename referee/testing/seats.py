@@ -1,4 +1,4 @@
-"""Seats without a network, which answer a match's commands. Instants are counted up; no clock is read."""
+"""Seats without a network, which answer a match's commands. Their instants are computed; no clock is read."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from ..match import events as e
 
 AnyGame = Game[Any, Any, Any]
 Choose = Callable[[Any], Any]
-"""Function from a view to a move, both plain, as they are on the wire."""
+"""Function from a view to a move, both as plain data, as messages hold them."""
 
 
 # No clock is read, so a match of hours takes milliseconds, a deadline can be hit to the millisecond, and a failure can
@@ -26,7 +26,7 @@ class ScriptedSeat:
     Subclasses misbehave by returning another event from `answer`, or None to stay silent.
 
     Args:
-        choose: from a plain view to a plain move.
+        choose: function from a plain view to a plain move.
         takes_ms: time for each answer, in milliseconds.
         nonce: 16 bytes in hex.
         match: name of the match, on which the commitment to the nonce depends; it may be set later.
@@ -39,7 +39,7 @@ class ScriptedSeat:
         self.match = match
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer a command; None if it asks for nothing.
+        """Return the answer to a command; None if it asks for nothing.
 
         Args:
             command: the command for the seat.
@@ -64,7 +64,7 @@ class ScriptedSeat:
 
 
 def plain(value: Any) -> Any:
-    """Return a value in the form that it has on the wire: dict, list, str, int, float, bool and None.
+    """Return a value in the form that it has in messages: dict, list, str, int, float, bool and None.
 
     >>> from referee.games.q.forms import Exchange
     >>> plain(Exchange())

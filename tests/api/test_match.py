@@ -64,7 +64,7 @@ def test_a_position_refuses_what_it_can_not_do() -> None:
         position.play("no move")
     with pytest.raises(referee.RefereeError, match="no seat 2"):
         position.view(2)
-    with pytest.raises(referee.RefereeError, match="no view of quincy"):
+    with pytest.raises(referee.RefereeError, match="not a view of quincy"):
         referee.imagine("quincy", before)
     assert position.view() == before
 
@@ -73,7 +73,7 @@ def test_nothing_can_be_done_at_the_end() -> None:
     """When the game is over, no seat is to move."""
     last = referee.play("quincy", ["house:random", "house:greedy"], seed=5).positions[-1]
     assert (last.seat, last.legal_moves()) == (None, [])
-    with pytest.raises(referee.RefereeError, match="nobody is to move"):
+    with pytest.raises(referee.RefereeError, match="no seat is to move"):
         last.view()
     with pytest.raises(referee.RefereeError, match="no move to play"):
         last.play("pass")

@@ -133,7 +133,7 @@ def test_the_author_sees_the_traceback(capsys: pytest.CaptureFixture[str]) -> No
     """The traceback of an exception is printed from the function's own frames on, and stored."""
     match = referee.play("q", [raising, "house:dag"], seed=1)
     printed = capsys.readouterr().err
-    assert "raising was expelled, for it raised" in printed
+    assert "raising was expelled; its exception" in printed
     assert "seat.py" not in printed
     assert printed.endswith(match.tracebacks["raising"])
 

@@ -104,10 +104,10 @@ HOSTILE: tuple[tuple[Any, str], ...] = (
     ("quincy seed=7 out=x", "move 1 of the text, out=x, can't be played"),
     ("quincy seed=7 out=0 out=0", "seat 0 is out already"),
     ("quincy seed=7 ~", "can't be played"),
-    ("quincy seed=7 ~add:8,9;8,9 discard:0,0", "has yet to be handed out"),
+    ("quincy seed=7 ~add:8,9;8,9 discard:0,0", "must be handed out first"),
     ("quincy seed=7 ~add:8,9;8,9 ~ ~", "move 3 of the text, ~, can't be played"),
-    ("quincy view={} guess=1", "this is no view of quincy"),
-    ("quincy view=3", "this is no view of quincy"),
+    ("quincy view={} guess=1", "this is not a view of quincy"),
+    ("quincy view=3", "this is not a view of quincy"),
     ("quincy view=" + "[" * 200_000, "has no value in JSON"),
     ("quincy seed=7 " + "[" * 200_000, "can't be played"),
     ("quincy seed=7 " + "add:8,9;8,9 " * 100_000, "at most 1000000 characters"),
@@ -165,7 +165,7 @@ def test_moves_are_read_in_every_form() -> None:
             position.play(wrong)  # type: ignore[arg-type]
     with pytest.raises(referee.MalformedMove, match="write one in short, or as JSON, such as add:8,9;8,9"):
         position.parse_move("castle")
-    says = "this is no move of quincy: the key square is missing in move; give a move, such as add:8,9;8,9"
+    says = "this is not a move of quincy: the key square is missing in move; give a move, such as add:8,9;8,9"
     with pytest.raises(referee.MalformedMove, match=says):
         position.play({"action": "add", "domino": [8, 9]})  # type: ignore[arg-type]
     assert not position.is_legal("add:8,9;1,1")
@@ -228,7 +228,7 @@ def test_what_cannot_begin_gets_a_sentence() -> None:
         (lambda: anything.start("quincy").choose("dag"), "no house player 'dag' of quincy"),
         (lambda: anything.start("quincy").choose("gready"), 'did you mean "house:greedy"'),
         (lambda: anything.start("quincy").parse_move(3), "move is text, such as"),
-        (lambda: anything.imagine("quincy", None), "this is no view of quincy"),
+        (lambda: anything.imagine("quincy", None), "this is not a view of quincy"),
         (lambda: walk("quincy", 1, 1000).choose("greedy"), "the game has ended"),
         (lambda: walk("quincy", 1, 1000).play("pass"), "the game has ended"),
     ):

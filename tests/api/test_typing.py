@@ -61,7 +61,7 @@ def test_load_refuses_the_other_kind(tmp_path: Path) -> None:
     """The caller gets the kind of object that it asked for, or an error."""
     path = referee.play("quincy", ["house:random", "house:random"], seed=1).save(tmp_path)
     anything: Any = referee
-    with pytest.raises(referee.RefereeError, match="is of a match, not of a tournament; leave the kind out"):
+    with pytest.raises(referee.RefereeError, match="is the record of a match, not of a tournament; leave the kind out"):
         referee.load(path, "tournament")
     with pytest.raises(referee.RefereeError, match="is of a tournament, not of a match"):
         referee.load(tmp_path, "match")

@@ -220,7 +220,7 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
     player(Path(os.fsdecode(os.fsencode(tmp_path) + b"/submissions/dan\xff")))
     plan = read(tmp_path, SUBMITTED)
     assert [entrant.name for entrant in plan.spec.entrants] == ["ada", "eve"]
-    for warning, why in zip(plan.warnings, ("is no file", "is a link to", "its path is no UTF-8"), strict=True):
+    for warning, why in zip(plan.warnings, ("is no file", "is a link to", "its path is not UTF-8"), strict=True):
         assert why in warning
         assert warning.isprintable()
 

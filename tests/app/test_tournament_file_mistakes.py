@@ -29,7 +29,7 @@ NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or e
 TOO_FEW = "too few: a match has 2 seats"
 LATIN = "line 2, column 9: the byte 0xe4 is no UTF-8; in Latin-1 it is ä; save it as UTF-8 in your editor"
 TCP = r"write tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\:\:1"
-TOML = "; texts stand in quotation marks, tables in brackets"
+TOML = "; write texts in quotation marks, and tables in brackets"
 LIMIT = "a number of seconds from 0.001 to 86400"
 MIB = "a whole number of MiB from 64 to 1048576"
 PLAYERS = "takes players as texts, or tables: [[entrants]]"
@@ -38,9 +38,9 @@ NEEDS = """a player's folder needs that file, with name = "ada" and run = "pytho
 OTHERS = "cmd:COMMAND or a folder with player.toml"
 FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
-    ("value", "game = q\n", [(1, f"this is no TOML: Invalid value{TOML}")]),
-    ("twice", MINIMAL + 'game = "q"\n', [(4, "a key or table stands here a second time; keep one of them")]),
-    ("open", 'game = "q"\n\nentrants = [\n', [(4, f"this is no TOML: Invalid value (at end of document){TOML}")]),
+    ("value", "game = q\n", [(1, f"this is not TOML: Invalid value{TOML}")]),
+    ("twice", MINIMAL + 'game = "q"\n', [(4, "this key or table is in the file twice; keep one of them")]),
+    ("open", 'game = "q"\n\nentrants = [\n', [(4, f"this is not TOML: Invalid value (at end of document){TOML}")]),
     ("latin", b'game = "q"\nname = "\xe4"\n', [(2, LATIN)]),
     ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
     ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
@@ -96,7 +96,11 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("seed below 0", "seed = -5", [(4, f"seed: takes a whole number from 0 to {MAX_SEED}, not -5")]),
     ("suspend", "suspend_after = -1", [(4, "suspend_after: takes a whole number from 0 up, not -1")]),
     ("programs", 'programs = "keep"', [(4, 'programs: there is no kind of programs "keep"; did you mean "kept"?')]),
-    ("keep", "keep_for = 5", [(4, 'keep_for: it takes programs = "kept"; others are started for every match')]),
+    (
+        "keep",
+        "keep_for = 5",
+        [(4, 'keep_for: it needs programs = "kept"; without it, programs are started for every match')],
+    ),
     (
         "memory",
         "[limits]\nmemory_mib = 63",
@@ -121,7 +125,7 @@ ADDED: list[tuple[str, str, Expected]] = [
     (
         "increment",
         "[time]\nincrement = 1",
-        [(5, "time.increment: it is added to a bank, and there is none; bank = SECONDS")],
+        [(5, "time.increment: it is added to a bank, but there is none; write bank = SECONDS, too")],
     ),
     ("option", "[options]\nq_bonuss = 1", [(5, 'options.q_bonuss: there is no such key; did you mean "q_bonus"?')]),
     ("option-type", '[options]\nq_bonus = "8"', [(5, 'options.q_bonus: takes a whole number from 0 to 1000, not "8"')]),
@@ -130,7 +134,7 @@ ADDED: list[tuple[str, str, Expected]] = [
         'tie_breaks = [\n  "wins",\n  "bucholz",\n  "wins",\n]',
         [
             (6, 'tie_breaks: there is no tie-break "bucholz"; did you mean "buchholz"?'),
-            (7, "tie_breaks: wins stands there twice; a second time it decides nothing"),
+            (7, "tie_breaks: wins is in the list twice; the second one decides nothing"),
         ],
     ),
     (
@@ -201,7 +205,7 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
     (
         "twice",
         'player = "mine"\nname = "a"\n[[entrants]]\nname = "a"\nplayer = "mine"',
-        [(8, 'entrants.name: "a" is the name of the entrant of line 6, too')],
+        [(8, 'entrants.name: "a" is also the name of the entrant in line 6')],
     ),
     (
         "remote",
@@ -236,7 +240,7 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
             'player = "remote"\nname = "ada"\n[[entrants]]\nplayer = "remote"\nname = "eve"\ntoken = "ada"\n'
             '[remote]\ntokens = "players.toml"'
         ),
-        [(9, "entrants.name: its token is that of ada, too; each entrant needs its own")],
+        [(9, "entrants.name: ada has the same token; each entrant needs its own")],
     ),
     (
         "idle-token",
@@ -276,7 +280,7 @@ def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expec
     ("options", "expected"),
     [
         ('layout = "none.toml"', (5, "options.layout: none.toml: it can't be read: No such file or directory")),
-        ('layout = "wrong.toml"', (5, f"options.layout: wrong.toml, line 2: this is no TOML: Invalid value{TOML}")),
+        ('layout = "wrong.toml"', (5, f"options.layout: wrong.toml, line 2: this is not TOML: Invalid value{TOML}")),
         ('layout = "bare"', (5, "options.layout: bare: this is no file")),
         ("layout = 3", (5, "options.layout: takes the path of a TOML file, not 3")),
         ('layout = "players.toml"', (5, "options.layout: there is no key ada")),
@@ -310,7 +314,7 @@ def test_options_that_do_not_go_together_are_told_where_they_stand(folder: Path)
 def test_a_file_without_a_name_needs_one(folder: Path) -> None:
     """If the file's name gives no valid name, the tournament needs one."""
     ((line, told),) = mistakes(folder, MINIMAL, "日本.toml")
-    missing = "name: this key is missing, and the name of the file does not do instead"
+    missing = "name: this key is missing, and the name of the file can't replace it"
     assert (line, told.partition(";")[0]) == (1, missing)
 
 

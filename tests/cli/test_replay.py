@@ -163,9 +163,12 @@ def test_where_there_is_no_browser(record: Path, tmp_path: Path, monkeypatch: py
     """The page of --html stays, and its path is printed, with status 1; a temporary page is removed."""
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     page = tmp_path / "page.html"
-    assert f"no browser was found here: open {page} in one" in replay(record, "--open", "--html", page, status=1).stderr
+    assert (
+        f"no browser was found here: open {page} in a browser"
+        in replay(record, "--open", "--html", page, status=1).stderr
+    )
     assert page.is_file()
-    assert "have the page written to a file (--html FILE)" in replay(record, "--open", status=1).stderr
+    assert "write the page to a file with --html FILE" in replay(record, "--open", status=1).stderr
     assert not list(tmp_path.glob("referee-*"))
 
 

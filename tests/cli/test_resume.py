@@ -102,7 +102,7 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> Non
     """A finished record, another referee's, a missing one, and players next to a record have different errors."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     name, other = str(record), str(tmp_path / "other.pem")
-    assert "the one at hand; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
+    assert "the referee's key; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
     assert "leave them out" in _told(tmp_path, "q", "--resume", name, status=2)
     assert "there is no record nowhere.jsonl" in _told(tmp_path, "--resume", "nowhere.jsonl", status=2)
     assert "GAME or PLAYERS are missing" in _told(tmp_path, status=2)

@@ -284,7 +284,7 @@ def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
     (small / "small.toml").write_text(text)
     told = events(referee("tournament", "small.toml", "--json", cwd=small).stdout)
     warnings = [item["text"] for item in named(told, "noted") if "changed" in item["text"]]
-    assert warnings == ["ada has changed: its matches from here on are another program's"]
+    assert warnings == ["ada has changed: from now on, another program plays its matches"]
     assert (small / "ada" / "made").read_text() == "better"
     assert told[-1]["changed"].keys() == {"ada"}
     assert "Changed programs" in (small / "logs" / "small" / "report.html").read_text()

@@ -184,22 +184,22 @@ class Trusting(QGame):
 
 
 BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
-    (Renamed, "q.unheard-of is no rule"),
-    (Telling, "a view is no View"),
+    (Renamed, "q.unheard-of is not a rule"),
+    (Telling, "a view is not a View"),
     (Binary, "public news is not plain"),
-    (Stubborn, "was dropped and is to move"),
+    (Stubborn, "was dropped, but is to move"),
     (Overwriting, "play changed the old state"),
-    (Endless, "was dropped and is to move"),
-    (Reversed, "others rank than by their scores"),
+    (Endless, "was dropped, but is to move"),
+    (Reversed, "the ranking is not by scores"),
     (Moody, "the same seed gave another deal"),
-    (Betraying, "sees another view of what it imagines"),
+    (Betraying, "imagines a state with another view"),
     (Chatty, "a drawing for .* shows what is hidden"),
     (Open, "a drawing for spectators shows what is hidden, after"),
     (Silent, "Bare: its property untold has no description"),
-    (Trusting, "is among the legal moves, and is not legal"),
-    (Astray, "is among the legal moves, and is not legal"),
-    (Narrow, "exchange of .* is no legal step"),
-    (Stuck, "can't be made a move"),
+    (Trusting, "is among the legal moves, but is not legal"),
+    (Astray, "is among the legal moves, but is not legal"),
+    (Narrow, "the step exchange of .* is not legal"),
+    (Stuck, "can't become a move"),
 )
 
 

@@ -64,7 +64,7 @@ def test_before_a_reset_there_is_none() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ((["q"],), r"there are no arrays of the game \['q'\]"),
+        ((["q"],), r"the game \['q'\] has no encoding"),
         (("quincy", "2"), "seats is a whole number, not '2'"),
         (("quincy", 2.0), r"seats is a whole number, not 2\.0"),
         (("quincy", 2, 3), "options is a dict, .*, not 3"),

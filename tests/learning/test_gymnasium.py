@@ -183,5 +183,5 @@ def test_a_mistake_is_named(given: dict[str, Any], says: str) -> None:
 def test_an_opponent_that_plays_illegally_is_named() -> None:
     """It is a mistake of its author, and no win for the learner."""
     env = gymnasium.make("referee/Quincy-v0", opponents=[passing], seat=1)
-    with pytest.raises(BadRequest, match="the opponent on seat 0 has chosen no legal move"):
+    with pytest.raises(BadRequest, match="the opponent on seat 0 has chosen an illegal move"):
         env.reset(seed=1)

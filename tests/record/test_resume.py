@@ -79,7 +79,7 @@ def test_what_cannot_be_taken_up(tmp_path: Path) -> None:
     whole, begun = record_of("clean"), b"".join(record_of("dealt").splitlines(keepends=True)[:6])
     for data, sealer, problem in (
         (whole, SEALER, "found one that is sealed"),
-        (begun, Sealer.new(), "the one at hand"),
+        (begun, Sealer.new(), "the referee's key"),
         (begun.replace(b'"turn":1', b'"turn":2', 1), SEALER, "expected"),
         (begun.replace(b'"locked_seed":"', b'"locked_seed":"0', 1), SEALER, "expected a line whose hash is"),
         (b"", SEALER, "expected a header"),

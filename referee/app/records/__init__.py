@@ -1,1 +1,1 @@
-"""Verifies records of matches, explains them to a seat, and examines how fairly they kept the time."""
+"""Verifies records of matches, explains them to a seat, and examines how fairly the referee kept the time."""

@@ -1,4 +1,4 @@
-"""Audits records, many at once: each by itself, and folders of them for missing ones."""
+"""Audits many records at once: checks each record by itself, and looks for records that are missing from folders."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -91,7 +91,7 @@ def audit_paths(
 
     Raises:
         BadRequest: a path has no record below it.
-        Exception: the auditor or a game's rules failed; that says nothing against a record.
+        Exception: the auditor or a game's rules failed; that is no evidence against a record.
     """
     record_paths = find_records(paths)
     tournament_paths = [path for path in record_paths if _is_tournament(path)]
@@ -116,7 +116,7 @@ def _with_claim(match: Examined, homes: set[Path]) -> Examined:
 
 
 class _Findings(Struct, frozen=True):
-    """Results of the single records."""
+    """Everything that was found, before it becomes a report."""
 
     folders: list[Path]
     examined: list[Examined]
@@ -125,7 +125,7 @@ class _Findings(Struct, frozen=True):
 
 
 def _report(findings: _Findings, demands: Demands) -> AuditReport:
-    """Return the report of an audit, with what is missing of all that was demanded."""
+    """Return the report of an audit, with everything that was demanded and is missing."""
     folders, examined, audited = findings.folders, findings.examined, findings.audited
     reports = [match.report for match in examined]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in files_below(folder, NAME)]
@@ -135,8 +135,8 @@ def _report(findings: _Findings, demands: Demands) -> AuditReport:
     missing_heads = [head for head in demands.heads if head not in hashes]
     audited_names = {report.match for report in reports if isinstance(report, SoundRecord)}
     audited_names |= {part.record.header.spec.name for part in audited if part.record is not None}
-    # A referee publishes heads of all its matches in one file. An audit of single files can only ask for theirs; an
-    # audit of a folder asks for all, so that a record which was removed is missed.
+    # A referee publishes heads of all its matches in one file. An audit of single files looks only for the heads of
+    # these files. An audit of a folder looks for all heads, so that it notices a record that was removed.
     published = {name: heads for name, heads in demands.published.items() if folders or name in audited_names}
     missing_published = list(_missing(published, there))
     contradicted = list(contradictions(presence for match in examined for presence in match.presences))
@@ -280,7 +280,7 @@ def _examine_redaction(path: Path, demands: Demands) -> Examined:
 
 
 def _opening(header: Header, chain: Chain, *, is_drawn: bool) -> str:
-    """Return a text that all records of one match share, and no two matches of one name."""
+    """Return a text that is equal in all records of one match, and differs between matches of the same name."""
     if header.context is not None:
         return header.context.head
     # a secret seed is drawn once; a fixed one may be played again

@@ -24,7 +24,7 @@ class Demands(Struct, frozen=True):
     """An auditor's demands on the records."""
 
     keys: tuple[str, ...] = ()
-    """Public keys, one of which must have sealed each record; empty: the key that the record names itself."""
+    """Public keys; one of them must have sealed each record. Empty: the key that the record itself names."""
     heads: tuple[str, ...] = ()
     """Hashes of lines that players were sent; one of the records must have each of them."""
     published: dict[str, list[PublishedHead]] = {}
@@ -82,7 +82,7 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     state: str
     """`sealed`, `unfinished` or `redacted`."""
     deal: str
-    """`fair`: from the players' nonces; `fixed`; from a `position`; or `hidden`."""
+    """`fair`: the players' nonces entered the shuffle. Otherwise `fixed`, `position` (no shuffle) or `hidden`."""
     seed_opens: SeedOpens
     """Time at which the players are sent the seed."""
     key: str | None
@@ -90,9 +90,9 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     head: str
     """Hash of its last line before the seal."""
     rules_version: str = ""
-    """Name and version of the package by whose rules it was played; empty: the referee's own."""
+    """Name and version of the package whose rules the match was played by; empty: the referee's own."""
     checked_by: str = ""
-    """Name and version of the package by whose rules it was checked; empty: the referee's own."""
+    """Name and version of the package whose rules the record was checked by; empty: the referee's own."""
     tournament: str | None = None
     """Tournament that the record claims to belong to, if the tournament's own record was not audited with it; null: the
     claim was verified, or there is none.
@@ -126,7 +126,7 @@ class BrokenManifest(Broken, frozen=True, kw_only=True):
 
 
 class SoundTournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose record holds, with everything that it says of its matches."""
+    """A tournament whose record holds, and agrees with the records of its matches."""
 
     tournament: str
     state: str
@@ -142,7 +142,7 @@ class SoundTournament(Struct, frozen=True, kw_only=True):
     rulings: int
     """Number of rulings by the organiser, which nothing else proves."""
     head: str
-    """Hash of its last line before the seal; an auditor that keeps it notices later if a line was taken back."""
+    """Hash of its last line before the seal; an auditor who keeps it notices later if a line was removed."""
     key: str
     """Public key that sealed it."""
     unverified: tuple[str, ...]
@@ -157,7 +157,7 @@ class BrokenTournament(Broken, frozen=True, kw_only=True):
 
 
 class Equivocation(Struct, frozen=True, kw_only=True):
-    """Different records of one match or tournament, sealed by one key: its owner told two stories."""
+    """Different records of one match or tournament, sealed by one key: the key's owner has contradicted itself."""
 
     match: str
     records: tuple[str, ...]
@@ -183,7 +183,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     tournaments: list[SoundTournament | BrokenTournament]
     equivocations: list[Equivocation]
     contradictions: list[Contradiction]
-    """Standstills that one match of a process shows, and another one at the same time does not."""
+    """Standstills that one match of a process has on record, and another match at the same time has not."""
     unlisted: list[Unlisted]
     missing_heads: list[str]
     """Demanded heads that no sound record has."""

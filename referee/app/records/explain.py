@@ -1,7 +1,7 @@
-"""Explains a match to the author of one of its players, from nothing that this seat may not know.
+"""Explains a match to the author of one of its players, and shows nothing that this player may not know.
 
-Everything goes through the redacted lines of the record, also where the whole record is at hand. So an explanation can
-not show more than a file that may be handed out.
+An explanation is made from the redacted lines of the record, even if the whole record is at hand. So it can't show more
+than the redacted file, which may be handed out.
 """
 
 import json
@@ -74,7 +74,7 @@ def find_view(record: Path, seat: str | None) -> RecordView:
         seat: number or name; None: the seat that was expelled.
 
     Raises:
-        BadRequest: there is no such seat, it is not clear which one is meant, or the record is a folder.
+        BadRequest: there is no such seat, it is not clear which seat is meant, or the path is a folder.
         RecordError: there is no such record, or it does not hold.
         PluginError: its game is not installed.
     """
@@ -149,7 +149,7 @@ def _find_expelled(names: Sequence[str], result: Result | None) -> int:
     """Return the only seat that was expelled.
 
     Raises:
-        BadRequest: none was, or more than one.
+        BadRequest: no seat was expelled, or more than one.
     """
     fouls = () if result is None else result.fouls
     if len(fouls) != 1:
@@ -182,13 +182,13 @@ def check_is_record(path: Path, command: str) -> None:
 
 
 MOVE_CODE = "move"
-"""Code of a foul: the answer does not have the form of a move."""
+"""Code of the foul that an answer does not have the form of a move."""
 _SILENCE_EVENTS = ("deadline-passed", "seat-vacant")
-"""Events of a seat that said nothing, or too little."""
+"""Events of a seat that sent nothing, or no complete message."""
 
 
 def word_explain_command(record: Path, explanation: Explanation, turn: int | None = None) -> str:
-    """Return the command that explains a match, or one turn of it, to a seat, as a shell takes it."""
+    """Return the shell command that explains a match, or one turn of it, to a seat."""
     words = ("referee", "explain", str(record), explanation.names[explanation.seat])
     return shlex.join(words if turn is None else (*words, "--turn", str(turn)))
 
@@ -264,5 +264,5 @@ def _silence(foul: Foul) -> str:
 
 
 def compact_json(value: Any) -> str:
-    """Return a value as JSON on one line, what is not printable escaped."""
+    """Return a value as JSON on one line, with unprintable characters escaped."""
     return printable_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

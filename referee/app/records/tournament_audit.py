@@ -25,12 +25,13 @@ from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes
 from . import audit_reports as reports
 
-# A tournament and its matches hold each other. The header of a match's record has the hash of the tournament's line
-# that opened the match, and the tournament's line that closes it has the hash of the match's last line before the
-# seal. So neither can be written again later without the other, and a match can't be moved into another tournament.
+# The records of a tournament and of its matches secure each other. The header of a match's record has the hash of the
+# tournament's line that opened the match, and the tournament's line that closes it has the hash of the match's last
+# line before the seal. So neither can be written again later without the other, and a match can't be moved into another
+# tournament.
 #
-# What no hash proves is checked here by comparison: that every match which was opened has a record, that nothing
-# unproved lies in the folder, and that one key did not seal two versions of the same thing.
+# Some things are proved by no hash, and are checked here by comparison. Every opened match has a record, no unproved
+# file is in the folder, and one key did not seal two versions of the same match or tournament.
 Head = tuple[int, str]
 """Number of a line, from 0, and its hash."""
 
@@ -45,12 +46,12 @@ class Examined(Struct, frozen=True):
     header: Header | None = None
     """First line of a redacted record."""
     opening: str | None = None
-    """Tells the match from others of its name: hash of the line of its tournament's record that opened it; of a match
-    by itself the commitment to its seed, or, if that was fixed, the hash of its own first line."""
+    """Distinguishes the match from others of its name. In a tournament: hash of the tournament's line that opened it.
+    For a single match: the commitment to its seed; if the seed is fixed, the hash of its first line."""
     heads: frozenset[Head] = frozenset()
     """The demanded heads that it has."""
     presences: tuple[Presence, ...] = ()
-    """When which process ran it, with the standstills that it tells of."""
+    """The process that ran it, when it did, and the standstills on record."""
 
 
 class ExaminedTournament(Struct, frozen=True):
@@ -58,7 +59,7 @@ class ExaminedTournament(Struct, frozen=True):
 
     report: reports.SoundTournament | reports.BrokenTournament
     record: TournamentRecord | None = None
-    """If it holds by itself."""
+    """The record; None if it does not hold by itself."""
     heads: frozenset[Head] = frozenset()
     """The demanded heads that it has."""
 
@@ -71,7 +72,7 @@ class _Folder(Struct, frozen=True):
     is_whole: bool
     """True if the whole folder was audited, and not only some of its files."""
     others: frozenset[Path]
-    """Folders of tournaments within."""
+    """Folders of other tournaments in this folder."""
 
 
 def audit_tournaments(
@@ -83,11 +84,11 @@ def audit_tournaments(
         paths: the records.
         folders: folders that were searched.
         examined: all records of matches that were found.
-        demands: what is demanded of every record.
+        demands: the auditor's demands on every record.
         jobs: number of rounds that are paired again at the same time.
 
     Raises:
-        Exception: the auditor itself failed; a note says over which record.
+        Exception: the auditor itself failed; a note names the record.
     """
     homes = {path.parent for path in paths}
     matches: dict[Path, list[Examined]] = {home: [] for home in homes}
@@ -148,7 +149,7 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
     """Check the records of a tournament's matches against its own.
 
     Raises:
-        RecordError: the first that does not fit.
+        RecordError: the first record that does not fit.
         PluginError: the game is not installed.
     """
     audited.check_files([match.path for match in folder.matches], is_whole=folder.is_whole)
@@ -197,7 +198,7 @@ def _part(folder: Path, file: Path) -> str:
 
 
 def select_heads(chain: Chain, name: str, demands: reports.Demands) -> frozenset[Head]:
-    """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
+    """Return the heads of a chain that are demanded, or were published for this match or tournament."""
     return demanded_heads(enumerate(chain.hashes), name, demands)
 
 

@@ -1,1 +1,1 @@
-"""The TOML file of a tournament: what it may say, and every mistake in it with its line."""
+"""Reads the TOML file of a tournament, and reports every mistake in it with its line."""

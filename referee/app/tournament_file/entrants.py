@@ -69,7 +69,7 @@ class EntrantsReader:
         remote: the file's table [remote].
         game: game that is played; None if it is not known.
         registry: the plugins.
-        made_later: a folder of entrants that may be missing as yet; None: none may.
+        made_later: folder of entrants that may be missing for now; None if no folder may be missing.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class EntrantsReader:
         self._names: dict[str, int] = {}
         """Name that the file gives -> its line."""
         self._owners: dict[str, str] = {}
-        """Hash of a token -> whose it is."""
+        """Hash of a token -> name of its entrant."""
         self._file: Path | None = None
         self._hashes = self._read_hashes(remote)
         self._tokens: dict[str, str] = {}
@@ -93,7 +93,7 @@ class EntrantsReader:
         self._folder: Path | None = None
 
     def read(self) -> Entrants:
-        """Return everybody: those listed first, then those of the folder, by the folders' names."""
+        """Return all entrants: first the listed ones, then those of the folder, in the order of their names."""
         listed = self._top.take("entrants", _LIST, [])
         listed_candidates = [self._read_entrant(index, value) for index, value in enumerate(listed)]
         gathered = self._read_folder([candidate for candidate in listed_candidates if candidate is not None])
@@ -148,16 +148,16 @@ class EntrantsReader:
         return Candidate(name=name or known_as, is_named=name is not None, player=player, rating=rating)
 
     def _read_name(self, section: Section) -> str | None:
-        """Return the name that the file gives an entrant, if it is its alone."""
+        """Return the name that the file gives an entrant; a name that another entrant has is noted as a mistake."""
         name: str | None = section.take("name", NAME)
         if name in self._names:
-            section.refuse("name", f"{show_value(name)} is the name of the entrant of line {self._names[name]}, too")
+            section.refuse("name", f"{show_value(name)} is also the name of the entrant in line {self._names[name]}")
         elif name is not None:
             self._names[name] = self._sheet.line((*section.where, "name"))
         return name
 
     def _resolve(self, player: str) -> tuple[str, str]:
-        """Return a player as a spec has it, and what it calls itself; nothing, if it does not.
+        """Return a player as a spec has it, and the name that it gives itself; empty if it gives none.
 
         Raises:
             PlayerError: it is no player, or does not play the game.
@@ -177,15 +177,14 @@ class EntrantsReader:
             PlayerError: it is no player, can't be played with, or does not play the game.
         """
         try:
-            # Later it would be too late: such a path can't be written into the record, and the tournament would stop
-            # at its start.
+            # # Such a path can't be written into the record: the tournament would stop at its start.
             str((self._base / player).resolve()).encode()
         except UnicodeEncodeError:
-            raise PlayerError(f"{self._base / player}: its path is no UTF-8; rename the folder") from None
+            raise PlayerError(f"{self._base / player}: its path is not UTF-8; rename the folder") from None
         return find_player(player, self._game, name="", base=self._base, known=self._registry)
 
     def _read_hashes(self, remote: Section) -> dict[str, str]:
-        """Return the tokens' hashes by name, from the file that [remote] names; none if there is none."""
+        """Return the tokens' hashes by name, from the file that [remote] names; empty if it names none."""
         text = remote.take("tokens", TEXT)
         if text is None:
             return {}
@@ -209,13 +208,13 @@ class EntrantsReader:
         token_hash = self._hashes[token]
         # With one token for two entrants, either of them could take the seat of the other.
         if self._owners.setdefault(token_hash, name) != name:
-            section.refuse("name", f"its token is that of {self._owners[token_hash]}, too; each entrant needs its own")
+            section.refuse("name", f"{self._owners[token_hash]} has the same token; each entrant needs its own")
             return None
         self._tokens[name] = token_hash
         return Candidate(name=name, is_named=True, player=REMOTE, rating=rating)
 
     def _no_token(self, name: str) -> str:
-        """Return why a remote entrant can't be told by its token, and what to do."""
+        """Return why no token identifies a remote entrant, and what to do."""
         if self._file is None:
             remedy = f"`referee token {name} --file players.toml` makes one"
             return f'{name} is remote and has no token; {remedy}; then, under [remote]: tokens = "players.toml"'
@@ -223,7 +222,7 @@ class EntrantsReader:
         return f"{name} has no token in {self._file}; {remedy}{near(name, self._hashes)}"
 
     def _read_folder(self, listed: Sequence[Candidate]) -> list[Candidate]:
-        """Return the entrants of the folder of player folders; those that are listed, too, take part once."""
+        """Return the entrants of the folder of player folders, without those that the file also lists."""
         text = self._top.take("entrants_from", TEXT)
         if text is None:
             return []
@@ -261,7 +260,7 @@ class EntrantsReader:
 
 
 def _legal(name: str) -> str:
-    """Return a name of a player that is as near to another one as can be."""
-    # NFKD takes accents off their letters, so that Zoë becomes Zoe and not Zo.
+    """Return the valid player name that is most similar to a given name."""
+    # # NFKD separates accents from their letters, so that Zoë becomes Zoe and not Zo.
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _OTHER.sub("", plain).lstrip("_-")[:MAX_NAME_CHARS] or "player"

@@ -1,7 +1,7 @@
-"""Reads the file of a tournament: TOML in, what is played and how it is run out.
+"""Reads the TOML file of a tournament: which tournament is played, and how it is run.
 
-Every mistake of the file is found in one pass, and told with its line and its remedy. Paths in the file are relative to
-the folder that it lies in.
+Every mistake in the file is found in one pass, and reported with its line and its remedy. Paths in the file are
+relative to the folder of the file.
 """
 
 import os
@@ -34,7 +34,7 @@ from .sheet import BadToml, Section, Sheet, read_toml
 
 
 def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
-    """Return whether each option is one and has the right type and range by itself; None is what could not be read."""
+    """Return whether all options exist and have the right type and range; None stands for an unreadable one."""
     before = len(section.sheet.mistakes)
     fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
     section.known += [name for name in fields if name not in section.known]
@@ -43,7 +43,7 @@ def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, 
             try:
                 msgspec.convert(value, fields[key].type, strict=True)
             except msgspec.ValidationError as error:
-                if isinstance(value, dict) and TABLE in describe_type(fields[key].type):  # it names the place within
+                if isinstance(value, dict) and TABLE in describe_type(fields[key].type):  # the error names its place
                     section.refuse(key, explain_mismatch(error))
                     continue
                 section.refuse(
@@ -57,7 +57,7 @@ _LAUNCH_KEYS = (("sandbox",), ("programs",), ("keep_for",), ("limits", "memory_m
 
 
 def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, spec: TournamentSpec) -> None:
-    """Warn of keys that change nothing in this tournament, and of records that can't be written.
+    """Warn of keys that change nothing in this tournament, and of a folder that records can't be written to.
 
     Args:
         sheet: the file, without a mistake.
@@ -65,8 +65,8 @@ def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, sp
         form: pairing format; None if it is not known.
         spec: settings in the file.
     """
-    # A key without effect is only a warning: the file can be played. But its organiser probably expects something of
-    # that key, and would notice too late that the key has no effect.
+    # A key without effect is only a warning: the file can be played. But the organiser probably expects an effect, and
+    # would notice too late that there is none.
     idle = [*_idle_by_entrants(sheet, spec), *([] if form is None else _idle_by_format(sheet, form, spec))]
     for key, reason in idle:
         sheet.warn(f"{key} has no effect: {reason}")
@@ -96,7 +96,7 @@ def _idle_by_format(sheet: Sheet, form: PairingFormat[Any], spec: TournamentSpec
     if not form.asks_ratings and any(entrant.rating is not None for entrant in spec.entrants):
         yield "entrants.rating", f"the format {form.name} does not seed by rating"
     field = spec.field()
-    if len(field.entrants) < field.seats:  # a contest's authors may hand in their programs later
+    if len(field.entrants) < field.seats:  # in a contest, authors may hand in their programs later
         return
     for key, reason in form.idle_options(spec.format_options, field):
         yield f"format.{key}", reason
@@ -144,13 +144,13 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     extent: Extent | None
     """Number of pairings; None: the format can't tell."""
     warnings: tuple[str, ...] = ()
-    """Oddities in a line each, such as programs that are left out."""
+    """Warnings, each one line, such as a program that is left out."""
     left_out: tuple[str, ...] = ()
-    """Folders of these programs."""
+    """Folders of the programs that are left out."""
     made_from: tuple[str | None, ...] = ()
     """Text that each entrant's name was made from, by entrant; None if the file gives the name."""
     read_from: tuple[Path, ...] = ()
-    """The file, and the folder of entrants that it names: as long as neither changes, it says the same."""
+    """The file, and the folder of entrants that it names: the plan stays the same as long as neither changes."""
 
 
 def read_tournament(path: Path, registry: Registry, made_later: Path | None = None) -> TournamentPlan:
@@ -234,13 +234,13 @@ class _File:
     def _name(self) -> str:
         stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]
         if not stem and "name" not in self._top:
-            why = "this key is missing, and the name of the file does not do instead"
+            why = "this key is missing, and the name of the file can't replace it"
             self._top.refuse("name", f"{why}; it takes {describe_type(NAME)}")
         name: str = self._top.take("name", NAME, stem)
         return name
 
     def _seats(self, game: Game[Any, Any, Any] | None) -> int:
-        """Return how many seats a match has; those that the game can't be played by are noted."""
+        """Return how many seats a match has; a number that does not fit the game is noted as a mistake."""
         seats: int = self._top.take("seats", _SEATS, game.seats[0] if game else 2)
         if game and seats not in game.seats:
             self._top.refuse("seats", f"{game.name} is played by {seats_text(game.seats)}, not by {seats}")
@@ -248,7 +248,7 @@ class _File:
         return seats
 
     def _options(self, game: Game[Any, Any, Any] | None) -> dict[str, Any]:
-        """Return the options of the game, with what stands in files in the files' place."""
+        """Return the options of the game; the content of files takes the place of their names."""
         if game is None:
             self._top.known.append("options")
             return {}
@@ -265,7 +265,7 @@ class _File:
         return options
 
     def _file_option(self, section: Section, key: str) -> dict[str, Any] | None:
-        """Return what stands in the TOML file that an option names; None if it can't be read, which is noted."""
+        """Return the content of the TOML file that an option names; None if it can't be read, which is noted."""
         text = section.take(key, _TOML_PATH)
         if text is None:
             return None
@@ -279,7 +279,7 @@ class _File:
     def _format(
         self, seats: int, entrants: Entrants
     ) -> tuple[PairingFormat[Any] | None, dict[str, Any], Extent | None]:
-        """Return the format, its options, and how long it takes; what it can't be played with is noted."""
+        """Return the format, its options, and its number of pairings; what does not fit the format is noted."""
         section = self._top.table("format", "under [format]")
         name = section.choose("name", self._registry.formats, what="format")
         if name is None:
@@ -302,7 +302,7 @@ class _File:
         return form, options, form.extent(parsed, field)
 
     def _is_field(self, form: PairingFormat[Any], seats: int, entrants: Entrants) -> bool:
-        """Return whether a match can be filled, whatever the options; what is in the way is noted."""
+        """Return whether the entrants and the number of seats suit the format; if not, note why."""
         if seats not in form.seats:
             key = "seats" if "seats" in self._top else "format"
             self._top.refuse(key, f"{form.name} is for matches of {seats_text(form.seats)}, not of {seats}")
@@ -315,7 +315,7 @@ class _File:
         section = self._top.table("time", "under [time]")
         choices = MatchChoices(**self._top.read(MatchChoices), **section.read(MatchChoices))
         if choices.increment_s and "bank" not in section:
-            section.refuse("increment", "it is added to a bank, and there is none; bank = SECONDS")
+            section.refuse("increment", "it is added to a bank, but there is none; write bank = SECONDS, too")
         return choices
 
     def _scoring(self, seats: int, teams: Teams) -> Scoring:
@@ -358,13 +358,13 @@ class _File:
                     where, f"tie_breaks: there is no tie-break {show_value(name)}{nearest(name, TIE_BREAKS)}"
                 )
             elif name in names[:index]:
-                self._sheet.refuse(where, f"tie_breaks: {name} stands there twice; a second time it decides nothing")
+                self._sheet.refuse(where, f"tie_breaks: {name} is in the list twice; the second one decides nothing")
         return tuple(names)
 
     def _duplicate(self, entrants: Entrants, teams: Teams) -> bool:
-        """Return whether deals are played from every seat; not with programs that could be told a deal beforehand.
+        """Return whether deals are played from every seat; refuse that for programs that could know a deal beforehand.
 
-        Nor in teams that would not stay the same when everybody moves up by a seat.
+        It is also refused for teams that would not stay the same when every player moves up by one seat.
         """
         is_duplicate: bool = self._top.take("duplicate", bool, default=False)
         if is_duplicate and entrants.remotes:
@@ -379,7 +379,7 @@ class _File:
         """Return whether programs stay from match to match."""
         is_kept = self._top.choose("programs", _PROGRAMS, "anew", what="kind of programs") == "kept"
         if not is_kept and "keep_for" in self._top:
-            self._top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
+            self._top.refuse("keep_for", 'it needs programs = "kept"; without it, programs are started for every match')
         return "kept" if is_kept else "anew"
 
     def _terms(self, keep_for: int | None) -> RunTerms:
@@ -420,7 +420,7 @@ class _File:
 
 
 def _teams(game: Game[Any, Any, Any] | None, options: Mapping[str, Any], seats: int) -> Teams:
-    """Return the seats that win and lose together; none if the game can't be played like this, which is noted."""
+    """Return the seats that win and lose together; empty if the game's options are refused."""
     try:
         return () if game is None else game.teams(game.parse_options(dict(options)), seats)
     except BadSetup:
@@ -428,7 +428,7 @@ def _teams(game: Game[Any, Any, Any] | None, options: Mapping[str, Any], seats: 
 
 
 def _stay_together(teams: Teams) -> bool:
-    """Return whether partners stay partners when everybody moves up by a seat."""
+    """Return whether partners stay partners when every player moves up by one seat."""
     seats = sum(map(len, teams))
     return {frozenset((seat + 1) % seats for seat in team) for team in teams} == set(map(frozenset, teams))
 

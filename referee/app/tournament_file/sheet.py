@@ -1,7 +1,7 @@
-"""Reads a TOML file with checks of every key, and tells all of its mistakes at once, each with its line.
+"""Reads a TOML file, checks every key, and reports all mistakes at once, each with its line.
 
-A reader takes each key with the kind of value that it needs. What is wrong is noted with its line, a
-default takes its place, and reading goes on.
+The caller takes each key with the type that its value must have. A wrong value is noted with its line, a default takes
+its place, and reading goes on.
 """
 
 import re
@@ -65,7 +65,7 @@ class Lines:
         self._scan()
 
     def of(self, where: Where) -> int:
-        """Return the line of a value; of what is not there, that of the innermost table around it, or 1."""
+        """Return the line of a value; for a missing value, the line of the innermost table around it, or 1."""
         while where and where not in self.known:
             where = where[:-1]
         return self.known.get(where, 1)
@@ -87,7 +87,7 @@ class Lines:
             self._skip(_GAP)
 
     def _header(self, *, is_array: bool) -> Where:
-        """Step over a table's header behind its brackets, and return the table's place."""
+        """Step over the rest of a table's header, after its opening brackets, and return the table's place."""
         self._skip(_GAP)
         line, keys = self._line, self._keys()
         self._skip(_GAP)
@@ -107,7 +107,7 @@ class Lines:
         return where
 
     def _pair(self, table: Where) -> None:
-        """Step over `key = value`; of a dotted key, all parts stand on the line."""
+        """Step over `key = value`; all parts of a dotted key are on this line."""
         line = self._line
         for key in self._keys():
             table = (*table, key)
@@ -166,7 +166,7 @@ class Lines:
         """Step over what a pattern matches here, and return it.
 
         Raises:
-            ValueError: it matches nothing: the text is no TOML.
+            ValueError: it matches nothing here, so the text is not TOML.
         """
         match = pattern.match(self._text, self._at)
         if match is None:
@@ -223,7 +223,7 @@ class BadToml(Exception):
 
 
 class Sheet:
-    """One file: its values, the lines that they stand on, and what is wrong with them so far.
+    """One file: its values, the lines that they are on, and the mistakes found so far.
 
     Args:
         path: path of the file.
@@ -237,7 +237,7 @@ class Sheet:
         self.mistakes: list[Mistake] = []
         self.warnings: list[str] = []
         self.homes: dict[str, str] = {}
-        """Key that is known somewhere -> where it belongs, in words."""
+        """Key that is known in some table -> where it belongs, in words."""
         self._sections: list[Section] = []
         try:
             self.values, self._lines = read_toml(path, MAX_SPEC_BYTES)
@@ -249,11 +249,11 @@ class Sheet:
             raise BadTournamentFile(path, mistakes)
 
     def refuse(self, where: Where, text: str) -> None:
-        """Note what is wrong with a value."""
+        """Note a mistake in a value."""
         self.mistakes.append(Mistake(self.line(where), printable(text)))
 
     def warn(self, text: str) -> None:
-        """Note a warning, which refuses nothing."""
+        """Note a warning; the file is still accepted."""
         self.warnings.append(printable(text))
 
     def line(self, where: Where) -> int:
@@ -302,7 +302,7 @@ class Section:
         return key in self.values
 
     def take(self, key: str, kind: Any, default: Any = None) -> Any:
-        """Return a key's value, of a type; the default if there is none, or a wrong one, which is noted."""
+        """Return a key's value, checked by type; the default if it is missing, or wrong, which is noted."""
         self.known.append(key)
         if key not in self.values:
             return default
@@ -313,12 +313,12 @@ class Section:
             return default
 
     def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
-        """Return a key's value, which is one of some names; the default if there is none, or a wrong one.
+        """Return a key's value, which must be one of some names; the default if it is missing or wrong.
 
         Args:
             key: key of the table.
             names: the names that are allowed.
-            default: value without the key; None: the key is required, and noted as missing.
+            default: value if the key is missing; None: the key is required, and noted if it is missing.
             what: kind of thing that the names name, such as `game`.
         """
         names = sorted(names)
@@ -332,7 +332,7 @@ class Section:
         return name
 
     def read(self, struct: type[Struct]) -> dict[str, Any]:
-        """Return those settings of a struct whose keys are in this table, by field."""
+        """Return the settings of a struct whose keys belong in this table, by field."""
         values = {}
         for setting in settings_of(struct):
             table, _, key = setting.key.rpartition(".")
@@ -341,13 +341,13 @@ class Section:
         return values
 
     def table(self, key: str, home: str) -> "Section":
-        """Return a table within this one; an empty one if there is none, or something else, which is noted."""
+        """Return a table within this one; an empty one if it is missing, or is no table, which is noted."""
         words = f"a table: [{label((*self.where, key))}]"
         table = self.take(key, Annotated[dict[str, Any], Meta(extra={"words": words})], {})
         return self.sheet.section(table, (*self.where, key), home)
 
     def refuse(self, key: str, text: str) -> None:
-        """Note what is wrong with a key."""
+        """Note a mistake in a key."""
         where = (*self.where, key)
         self.sheet.refuse(where, f"{label(where)}: {text}")
 
@@ -374,7 +374,7 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         The values of the file, and the lines that they are on.
 
     Raises:
-        BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
+        BadToml: it is no file, too long, unreadable, not UTF-8 or not TOML.
     """
     try:
         # tomllib does the same. Both scans must see the same text.
@@ -394,8 +394,10 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         line = int(place[1]) if place else text.count("\n") + 1 if "at end of document" in str(error) else 0
         detail = _LINE.sub("", str(error))
         if detail.startswith(_TWICE):
-            raise BadToml(line, "a key or table stands here a second time; keep one of them") from None
-        raise BadToml(line, f"this is no TOML: {detail}; texts stand in quotation marks, tables in brackets") from None
+            raise BadToml(line, "this key or table is in the file twice; keep one of them") from None
+        raise BadToml(
+            line, f"this is not TOML: {detail}; write texts in quotation marks, and tables in brackets"
+        ) from None
 
 
 def label(where: Where) -> str:
@@ -404,7 +406,7 @@ def label(where: Where) -> str:
 
 
 def _huge(value: Any, where: Where) -> Iterator[Where]:
-    """Yield the places of whole numbers that no other program could read again."""
+    """Yield the places of whole numbers that are too large for 64 bits."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _huge(inner, (*where, key))

@@ -1,4 +1,4 @@
-"""Begins a tournament's record in its folder, or folds what there is of it."""
+"""Begins a tournament's record in its folder, or reads the record that is there, to go on with it."""
 
 import contextlib
 import fcntl
@@ -60,7 +60,7 @@ def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
 
     Args:
         recorder: recorder of the tournament.
-        programs: entrant -> SHA-256 of its folder at the last look; this function updates it.
+        programs: entrant -> SHA-256 of its folder when it was last checked; this function updates it.
 
     Returns:
         Names of the entrants whose programs have changed.
@@ -84,7 +84,7 @@ _SHOWN_CHARS, _SHOWN_NAMES = 80, 3
 
 
 class LoadedTournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose record is read or begun: its fold, and what its record is gone on with."""
+    """A tournament whose record was read or begun: its state, and the writer that continues the record."""
 
     begun: TournamentStart
     tournament: Tournament
@@ -96,7 +96,7 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
     opened: frozenset[str] = frozenset()
     """Every match that was ever opened."""
     left: dict[str, MatchContext] = {}
-    """Those that are open -> what they were opened for."""
+    """Match that is open -> its context."""
     begun_pairings: dict[int, str] = {}
     """Number of a pairing that has begun and is not over -> one of its matches that is over."""
     hosts: dict[str, str] = {}
@@ -115,24 +115,24 @@ class LoadedTournament(Struct, frozen=True, kw_only=True):
 def load_or_begin(
     folder: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
 ) -> LoadedTournament:
-    """Begin a tournament's record, or fold what there is of it.
+    """Begin a tournament's record, or read the record that is there.
 
     Raises:
         BadFormat: the format can't be played with the spec's options and entrants.
-        BadRequest: the folder holds another tournament; the text says in what it differs.
-        RecordError: the record does not hold, or is another key's.
+        BadRequest: the folder holds another tournament; the text says how it differs.
+        RecordError: the record does not hold, or was sealed by another key.
         OSError: the machine failed.
     """
     path = find_record(folder) or record_path(folder, spec.name)
-    # A crash right after the file was made leaves no whole line. Such a file says nothing, but it is evidence of the
-    # crash: it gets another name, and is not deleted.
+    # A crash right after the file was made leaves no whole line. Such a file is useless as a record, but it is evidence
+    # of the crash: it is renamed, not deleted.
     if path.exists() and not has_line(path):
         path.rename(path.with_suffix(TORN))
     if not path.exists():
         return _begin(path, spec, format_, sealer, observers)
     record = read_tournament(path)
     if record.header.key != sealer.public:
-        raise RecordError(path, 0, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
+        raise RecordError(path, 0, f"key {sealer.public}, the referee's key", f"key {record.header.key}")
     begun = find_start(record.header, record.transitions)
     _check_same(folder, begun.spec, spec)
     return _continue(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)
@@ -188,7 +188,7 @@ def _continue(
 
 
 def _process(path: Path) -> str:
-    """Return what played a match, as its record has it; empty: that can't be read."""
+    """Return the name of the process that played a match, by its record; empty if that can't be read."""
     with contextlib.suppress(RecordError, OSError):
         return presences(read_record(path))[0].process
     return ""
@@ -197,7 +197,7 @@ def _process(path: Path) -> str:
 def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
     """Check that a tournament is the one that was begun, perhaps with more entrants."""
     count = len(kept.entrants)
-    # Late entrants stand behind those that were there at the start, and join by an event of their own.
+    # Late entrants come after those of the start, and join by an event of their own.
     wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
     if "pairing_program" in kept.format_options:
         same = {key: value for key, value in kept.format_options.items() if key in MAY_CHANGE}
@@ -206,14 +206,15 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
     if kept != wanted:
         names = {entrant.name for entrant in spec.entrants}
         if any(entrant.name not in names for entrant in kept.entrants):
-            wanted = replace(wanted, entrants=spec.entrants)  # an entrant behind those that are gone is still there
+            # Otherwise the entrants after the missing ones would be reported, too.
+            wanted = replace(wanted, entrants=spec.entrants)
         parts = [_difference(*difference) for difference in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
-        raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
+        raise BadRequest(f"{folder} holds a tournament that began differently: {'; '.join(parts)}; {remedy}")
 
 
 def _difference(key: str, values: tuple[Any, Any]) -> str:
-    """Return in words what one key of a tournament was, and what it is now."""
+    """Return in words how one key of a tournament has changed."""
     if key != "entrants":
         return f"{key} was {_word_value(values[0])}, is {_word_value(values[1])}"
     old, new = ({entrant["name"]: entrant for entrant in entrants} for entrants in values)
@@ -246,13 +247,13 @@ class TournamentInUse(RemediableError):
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keep other referees from the folder.
+    """Lock the folder within a block, so that no other referee runs its tournament.
 
     Raises:
         TournamentInUse: another one plays this tournament.
     """
-    # A lock of the kernel, and not a file with the number of a process: the kernel releases it however the process
-    # ends. So there is never an old lock of which somebody has to judge whether it still counts.
+    # This is a lock of the kernel, not a file with the number of a process: the kernel releases it however the process
+    # ends. So nobody ever has to decide whether an old lock still counts.
     with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -262,7 +263,7 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether a referee runs the tournament of a folder; nothing is changed there."""
+    """Return whether a referee runs the tournament of a folder; change nothing there."""
     try:
         with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -52,15 +52,15 @@ from .requests import BadRequestFile, TournamentRequest, pending, read_request
 # 3. The record is folded before anything is written to it. A record that does not hold is left as it is, for the
 #    organiser to look at; nothing is repaired by writing over it.
 # 4. Open matches are recovered from their own records: one that was over counts as it ended, even if the tournament's
-#    record has not heard of it; the others continue from their last line.
+#    record does not have its result yet; the others continue from their last line.
 # 5. Requests (rulings, late entrants) are files that are deleted only once the record has them on disk. A crash in
 #    between leaves the file, and the ruling's id shows that it was carried out.
 # 6. The record is sealed whatever happens. If even that fails, it can still be continued, since its lines are chained.
 
 LaunchEntrant = Callable[[Participant], Launch | str | None]
-"""Returns how an entrant's program is started, or why it can't be; None: it is remote."""
+"""Returns how an entrant's program is started, or in a text why it can't be; None if it is remote."""
 CLUSTER_NAMES = 256
-"""Largest number of processes of hosts in one run of a tournament, because its record names all beforehand."""
+"""Most processes of hosts in one run of a tournament; its record names all of them beforehand."""
 REFUSED = ".refused"
 """Suffix of a request that can not be read."""
 
@@ -70,9 +70,9 @@ class Conducted(Struct, frozen=True, kw_only=True):
 
     tournament: Tournament
     is_over: bool
-    """False: it was stopped, and the same command continues it."""
+    """False if it was stopped; then the same command continues it."""
     over_before: str | None
-    """Time of day at which the tournament had ended before, if this run played nothing; None: this run played."""
+    """Time of day at which an earlier run ended the tournament, if this run played nothing; None: this run played."""
 
 
 def conduct(
@@ -81,7 +81,7 @@ def conduct(
     """Run a tournament, or continue it, until it is over or stopped.
 
     Args:
-        spec: the tournament; entrants that a begun one does not have yet join it.
+        spec: the tournament; entrants that are not yet on the record join it.
         format_: the pairing format of the spec.
         run_settings: folder, tables and processes.
         at_hand: services of the referee.
@@ -163,9 +163,9 @@ def _run_loaded(
     )
     with _seal_at_end(recorder):
         is_over = _run(make, at_hand.monitoring)
-        # The folders are looked at once more although nothing is played any more. The record must not say of the last
-        # matches that a certain program played them if nobody knows that.
-        how = "changed while matches were played: the last of them may be another program's"
+        # The folders are checked once more although nothing is played any more. Otherwise the record would claim that
+        # the last matches were played by programs that may have changed before.
+        how = "changed while matches were played: another program may have played the last of them"
         _note_changes(recorder, play.digests, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
     return is_over
@@ -192,7 +192,7 @@ def _begin_play(
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
     recorder.take(begun if loaded.is_new else resumed)
     programs = dict(loaded.begun.programs)
-    _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
+    _note_changes(recorder, programs, observers, "has changed: from now on, another program plays its matches")
     for entry in recovery.over:
         del left[entry.match]
     play = TournamentPlay(
@@ -219,13 +219,13 @@ def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Obser
 def _open_executor(
     run_settings: RunSettings, recorder: Recorder, processes: Sequence[str], where: Mapping[int, str]
 ) -> OpenExecutor | None:
-    """Return what opens the executor of matches in other processes; None: this process plays all of them.
+    """Return a function that opens the executor for matches in other processes; None: this process plays all.
 
     Args:
         run_settings: settings of this run.
         recorder: recorder of the tournament.
         processes: names of the processes that may play, for records.
-        where: pairing -> host that played its first leg, as Cluster takes it.
+        where: number of a pairing -> host that played its first leg, for Cluster.
     """
     if run_settings.cluster is not None:
         spec = recorder.tournament.spec
@@ -245,7 +245,7 @@ def _open_executor(
 
 
 def _admit_host(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:
-    """Record that a host has come; return why it can't play, if so."""
+    """Record that a host has come; return why it can't play, or None if it can."""
     try:
         recorder.take(e.HostCame(at=recorder.clock(), host=host, process=process, calibration=calibration))
     except NotWritten as error:
@@ -256,7 +256,7 @@ def _admit_host(recorder: Recorder, host: str, process: str, calibration: Calibr
 
 @contextmanager
 def _seal_at_end(recorder: Recorder) -> Iterator[None]:
-    """Sign the record when nothing more is played, whatever the reason."""
+    """Seal the record at the end of a block, whatever the reason for the end."""
     try:
         yield
     except Exception as error:
@@ -274,8 +274,8 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
             request = read_request(path)
         except BadRequestFile as error:
             observers.notify(Observer.on_notice, str(error))
-            with contextlib.suppress(FileNotFoundError):  # somebody has withdrawn the request
-                # A file that nobody can read would otherwise be noted again at every look.
+            with contextlib.suppress(FileNotFoundError):  # the request was withdrawn
+                # # Otherwise the same unreadable file would be reported again every second.
                 path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
@@ -289,11 +289,11 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
 
 
 def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
-    """Carry out a ruling, unless that was done before a crash; return what to notify."""
+    """Carry out a ruling, unless that was done before a crash; return notices for the organiser."""
     ruling = request.ruling
     assert ruling is not None, "a request that is not one to join"
-    # The file of a request outlives a crash between the two steps, so the same ruling may come twice. To carry it out
-    # twice could award a match twice.
+    # After a crash between recording and deleting the file, the same ruling comes again. Carried out twice, it could
+    # award a match twice.
     if any(earlier.id == ruling.id for earlier in recorder.tournament.rulings):
         return []
     about = " ".join(filter(None, (ruling.kind, ruling.match, ruling.entrant)))
@@ -305,7 +305,7 @@ def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
 
 
 def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | None) -> list[str]:
-    """Let an entrant join, as far as the format allows, unless that was done before; return what to notify."""
+    """Let an entrant join, if the format allows it and it has not joined; return notices for the organiser."""
     if entrant in play.recorder.tournament.spec.entrants:
         return []
     digest = hash_programs([entrant]).get(entrant.name)
@@ -340,16 +340,16 @@ def _run(make: Callable[[Any], TournamentRunner], monitoring: Monitoring) -> boo
 
 @contextmanager
 def _word_record_errors() -> Iterator[None]:
-    """Turn an error of a record into one that tells the organiser what to do."""
+    """Turn an error of a record into an error that says what the organiser can do."""
     try:
         yield
     except RecordError as error:
-        text = f"{error}; a tournament goes on from records that hold: put back the ones that its referee wrote"
+        text = f"{error}; a tournament goes on only from valid records: restore the files that its referee wrote"
         raise RefereeError(text) from None
 
 
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:
-    """Return how an entrant's program is started, None for a remote one, or why it can't be; build it if needed."""
+    """Build an entrant's program if needed; return how to start it, why it can't start, or None if it is remote."""
     name = entrant.name
     if entrant.player == REMOTE:
         return None

@@ -1,4 +1,4 @@
-"""Runs the tournament of a file: reads what the file means, and conducts it."""
+"""Runs the tournament that a file describes."""
 
 import contextlib
 from collections import defaultdict, deque
@@ -27,7 +27,7 @@ from .conducting import compute_extent, conduct
 def keep_names(
     entrants: Sequence[Participant], made_from: Sequence[str | None], field: Sequence[Participant]
 ) -> tuple[Participant, ...]:
-    """Return entrants with the names that they have in a tournament that has begun; new ones get other names.
+    """Return entrants with the names that they have in a begun tournament; new entrants get names that are free.
 
     Args:
         entrants: entrants of the tournament's file.
@@ -55,16 +55,16 @@ def keep_names(
 
 
 def _program(entrant: Participant) -> str:
-    """Return what stays the same of an entrant's program when it is handed in again."""
+    """Return the part of an entrant's program that stays the same when it is handed in again."""
     return str(find_author_folder(Path(entrant.player)) or entrant.player)
 
 
 _ANY_TABLES = 100_000
-"""Matches at a time: the hosts of a cluster say how many."""
+"""Number of tables that never limits a cluster: its hosts say how many matches they take."""
 
 
 def read_plan(path: Path, name: str = "", **overriding: Any) -> TournamentPlan:
-    """Read a tournament's file, with the field that the tournament began with if it has begun.
+    """Read a tournament's file; if the tournament has begun, keep the entrants that it began with.
 
     Args:
         path: path of the file.
@@ -72,8 +72,8 @@ def read_plan(path: Path, name: str = "", **overriding: Any) -> TournamentPlan:
         overriding: fields of RunSettings that override the file; those that are None do not.
 
     Raises:
-        BadRequest: there can't be one.
-        BadTournamentFile: it has mistakes; the error has all of them.
+        BadRequest: no tournament can have this name, or the cluster's address is not valid.
+        BadTournamentFile: the file has mistakes; the error lists all of them.
     """
     plan = read_tournament(path, installed())
     plan = rename_plan(plan, name) if name else plan
@@ -86,7 +86,7 @@ def read_plan(path: Path, name: str = "", **overriding: Any) -> TournamentPlan:
 
 
 def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram | None:
-    """Return the program that a file's format options have pair its rounds; None: they name none."""
+    """Return the program that pairs the rounds, as the format's options name it; None if they name none."""
     words = options.get("pairing_program")
     if words is None:
         return None
@@ -95,7 +95,7 @@ def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram
 
 
 def _keep_field(plan: TournamentPlan) -> TournamentPlan:
-    """Return the plan with the field of its tournament, if that has begun: its entrants first, then the new ones.
+    """If the tournament has begun, return the plan with the entrants of its record first, then the new ones.
 
     An entrant whose folder is not usable any more stays in the field, and loses its matches. An entrant that has handed
     in another version plays on with the version that it began with.
@@ -116,7 +116,7 @@ def _keep_field(plan: TournamentPlan) -> TournamentPlan:
 
 
 def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
-    """Return the entrants; a program handed in again is replaced by its version that plays already."""
+    """Return the entrants; if a program was handed in again, the version that plays already stays."""
     playing_versions = {(entrant.name, find_author_folder(Path(entrant.player))): entrant for entrant in field}
     authors = [find_author_folder(Path(entrant.player)) for entrant in entrants]
     return tuple(
@@ -132,7 +132,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
             continue
         try:
             launch = replace(find_player(entrant.player, spec.game, name=entrant.name), name=entrant.name)
-            resolve_command(launch, launch.build)  # what a build makes need not be there yet
+            resolve_command(launch, launch.build)  # files that the build makes may still be missing
         except PlayerError as error:
             yield printable(str(error))
 
@@ -154,7 +154,7 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
     """Run a tournament, or go on with it, until it is over or stopped.
 
     Args:
-        plan: what its file says.
+        plan: plan of the tournament's file.
         options: options of the referee; its terms come from the file.
         observer: observer of the tournament.
 

@@ -1,7 +1,7 @@
 """Requests of organisers and entrants to a tournament that has begun; each request is a file in its folder.
 
-The referee that runs the tournament takes it in at once; else the next one does. It is done with when the tournament's
-record has it, and only then its file goes.
+If a referee runs the tournament, it takes the request in at once; if not, the next one does. The file is deleted only
+once the tournament's record has the request.
 """
 
 import re
@@ -34,14 +34,14 @@ _MOST_BYTES = 1 << 16
 
 
 class TournamentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A ruling of an organiser, or somebody who wants to join: one of the two."""
+    """A request: either a ruling of an organiser, or an entrant that wants to join."""
 
     ruling: Ruling | None = None
     joining: Participant | None = None
 
     def __post_init__(self) -> None:
         if (self.ruling is None) == (self.joining is None):
-            raise ValueError("a request is a ruling or somebody who wants to join")
+            raise ValueError("a request is either a ruling or an entrant that wants to join")
 
 
 class BadRequestFile(BadRequest):
@@ -49,7 +49,7 @@ class BadRequestFile(BadRequest):
 
 
 def new_id() -> str:
-    """Return a text that tells a request from all others; later ones come later in the alphabet."""
+    """Return a unique name for a request; later names come later in alphabetical order."""
     return f"{time.time_ns():020}-{secrets.token_hex(4)}"
 
 
@@ -57,7 +57,7 @@ def ask(folder: Path, request: TournamentRequest) -> Path:
     """Hand in a request.
 
     Args:
-        folder: of the tournament.
+        folder: folder of the tournament.
         request: the request.
 
     Returns:
@@ -101,7 +101,7 @@ def read_request(path: Path) -> TournamentRequest:
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_MOST_BYTES), type=TournamentRequest)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequestFile(f"{path} is no request: {error}; it was put aside, and nothing came of it") from None
+        raise BadRequestFile(f"{path} is no request: {error}; the file was renamed, and not carried out") from None
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
     """Hand in a ruling.
 
     Args:
-        folder: of the tournament.
+        folder: folder of the tournament.
         kind: kind of ruling.
         subject: entrant or match that the ruling is about; None: the whole tournament.
         to: entrant that a match is awarded to.
@@ -153,10 +153,10 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
 
 
 def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
-    """Let somebody ask to join.
+    """Hand in a request to join.
 
     Args:
-        folder: of the tournament.
+        folder: folder of the tournament.
         player: how the program is given: a folder, `cmd:COMMAND`, `house:NAME`, or `remote`.
         name: name of the entrant; None: the name that the program gives itself.
 

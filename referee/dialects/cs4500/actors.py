@@ -1,6 +1,6 @@
-"""The course's players: a strategy, and what goes wrong with it, as configured for `xclients`.
+"""The course's players: each has a strategy, and may misbehave as the configuration of `xclients` says.
 
-A player that raises leaves; one that loops never answers, and costs nothing.
+A player that raises an error leaves; a player that loops never answers.
 """
 
 from collections import Counter
@@ -16,10 +16,10 @@ _NO_SEED = bytes(32)
 
 
 class Actor:
-    """One player, which plays as the house player of its strategy's name does.
+    """One player; its moves are those of the house player that has the name of its strategy.
 
     Args:
-        spec: its strategy and what goes wrong.
+        spec: its strategy and its misbehaviour.
     """
 
     def __init__(self, spec: ActorSpec) -> None:
@@ -29,12 +29,11 @@ class Actor:
         self._calls = Counter[str]()
 
     def handle_call(self, call: Call, end: PlayerEnd) -> None:
-        """Answer a call, unless it is the one that goes wrong."""
+        """Answer a call, unless the player misbehaves at this call."""
         self._calls[call.method] += 1
         if call.method == self.spec.raises_in:
             end.leave(f"{self.spec.name} raises in {call.method}")
-        # A player that loops does not really loop: it just never answers. To the referee that is the same, and it costs
-        # nothing.
+        # A player that loops just never answers. To the referee that looks the same, and it uses no processor time.
         elif (call.method, self._calls[call.method]) != (self.spec.loops_in, self.spec.count):
             end.reply(None if call.method != "take-turn" else self.choose(call.view))
 

@@ -1,4 +1,4 @@
-"""The five cheats of the course's players, each as view -> illegal move, or None where the cheat is impossible now.
+"""The five cheats of the course's players. Each takes a view, and returns an illegal move, or None if there is none.
 
 Source: The course CS4500 of Fall 2023, milestone 8, JCheat.
 """
@@ -14,8 +14,8 @@ from ...games.q.tiles import KINDS, Cell, Tile, frontier, in_line, misfit, spots
 
 Cheat = Callable[[Any], Any]
 MAX_STEPS = 20_000
-"""Most placements to try for one that is out of line. Only a small hand on a small map needs a whole search, and has
-fewer; a large hand finds one among the first few."""
+"""Most placements that are tried to find one that is out of line. A large hand finds one among the first few. Only a
+small hand on a small map needs a full search, which has fewer placements than this."""
 
 
 def place_apart(view: Any) -> Any:
@@ -27,7 +27,7 @@ def place_apart(view: Any) -> Any:
 
 
 def place_missing_tile(view: Any) -> Any:
-    """Place a kind of tile that is not in hand: one that fits somewhere if there is one."""
+    """Place a kind of tile that is not in the hand; prefer a kind that fits somewhere."""
     hand = set(hand_of(view))
     board = board_of(view)
     free = frontier(board)
@@ -65,7 +65,7 @@ def place_out_of_line(view: Any) -> Any:
 
 
 def _longer(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Iterator[list[Placed]]:
-    """Yield placements, the shortest first; those in line are continued, each set of tiles on cells once."""
+    """Yield placements, the shortest first; continue each set of tiles on cells only once."""
     queue: deque[list[Placed]] = deque([[]])
     yielded: set[frozenset[Placed]] = set()
     while queue:

@@ -17,10 +17,10 @@ from .forms import JState, MalformedValue
 from .json_stream import JsonReader
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
-"""A game with all its tiles is under 0.1 MiB."""
+"""Largest input. A game with all its tiles has less than 0.1 MiB."""
 
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]
-"""The course's own limits are 6 to 30; nobody is hurt by more."""
+"""Time in seconds. The course's own limits are 6 to 30; longer ones do no harm."""
 Port = Annotated[int, Meta(ge=1, le=65_535)]
 Method = Literal["setup", "take-turn", "new-tiles", "win"]
 Cheat = Literal["non-adjacent-coordinate", "tile-not-owned", "not-a-line", "bad-ask-for-tiles", "no-fit"]
@@ -43,7 +43,7 @@ class RefereeConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """Limit for each call."""
     quiet: bool = True
     observe: bool = False
-    """Whether to show the game while it is played: here, its record is there to be watched."""
+    """Whether to show the game while it is played. It has no effect here: the record can be watched."""
 
 
 class ServerConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -53,7 +53,7 @@ class ServerConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="keba
     server_tries: Annotated[int, Meta(ge=1, le=1000)]
     """Number of waiting periods."""
     server_wait: Seconds
-    """Length of one."""
+    """Length of one waiting period."""
     wait_for_signup: Seconds
     """Time that a connection may take to send its name, in seconds."""
     port: Port | None = None
@@ -144,7 +144,7 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port
     Args:
         data: the input.
         form: the kind of configuration.
-        port: a port that replaces the configuration's own, even an invalid one; None: none.
+        port: replaces the port of the configuration, even an invalid one; None: keep that port.
 
     Raises:
         MalformedValue: it is not JSON, not exactly one value, or not of this form.
@@ -153,8 +153,8 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port
     if len(values) != 1:
         raise MalformedValue(f"it must be one {form.__name__}, but has {counted(len(values), 'JSON value')}")
     config = values[0]
-    # Public tests of the course have ports such as 123240984. If a port is given on the command line, theirs does not
-    # matter.
+    # Public tests of the course have ports such as 123240984. If a port is given on the command line, the one in the
+    # test does not matter.
     if port is not None and isinstance(config, dict):
         config = {**config, "port": port}
     if isinstance(config, dict) and not _is_port(config.get("port")):

@@ -1,8 +1,8 @@
-"""The referee's end of one course player's connection, without any I/O: the messages of protocol as remote calls.
+"""The referee's end of one course player's connection, without any I/O: translates our messages to remote calls.
 
-The course has no word for `welcome`, for an offer, for an expulsion, or for the moves of others: these are not sent.
+The course's protocol has no message for a welcome, an offer, an expulsion, or the moves of others: these are not sent.
 A match waits for `ready` and for a nonce, which no course player sends. Both are made up here. The nonce is a constant,
-so such a player brings no chance of its own into the deal.
+so such a player has no influence on the deal.
 """
 
 import json
@@ -23,7 +23,7 @@ from .names import NAME_PATTERN
 VOID = "void"
 """The result of a method that returns nothing."""
 NO_NONCE = "0" * 32
-"""Nonce of every course player: they bring no random number of their own."""
+"""Nonce of every course player: they send no random number."""
 
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 
@@ -37,7 +37,7 @@ _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 #     ASKED           a JChoice, for take-turn        -> move
 #     TO_CONFIRM_END  "void", for win                 -> ack
 #
-# In any other state a value breaks the protocol. So one fold and one record serve both wires.
+# In any other state a value breaks the protocol. So matches and records are the same for both protocols.
 class CourseConversation(Conversation):
     """The referee's side of one conversation."""
 
@@ -53,7 +53,7 @@ class CourseConversation(Conversation):
         """Take the end of the player's bytes.
 
         Raises:
-            RemoteProtocolError: a value was begun and not finished, or is a number, which answers nothing.
+            RemoteProtocolError: the last value is incomplete, or is a number, which is no answer to any call.
         """
         # A number at the end of a stream is complete only now. No answer is a number, but its bytes are evidence.
         if self.state is not ConnectionState.CLOSED:
@@ -61,7 +61,7 @@ class CourseConversation(Conversation):
             self.next_event()
 
     def _read(self) -> Message | None:
-        """Return the next message: from a value that came, or made up where the course's player says nothing."""
+        """Return the next message: from a value that came, or made up where a course player sends nothing."""
         match = self._match or ""
         if self.state is ConnectionState.OFFERED:
             return Ready(match=match, commitment=nonce_commitment(match, self._seat, NO_NONCE))
@@ -90,10 +90,9 @@ class CourseConversation(Conversation):
         return Ack(match=self._match or "", ack=self._number)
 
     def _encode(self, message: Message) -> bytes:
-        """Return the bytes of a call; none where the course has no word for a message."""
+        """Return the bytes of a call; empty if the course has no call for a message."""
         ack = getattr(message, "ack", None)
-        # The course's views name no seats: the first player of a JPub is the one addressed. So remember which seat that
-        # is.
+        # The course's views have no seat numbers: the first player of a JPub is the addressee. So remember its seat.
         if isinstance(message, Offer):
             self._seat, self._name = message.seat, message.names[message.seat]
         call = self._call(message)
@@ -118,7 +117,7 @@ class CourseConversation(Conversation):
         return None
 
     def _check_flood(self) -> None:
-        """Refuse to buffer many bytes that the referee did not ask for."""
+        """Refuse a flood of bytes that no call asked for."""
         # While an answer is due, a long value may be on its way, and the reader's own limit bounds it.
         if self.state is ConnectionState.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
             detail = f"more than {MAX_UNASKED_BYTES} bytes of a value came without a call"

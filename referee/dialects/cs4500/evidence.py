@@ -1,4 +1,4 @@
-"""Reads the bytes that a record keeps of what course players sent, for audits."""
+"""Reads the bytes of course players that a record keeps as evidence, for audits."""
 
 from typing import Any, Literal
 
@@ -36,13 +36,13 @@ _ACTIONS = {"pass": {"action": "pass"}, "replace": {"action": "exchange"}}
 
 
 def move_in_json(data: bytes) -> dict[str, Any] | None:
-    """Return the plain move that bytes say as a JChoice; None if they are none.
+    """Return the plain move of a JChoice in bytes; None if the bytes are not a JChoice.
 
     Source: The course CS4500 of Fall 2023, milestones 6 and 9: JChoice.
     """
     try:
         choice = msgspec.json.decode(data, type=Literal["pass", "replace"] | list[_Placement])
-    except (ValueError, RecursionError):  # what msgspec raises is a ValueError, too
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors, too
         return None
     if isinstance(choice, str):
         return _ACTIONS[choice]
@@ -54,7 +54,7 @@ def move_in_json(data: bytes) -> dict[str, Any] | None:
 
 
 class CourseWire:
-    """The wire of protocol/CS4500.md, as Wire has it; the move in an answer is read without the code that took it."""
+    """The protocol of protocol/CS4500.md as a Wire; reads moves without the code that has accepted them."""
 
     codes = frozenset(map(str, (*Code, *JsonCode)))
     game: str | None = "q"
@@ -65,8 +65,8 @@ class CourseWire:
         if code == Code.NOT_READING:
             return f"{len(data)} bytes that were sent" if data else code
         if code == Code.FLOOD:
-            # The record keeps only the beginning of what came. That it is more than may come unasked is all that can be
-            # verified.
+            # The record keeps only the beginning of the bytes. Only their number can be verified: more than may come
+            # unasked.
             is_flood = asked is None and len(data) > MAX_UNASKED_BYTES and self.is_unfinished(data)
             return code if is_flood else f"{len(data)} bytes"
         try:
@@ -99,7 +99,7 @@ class CourseWire:
 
 
 def _read_only_value(data: bytes) -> JsonValue | None:
-    """Return the first value of bytes that nothing follows.
+    """Return the first value of bytes that are the end of a stream.
 
     Raises:
         RemoteProtocolError: there is no value.

@@ -1,4 +1,4 @@
-"""The course's JSON <-> the plain views, moves, tiles and positions of the Q game.
+"""Converts the course's JSON to the plain views, moves, tiles and positions of the Q game, and back.
 
 Source: The course CS4500 of Fall 2023, data definitions of milestones 3 to 10.
 """
@@ -52,7 +52,7 @@ JChoice = Literal["pass", "replace"] | list[JPlacement]
 
 
 class JPlayer(Struct, frozen=True, forbid_unknown_fields=True):
-    """A player, as itself and the referee know it."""
+    """A player, with all that itself and the referee know about it."""
 
     score: Natural
     hand: list[JTile] = msgspec.field(name="tile*")
@@ -135,7 +135,7 @@ def _decode_view(view: Any) -> QView:
 
 
 def jmap(laid: Sequence[tuple[int, int, str]]) -> list[Any]:
-    """Return (row, column, tile)s as a JMap: rows from the top, in each the cells from the left."""
+    """Return a JMap of tuples (row, column, tile): rows from the top, and cells from the left in each row."""
     rows: dict[int, list[Any]] = {}
     for row, column, tile in sorted(laid):
         rows.setdefault(row, [row]).append([column, _TILES[tile]])
@@ -170,7 +170,7 @@ def make_choice(move: Mapping[str, Any]) -> Any:
 
 
 def placements(rows: Any) -> list[list[Any]]:
-    """Parse a JMap into [row, column, tile]s. If a cell is named twice, its last tile counts.
+    """Parse a JMap into lists [row, column, tile]; if a cell comes twice, its last tile counts.
 
     Raises:
         MalformedValue: it is not a JMap.
@@ -185,7 +185,7 @@ def placements(rows: Any) -> list[list[Any]]:
 
 
 def parse_view(public: Any) -> dict[str, Any]:
-    """Parse a JPub into the plain view of a player on seat 0. The others follow it in the order of the JPub.
+    """Parse a JPub into the plain view of a player on seat 0; the others follow in the order of the JPub.
 
     Raises:
         MalformedValue: it is not a JPub.
@@ -207,7 +207,7 @@ def tile_names(tiles: Any) -> list[str]:
     """Return JTiles as tiles of the game.
 
     Raises:
-        MalformedValue: they are no list of JTiles.
+        MalformedValue: the value is not a list of JTiles.
     """
     return [tile.tile_name for tile in convert(tiles, list[JTile])]
 

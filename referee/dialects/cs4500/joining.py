@@ -1,7 +1,7 @@
-"""Brings a player program of this project to a course's referee: speaks the course's wire there, its own to it.
+"""Lets a player program of this project play with a course's referee, and translates between their protocols.
 
-To the program all this is an ordinary match of which it sees its own seat; but nothing vouches for the shuffle, because
-the course's referee commits to none. What the program may not do ends its part, as its own failure.
+To the program this is an ordinary match that shows only its own seat. But nothing proves that the shuffle is fair,
+because the course's referee does not commit to it. A program that breaks a rule leaves the game.
 """
 
 import hashlib
@@ -65,14 +65,14 @@ class Adapter(Owner):
     def __init__(self, game: Game[Any, Any, Any], terms: CourseTerms, link: PlayerLink) -> None:
         self.end = PlayerEnd(terms.name, self)
         self.won: bool | None = None
-        """The referee's word on whether the player has won; None: the game did not end."""
+        """Whether the referee said that the player has won; None: the game did not end."""
         self.ready: Deferred[None] = Deferred()
         """Fires when the program has accepted the match; fails with PlayerError."""
         self._game = game
         self._terms = terms
         self._link = link
-        # A program written for this referee may check the seed against the commitment. The deal does not follow from
-        # this seed, since the course's referee deals, but the check must hold.
+        # A program of this project may check the seed against the commitment. The deal does not follow from this seed,
+        # since the course's referee deals, but the check must succeed.
         self._seed = secrets.token_bytes(32)
         self._turn = 0
         self._acks = 0
@@ -136,7 +136,7 @@ class Adapter(Owner):
             self.end.reply(None)
 
     def _answer_turn(self, move: Any) -> None:
-        # Only the form is checked. Whether the move is legal, the course's referee decides: it knows the game.
+        # Only the form is checked. The course's referee decides whether the move is legal.
         try:
             self._game.parse_move(move)
         except MalformedMove as error:
@@ -145,7 +145,7 @@ class Adapter(Owner):
         self.end.reply(make_choice(move))
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
-        """End the game: the program sent what is not a message."""
+        """End the game: the program broke its protocol."""
         self._fail(f"the program broke its protocol: {error}")
 
     def on_loss(self, link: PlayerLink, detail: str) -> None:
@@ -174,7 +174,7 @@ async def join(
 
     Args:
         reactor: Twisted's reactor.
-        now: monotonic seconds.
+        now: returns monotonic seconds.
         game: the Q game.
         launch: the program to start.
         where: host and port of the referee.

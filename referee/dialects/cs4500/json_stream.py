@@ -1,11 +1,11 @@
-"""Splits a stream of JSON values without frames into the values, each with its bytes.
+"""Splits a stream of JSON values without frames into single values, each with its bytes.
 
-It finds the end of a value however the bytes are cut into packets, and refuses JSON's traps: duplicate keys, NaN,
-endless numbers, nesting that would exhaust a stack, halves of surrogate pairs.
+It finds the end of a value however the bytes are cut into packets, and refuses dangerous JSON: duplicate keys, NaN,
+endless numbers, too deep nesting, halves of surrogate pairs.
 
 This module only finds where a value ends, and looks at each byte once; the standard library parses the value. A
 streaming parser such as ijson would not do: it reports every token, but not the bytes of a value, which are the
-evidence, nor a duplicate key, and it sets no limit to the nesting.
+evidence. It also misses duplicate keys, and does not limit the nesting.
 """
 
 import json
@@ -20,7 +20,8 @@ from protocol.frames import StreamReader
 from protocol.limits import MAX_DEPTH
 
 MAX_NUMBER_CHARS = 1000
-"""Longest number. No game counts so far, and Python's time for an integer grows with the square of its digits."""
+"""Longest number. No game needs so many digits, and Python's time for an integer grows with the square of its
+digits."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _OUTSIDE = re.compile(rb"[^ \t\n\r,:0-9+\-.Eaeflnrstu]")
@@ -35,7 +36,7 @@ _NUMBERS = frozenset(b"-0123456789")
 
 
 class JsonCode(StrEnum):
-    """Errors that only JSON can have. Everything else has a code of protocol."""
+    """Errors that only JSON can have; all others have a code of the protocol."""
 
     NOT_JSON = "not-json"
     """The bytes are not a JSON value, or not valid UTF-8."""
@@ -60,7 +61,7 @@ class JsonReader(StreamReader):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(limit_bytes)
         self._start: int | None = None
-        """Begin of the current value in the buffer; None while there is only white space."""
+        """Beginning of the current value in the buffer; None while there is only white space."""
         self._at = 0
         """Index of the first byte that was not scanned yet."""
         self._in_string = False
@@ -117,13 +118,13 @@ class JsonReader(StreamReader):
         buffer = self._buffer
         if self._start is None:
             space = _SPACE.match(buffer, self._at)
-            assert space is not None, "the pattern matches nothing as well"
+            assert space is not None, "the pattern also matches the empty string"
             self._at = space.end()
             if self._at == len(buffer):
                 return None
             self._start = self._at
         first = buffer[self._start]
-        # Values of one word and numbers have no bracket that ends them, so each kind has a rule of its own for its end.
+        # Words and numbers have no bracket at their end, so each kind of value has its own rule for its end.
         if first in _WORDS:
             return self._find_word_end(_WORDS[first], self._start)
         if first in _NUMBERS:
@@ -138,7 +139,7 @@ class JsonReader(StreamReader):
 
     def _find_number_end(self) -> int | None:
         digits = _NUMBER.match(self._buffer, self._at)
-        assert digits is not None, "the pattern matches nothing as well"
+        assert digits is not None, "the pattern also matches the empty string"
         self._at = digits.end()
         return self._at if self._is_ended or self._at < len(self._buffer) else None
 
@@ -184,7 +185,7 @@ def _decode(body: bytes) -> Any:
         value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_real)
         # json.loads lets half of a surrogate pair through. It could not be written into a record, which is UTF-8.
         if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
+            json.dumps(value, ensure_ascii=False).encode()  # raises an error for half of a surrogate pair
     except json.JSONDecodeError as error:
         raise RemoteProtocolError(JsonCode.NOT_JSON, f"{error.msg} at character {error.pos} of a JSON value") from None
     except UnicodeError as error:
@@ -195,7 +196,7 @@ def _decode(body: bytes) -> Any:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
-    # Parsers disagree on which of two equal keys counts. What two programs read differently must not be judged.
+    # Parsers disagree on which of two equal keys counts. A value that two programs read differently must not be judged.
     if len(result) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise RemoteProtocolError(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")

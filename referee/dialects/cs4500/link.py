@@ -15,7 +15,7 @@ class CourseLink(PlayerLink):
     Args:
         owner: receives the first messages.
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
@@ -24,14 +24,15 @@ class CourseLink(PlayerLink):
     def hold(self, message: Message) -> None:
         """Send a message soon.
 
-        Course players know no offer and no reveal: the conversation answers those itself, in the next turn of the loop.
+        Course players do not know `offer` and `reveal`: the conversation answers these itself, in the next turn of the
+        loop.
 
         Raises:
             LocalProtocolError: the message may not be sent now.
         """
         super().hold(message)
         if isinstance(message, Offer | Reveal):
-            # Not at once: the match is in the middle of a step, and an answer within it would begin another one.
+            # # Not at once: the match is in the middle of an event, and the answer is another event.
             self._clock.callLater(0, self._accept)
 
     def expel(self, message: Message) -> None:
@@ -41,9 +42,9 @@ class CourseLink(PlayerLink):
         have done nothing wrong.
 
         Args:
-            message: not sent; the course has no word for it.
+            message: not sent; the course has no such message.
         """
-        # The player is expelled already. From here on its bytes are nobody's business, but its socket stays open.
+        # The player is expelled already. Its bytes are not read any more, but its socket stays open.
         self.owner = None
         self.connection.close()
         if self.is_connected:

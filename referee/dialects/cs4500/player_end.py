@@ -1,6 +1,6 @@
-"""The player's end of a connection to a course's referee: calls in, results out.
+"""The player's end of a connection to a course's referee: receives calls and sends results.
 
-The referee is not trusted: a malformed call, or one before the last is answered, ends the connection.
+The referee is not trusted. A malformed call, or a call before the previous one is answered, ends the connection.
 """
 
 import json
@@ -33,7 +33,7 @@ bytes before it returns the first value."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One call of the referee's."""
+    """One call of the referee."""
 
     method: Literal["setup", "take-turn", "new-tiles", "win"]
     view: dict[str, Any] | None = None
@@ -65,7 +65,7 @@ class CoursePlayer(Interface):
     """The player that answers the calls."""
 
     def handle_call(self, call: Call, end: "PlayerEnd") -> None:
-        """Take a call. Answer it with `end.reply`, at once or later."""
+        """Take a call, and answer it with `end.reply`, at once or later."""
 
     def handle_disconnect(self) -> None:
         """Take the end of the connection."""
@@ -97,7 +97,7 @@ class PlayerEnd(Protocol):
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
-        # The player may have been told to leave while the connection was being made.
+        # # `leave` may have been called while the connection was being made.
         if self._why:
             self.transport.loseConnection()
         elif self._name is not None:
@@ -110,10 +110,10 @@ class PlayerEnd(Protocol):
             while not self._why and (value := self._reader.next_value()) is not None:
                 self._take(parse_call(value.value))
         except (RemoteProtocolError, MalformedValue) as error:
-            self.leave(f"the referee sent what is not a call: {error}")
+            self.leave(f"the referee sent something that is not a call: {error}")
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """End; called by Twisted."""
+        """Take the end of the connection; called by Twisted."""
         self._player.handle_disconnect()
         self.done.callback(self._why or reason.getErrorMessage())
 
@@ -139,7 +139,7 @@ class PlayerEnd(Protocol):
             self.transport.loseConnection()
 
     def _take(self, call: Call) -> None:
-        # Calls are strictly one after the other. A referee that does not wait could not tell which call an answer is
+        # Calls come strictly one after the other. A referee that does not wait could not know which call an answer is
         # for.
         if self._open is not None:
             self.leave(f"the referee called {call.method} before {self._open.method} was answered")
@@ -149,7 +149,7 @@ class PlayerEnd(Protocol):
 
 
 def _encode_line(value: Any) -> bytes:
-    """Encode a value as a line, padded with blanks to the shortest one that every referee reads at once."""
+    """Encode a value as a line, padded with blanks to the shortest line that every referee reads at once."""
     return json.dumps(value, separators=(",", ":")).encode().ljust(_LEAST_BYTES - 1) + b"\n"
 
 
@@ -157,7 +157,7 @@ async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
     """Connect a player's end to a referee; try again while nobody listens.
 
     Raises:
-        RefereeError: nobody did for PATIENCE_S.
+        RefereeError: nobody listened for PATIENCE_S.
     """
     factory: Any = Factory.forProtocol(lambda: end)
     give_up = reactor.seconds() + PATIENCE_S

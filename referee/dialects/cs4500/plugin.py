@@ -1,4 +1,4 @@
-"""Adds the dialect cs4500 through the hook; the network and the rest are imported only where they are asked for."""
+"""Adds the dialect cs4500 through the hook; its other modules are imported only when they are used."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ def _later(home: str) -> Later:
 
 @hookimpl
 def referee_dialects() -> Iterable[Dialect]:
-    """Return the one dialect."""
+    """Return the dialect cs4500."""
     dialect = Dialect(
         name=NAME,
         game="q",

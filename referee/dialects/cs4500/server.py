@@ -1,4 +1,4 @@
-"""The course's server: the settings of its match from a configuration, and who may sign up."""
+"""The course's server: reads the settings of its match and its rules for sign-up from a configuration."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class CourseServer(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def list_names(played: MatchReport) -> tuple[list[str], list[str]]:
-        """Return the winners by name, and the players with fouls in the order of these. A void match has neither."""
+        """Return the winners in alphabetical order, and the expelled players in the order of their fouls."""
         names, result = played.names, played.result
         if result.void is not None:
             return [], []

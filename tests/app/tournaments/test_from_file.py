@@ -142,4 +142,4 @@ def test_a_refusal_names_those_alone_that_are_gone(tmp_path: Path) -> None:
     plan = read_plan(file)
     with pytest.raises(BadRequest) as caught:
         load_or_begin(plan.run_settings.folder, plan.spec, installed().format("roundrobin"), SEALER, Observers())
-    assert "begun otherwise: b is no longer among the entrants, e and f are new among them;" in str(caught.value)
+    assert "began differently: b is no longer among the entrants, e and f are new among them;" in str(caught.value)

@@ -53,7 +53,7 @@ MISTAKES = {
         f'{CUP}every = "day"',
         "every: it needs a start, the time of the first day",
     ),
-    "no TOML": ("title", "this is no TOML"),
+    "no TOML": ("title", "this is not TOML"),
 }
 
 
