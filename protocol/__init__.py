@@ -1,4 +1,4 @@
-"""The wire between a referee and a player program: the package that the author of a player reads.
+"""The protocol ("the wire") between a referee and a player program, for authors of players.
 
     >>> from protocol import Connection, Role
     >>> Connection(Role.PLAYER).state
@@ -10,7 +10,7 @@ SPEC.md describes the wire for all languages; vectors.json pairs messages with b
 - connection: which message may follow which
 - messages: one struct per message
 - decoding, frames: bytes to messages
-- deal: the promises that a player can hold the referee to
+- deal: checks whether the referee has kept its promises
 - limits, errors, address: numbers, codes, and where to connect
 """
 

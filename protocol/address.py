@@ -1,4 +1,4 @@
-"""Read the text of an address: where to connect, and how.
+"""Read an address, which says where and how to connect.
 
 >>> parse_address("tcp:127.0.0.1:7777")
 Address(kind=<AddressKind.TCP: 'tcp'>, host='127.0.0.1', port=7777, path='')
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class AddressError(ValueError):
-    """Text that is no address; the error shows the forms of one."""
+    """The text is not an address; the error shows the possible forms."""
 
 
 class AddressKind(StrEnum):

@@ -35,7 +35,7 @@ def check_seconds(name: str, value: object) -> None:
         value: the argument.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: it is not a number.
         ValueError: it is below 0 or NaN.
 
     >>> check_seconds("wait_s", 0.5)

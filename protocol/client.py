@@ -6,8 +6,8 @@ A whole player of the Q game that passes in every turn:
 
     run(lambda view: {"action": "pass"})
 
-The client knows sockets and the environment of a launched program. It checks after every match whether the referee kept
-its commitment. It knows no game: `choose` gets the view as plain data and returns the move as plain data.
+The client handles the socket and the environment of a launched program. After every match, it checks whether the
+referee kept its commitment. It knows no game: `choose` gets the view as plain data and returns the move as plain data.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ _READ_BYTES = 65_536
 RETRY_S = 0.05
 """Pause between two attempts to connect, in seconds: short compared with any limit, and cheap for the machine."""
 CA_VARIABLE = "REFEREE_CA"
-"""Environment variable: PEM file of the authority for the referee's certificate, in place of the system's."""
+"""Environment variable: PEM file of the authority that has signed the referee's certificate, in place of the system's
+authorities."""
 COME_BACK_S = 60.0
 """Time to try to come back, in seconds: enough for an organiser to see a crash and start the referee again."""
 
@@ -61,7 +62,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str:
-        """All of that in one line, with every character of the referee's strings that is not printable escaped."""
+        """The end in one line, with all unprintable characters escaped."""
         parts = []
         if isinstance(self.message, m.Expelled):
             parts.append(f"expelled for {self.message.foul}")
@@ -98,7 +99,7 @@ def say_on_stderr(line: str) -> None:
 
 
 class Client:
-    """One player's side of one connection, blocking. `run` uses it; use it yourself for a loop of your own.
+    """One player's side of one connection, blocking. `run` uses it; you can use it to write your own loop.
 
     Args:
         sock: a connected socket; closed by close().
@@ -130,7 +131,7 @@ class Client:
         while (event := self.connection.next_event()) is Need.DATA:
             try:
                 data = self._sock.recv(_READ_BYTES)
-            except OSError:  # reset or, with TLS, cut without a close_notify: both are an end like any other
+            except OSError:  # it was reset or, with TLS, cut without a close_notify: the connection has ended
                 data = b""
             if not data:
                 return None
@@ -162,7 +163,7 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
         wait_s: seconds during which to try again while nobody listens.
 
     Raises:
-        ClientError: the address is not of that form, nobody listens there, or it can't prove its name (`tls`).
+        ClientError: the address is not of that form, nobody listens there, or the referee can't prove its name (`tls`).
         ValueError: wait_s is below 0.
         TypeError: an argument is of another type.
 
@@ -208,7 +209,7 @@ def _open_socket(where: Address) -> socket.socket:
 
 def _start_tls(sock: socket.socket, where: Address) -> socket.socket:
     """Start TLS on a connection, and close it if the referee can't prove its name."""
-    import ssl  # noqa: PLC0415  # launched programs, in a hurry to say hello, never need it
+    import ssl  # noqa: PLC0415  # the import takes time, and launched programs never need it
 
     authority = os.environ.get(CA_VARIABLE) or None
     try:
@@ -235,20 +236,22 @@ def run(
     Args:
         choose: view -> move, for every turn of every match.
         make: alternative to choose: called with each offer, returns the choose of that match; also called when the
-            player is taken back into a match. Keep what you remember of a match in the function that it returns,
-            because another match may follow on the same connection.
+            player is taken back into a match. Keep data about a match in the function that it returns, because another
+            match may follow on the same connection.
         on_message: called with every message of the referee, before it is answered: `told` says what others did, and
             `turn` how much time is left.
         address: where the referee listens; None: `REFEREE_ADDRESS` of the environment.
         name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.
         token: the token that reserves a seat; None: `REFEREE_TOKEN` of the environment.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
-            of the record. None: nothing is printed. `say_on_stderr` is not called when a function of yours raised.
-        come_back_s: how long to try to come back into a match whose connection broke, in seconds, each time; None: a
-            minute, but not at all for a launched program, which is started again with its referee.
+            of the record. None: nothing is printed. `say_on_stderr` is not called if a function of yours raised an
+            exception.
+        come_back_s: seconds for each attempt to come back into a match after the connection broke. None: 60, or 0 for a
+            launched program, which is started again with its referee.
 
     Returns:
-        The end of each match for this player, in order. Look for breaches in `ended.verdict`.
+        The end of each match for this player, in order. The `verdict` of each says whether the referee broke its
+        commitment.
 
     Raises:
         ClientError: there is no address, the name has a wrong form, nobody listens, or the referee refuses this player
@@ -257,7 +260,7 @@ def run(
         ValueError: come_back_s is below 0.
         RemoteProtocolError: the referee broke the protocol.
 
-    A referee that turns the player down:
+    An example with a referee that refuses the player:
 
     >>> import threading
     >>> listener = socket.create_server(("127.0.0.1", 0))
@@ -287,7 +290,7 @@ def run(
     try:
         session.play_all(address, name, token, come_back_s)
     except BaseException as error:
-        # What the author's own function raised comes last on stderr: a line that says nothing new would hide it.
+        # The traceback of the author's own function should come last on stderr, so a line without news is left out.
         is_own = not isinstance(error, ClientError | ProtocolError | KeyboardInterrupt)
         if is_own and say is say_on_stderr and session.witness.verdict is None:
             session.say = None
@@ -300,7 +303,7 @@ def run(
 def _check_choice(choose: Choose | None, make: Callable[[m.Terms], Choose] | None) -> Callable[[m.Terms], Choose]:
     """Return the function that makes the `choose` of a match; exactly one of the two arguments must be given."""
     check_function("choose", choose, "from a view to a move")
-    check_function("make", make, "from an offer to what chooses the moves")
+    check_function("make", make, "from an offer to a function that chooses the moves")
     if isinstance(choose, type):
         raise TypeError(f"{choose.__name__} is a class, and choose is a function from a view to a move; give make=")
     if make is not None and choose is None:
@@ -310,9 +313,9 @@ def _check_choice(choose: Choose | None, make: Callable[[m.Terms], Choose] | Non
     raise TypeError("run() takes either choose or make")
 
 
-# A session outlives its connections. The referee's promises (the witness), the token to come back with and the open
-# match belong to it, because a broken connection ends none of them. A match that broke off is concluded only when it is
-# certain that nobody continues it: another match is offered, or the time to come back is over.
+# A session outlives its connections. The referee's promises (the witness), the resume token and the open match belong
+# to it, because a broken connection ends none of them. A match that broke off is concluded only when it can't go on any
+# more: another match is offered, or the time to come back is over.
 class _Session(Struct):
     """All matches of one player, over several connections if one broke off."""
 
@@ -324,11 +327,11 @@ class _Session(Struct):
     witness: Witness = field(default_factory=Witness)
     open_match: str | None = None
     broken_off: Ended | None = None
-    """The end of the open match, which holds unless the referee takes this player back into it."""
+    """End of the open match after its connection broke; valid unless the referee takes this player back into it."""
     is_taken_in: bool = False
-    """True if the last connection reached a match."""
+    """True if the last connection led into a match."""
     resume: str | None = None
-    """Token to come back with into the match that is open; None if none is."""
+    """Token to come back into the open match; None if no match is open."""
     nonce: str | None = None
     """The nonce of the last `ready`."""
     ends: dict[str, Ended] = {}
@@ -349,7 +352,7 @@ class _Session(Struct):
         self._play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
         give_up = 0.0
         while come_back_s > 0 and self.resume is not None:
-            if self.is_taken_in:  # it was taken back: the time begins again
+            if self.is_taken_in:  # it was in a match: the time begins again
                 give_up = time.monotonic() + come_back_s
             elif time.monotonic() >= give_up:
                 raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
@@ -398,7 +401,7 @@ class _Session(Struct):
             _send(client, m.Ack(match=getattr(message, "match", ""), ack=ack))
 
     def _take_end(self, message: m.End | m.Expelled) -> None:
-        """Conclude the match, unless the end is to be confirmed: then another one follows, with the last head."""
+        """Conclude the match, unless the end must be confirmed: then a second `end` follows, with the last head."""
         ended = self._make_end(message.match, message)
         if getattr(message, "ack", None) is None:
             self._conclude(ended)
@@ -412,7 +415,7 @@ class _Session(Struct):
         self.choose = self.make(terms)
 
     def _commit(self, client: Client, offer: m.Offer) -> None:
-        """Accept an offer, with a nonce that nobody can foresee and nobody sees before all have committed."""
+        """Accept an offer, and commit to a new random nonce, which stays secret until all players have committed."""
         self.nonce = os.urandom(16).hex()
         commitment = nonce_commitment(offer.match, offer.seat, self.nonce)
         _send(client, m.Ready(match=offer.match, commitment=commitment))
@@ -433,7 +436,7 @@ class _Session(Struct):
 
 
 def _send(client: Client, message: m.Message) -> None:
-    """Send a message. If the connection broke, say nothing: the referee's last messages may still be there to read."""
+    """Send a message; ignore a broken connection, because the referee's last messages may still wait to be read."""
     with contextlib.suppress(OSError):
         client.send(message)
 

@@ -20,18 +20,18 @@ from .messages import FROM_PLAYER, FROM_REFEREE, Expelled, Message, Refused, Ter
 
 # Why there is no I/O here. The caller owns the socket: it hands over the bytes that came, and sends the bytes that
 # `send` returns. So the same class serves Twisted, a blocking client and a test that cuts the stream at every byte, and
-# none of them can get the protocol wrong in a way of its own. (h11 does so for HTTP.)
+# none of them needs its own version of the rules. (h11 does the same for HTTP.)
 #
 # Why one table serves both parties. Each party keeps a state, and changes it whenever it sends or reads a message. A
 # message that the referee may send in a state is a message that the player may read in it, and the other way round. So
-# one table says both, and the two sides can't disagree about the rules. They can disagree about the moment: while a
-# message is on its way, its sender is one state ahead. That does no harm, because each state has one party that speaks
-# next. The exceptions are the referee's `told`, `end`, `expelled` and `paused`, which may cross a player's answer. So
-# the table lets them come while an answer is due, and an answer that crossed the end of its match is dropped
+# one table serves both, and the two sides can't disagree about the rules. They can be in different states for a moment:
+# while a message is on its way, its sender is one state ahead. That does no harm, because each state has one party that
+# speaks next. The exceptions are the referee's `told`, `end`, `expelled` and `paused`, which may cross a player's
+# answer. So the table lets them come while an answer is due, and an answer that crossed the end of its match is dropped
 # (`_is_late`).
 #
-# A message that is not in the table is the other party's mistake (RemoteProtocolError) when it is read, and a bug on
-# this side (LocalProtocolError) when it is to be sent. An error never leaves the conversation between two states: a bad
+# A message that is not in the table is a mistake of the other party if it is read (RemoteProtocolError). If it is to be
+# sent, it is a bug on this side (LocalProtocolError). An error never leaves the conversation between two states: a bad
 # message closes it, and a message that may not be sent changes nothing.
 
 
@@ -43,7 +43,7 @@ class Role(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """The step that the conversation is waiting for."""
+    """State of a conversation, by the step that comes next."""
 
     NEW = "new"
     """The player says hello."""
@@ -64,10 +64,10 @@ class ConnectionState(StrEnum):
     TO_CONFIRM_END = "to-confirm-end"
     """The player acknowledges the end."""
     CLOSED = "closed"
-    """Nothing more is said; what still arrives is dropped."""
+    """Nothing more is sent; bytes that still arrive are dropped."""
 
     __hash__ = str.__hash__
-    """str's hash, which is written in C. An enum's own is a Python function, and every message looks into the table."""
+    """The hash of str, which is written in C. That of Enum is a slower Python function, and every message needs it."""
 
 
 _DUE = {
@@ -78,7 +78,7 @@ _DUE = {
     ConnectionState.TO_CONFIRM: "`ack`",
     ConnectionState.TO_CONFIRM_END: "`ack`",
 }
-"""State in which the player speaks next -> the message that is due, in words of an error."""
+"""State in which the player speaks next -> the message that is due, as errors name it."""
 
 
 class Need(Enum):
@@ -87,7 +87,7 @@ class Need(Enum):
     DATA = "data"
 
 
-# State -> message type -> next state. "+" behind a type means that the message carries an `ack` number. This is the
+# State -> message type -> next state. "+" after a type means that the message carries an `ack` number. This is the
 # whole protocol: a message without an entry is out of turn. The table in SPEC.md is made from this one. `end` and
 # `expelled` may come when idle, too: a match can become void after its end was sent, and a seat can be expelled for a
 # late `ack` that is on its way.
@@ -129,7 +129,7 @@ class Conversation(ABC):
 
     Args:
         role: the side that this object speaks for.
-        reader: cuts the bytes that come into messages.
+        reader: cuts the incoming bytes into messages.
     """
 
     def __init__(self, role: Role, reader: StreamReader) -> None:
@@ -144,7 +144,7 @@ class Conversation(ABC):
 
     @property
     def pending(self) -> bytes:
-        """Bytes of an incomplete message, as evidence for a dripping or a broken-off answer."""
+        """Bytes of an incomplete message: evidence if an answer comes too slowly or breaks off."""
         return self._reader.pending
 
     @property
@@ -176,7 +176,7 @@ class Conversation(ABC):
         """Take the next complete message out of the received bytes; Need.DATA while there is none.
 
         Raises:
-            RemoteProtocolError: the peer broke the protocol; the conversation is closed then.
+            RemoteProtocolError: the peer broke the protocol; the conversation is then closed.
 
         >>> Connection(Role.PLAYER).next_event()
         <Need.DATA: 'data'>
@@ -187,7 +187,7 @@ class Conversation(ABC):
                 if message is None:
                     return Need.DATA
                 if self._past_match is not None and self._is_late(message):
-                    continue  # it was sent before the player could know of the end
+                    continue  # the player sent it before it could know of the end
                 self._take(message)
             except RemoteProtocolError:
                 self.close()
@@ -199,7 +199,7 @@ class Conversation(ABC):
         """Turn a message into bytes for the peer.
 
         Raises:
-            LocalProtocolError: this side may not send that now, or it can't be put into bytes; nothing has changed.
+            LocalProtocolError: this side may not send the message now, or it can't be encoded; nothing has changed.
 
         >>> from protocol.messages import Ack
         >>> Connection(Role.PLAYER).send(Ack(match="q-1", ack=1))
@@ -222,10 +222,10 @@ class Conversation(ABC):
         return data
 
     def send_last(self, message: Message) -> bytes:
-        """Turn a refusal or an expulsion into bytes, though the peer's breach has closed the conversation.
+        """Turn a refusal or an expulsion into bytes, although the peer's breach has closed the conversation.
 
         Raises:
-            LocalProtocolError: it is another message; after a breach only these two are owed.
+            LocalProtocolError: it is another message; after a breach only these two may be sent.
 
         >>> from protocol.messages import Refused
         >>> referee = Connection(Role.REFEREE)
@@ -240,19 +240,19 @@ class Conversation(ABC):
         return self._encode(message)
 
     def close(self) -> None:
-        """End the conversation in any state: nothing more is sent, and what still comes is dropped."""
+        """End the conversation in any state: nothing more is sent, and bytes that still come are dropped."""
         self.state = ConnectionState.CLOSED
 
     @abstractmethod
     def _read(self) -> Message | None:
-        """Return the next message, whether or not it may come now; None while there is none."""
+        """Return the next message, even if it may not come now; None while there is none."""
 
     @abstractmethod
     def _encode(self, message: Message) -> bytes:
         """Return the bytes of a message that may be sent."""
 
     def _is_late(self, message: Message) -> bool:
-        """Return whether a player's answer crossed the end of its match on the wire, which is nobody's fault."""
+        """Return whether a player sent an answer before it could see the end of its match: nobody's fault."""
         if self.role is Role.PLAYER:
             return False
         match = getattr(message, "match", None)
@@ -274,7 +274,7 @@ class Conversation(ABC):
         self.state = state
 
     def _is_current(self, message: Message) -> bool:
-        """Return whether a message may name another match than the one being played: a new one, or the last one."""
+        """Return whether a message may name another match than the present one: a new match, or the previous one."""
         is_past = self.state is ConnectionState.IDLE and getattr(message, "match", None) == self._past_match
         return is_past or isinstance(message, Terms)
 
@@ -293,7 +293,7 @@ class Connection(Conversation):
         role: the side that this object speaks for.
 
     >>> connection = Connection(Role.REFEREE)
-    >>> connection.receive_data((5).to_bytes(4, "big") + b"hello")  # a frame, but no map of msgpack
+    >>> connection.receive_data((5).to_bytes(4, "big") + b"hello")  # a frame, but not a map of msgpack
     >>> connection.next_event()
     Traceback (most recent call last):
     protocol.errors.RemoteProtocolError: not-msgpack: ...
@@ -321,10 +321,10 @@ class Connection(Conversation):
         try:
             return encode_frame(encode(message), self._limit_bytes)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
+            raise LocalProtocolError(f"{type_of(message)!r} holds a value that msgpack can't encode: {error}") from None
 
     def _check_flood(self) -> None:
-        """Refuse a long frame that nothing asked for, as soon as its prefix is there."""
+        """Refuse a long frame that was not asked for, as soon as its prefix is there."""
         length = self._frames.announced_bytes or 0
         if MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES and self.role is Role.REFEREE:
             detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
@@ -334,7 +334,7 @@ class Connection(Conversation):
 _TERMS = frozenset(kind for kind in FROM_REFEREE.values() if issubclass(kind, Terms))
 """Messages that begin a match."""
 _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.SEATED))
-"""States in which the player was asked nothing; between matches, a last short answer may still be on its way."""
+"""States in which no answer is due; between matches, a last short answer may still be on its way."""
 
 
 _TRIGGERS: dict[tuple[type[Message], bool], str] = {

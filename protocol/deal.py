@@ -1,7 +1,7 @@
-"""The promises that a player can hold the referee to: its commitment, the nonces of all players, the record's heads.
+"""Checks the referee's promises to a player: its commitment, the nonces of all players, the heads of the record.
 
 This module compares the promises of `offer` and `reveal` and the player's own `nonce` with what `end` reveals. It knows
-no game and so does not shuffle a deck again: SPEC.md, "Chance", says how to do that in any language.
+no game, so it can't repeat the shuffle: SPEC.md, "Chance", says how to do that in any language.
 """
 
 import hashlib
@@ -13,13 +13,14 @@ from msgspec import Struct
 from .messages import End, Expelled, Message, Nonce, Offer, Paused, Resumed, Reveal, Terms, Turn
 
 
-# Why both sides commit first. If the referee alone chose the seed, it could try seeds until one suits a friend. If the
-# players' nonces were sent openly, the last one to answer could do the same. So everybody first sends a hash, and opens
-# it when all hashes are there: to change one's mind then means to find a collision of SHA-256, or to be caught here.
+# Why both sides commit first. If the referee alone chose the seed, it could try seeds until one favours a friend. If
+# the players sent their nonces openly, the last player could do the same. So everybody first sends a hash, and opens it
+# when all hashes are there. To change a value then, one would need a collision of SHA-256; any other change is found
+# here.
 def nonce_commitment(match: str, seat: int, nonce: str) -> str:
     """Commit to a nonce without showing it.
 
-    Match and seat are in it, so that nobody can copy the commitment of another seat and open it afterwards.
+    Match and seat enter the hash, so that nobody can copy the commitment of another seat and open it later.
 
     Args:
         match: the match's name.
@@ -59,7 +60,7 @@ KEPT = {
     DealFinding.NOT_USED: "the match is void before your nonce was used",
     DealFinding.KEPT_BACK: "fixed deal: its seed is kept back, for another match with the same deal",
 }
-"""The findings that are no breach: the seed is the committed one."""
+"""The findings that are not a breach: the referee has revealed, or keeps secret for now, the seed it committed to."""
 TEXTS = {
     **KEPT,
     DealFinding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
@@ -82,13 +83,13 @@ class DealVerdict(Struct, frozen=True):
 
     finding: DealFinding
     expected: str = ""
-    """The value that had to be revealed, if another one was."""
+    """The value that the referee had promised, if it revealed another one."""
     found: str = ""
     """The value that was revealed."""
 
     @property
     def is_kept(self) -> bool:
-        """Whether the finding is no breach."""
+        """Whether the referee has broken no promise."""
         return self.finding in KEPT
 
     @property
@@ -100,10 +101,10 @@ class DealVerdict(Struct, frozen=True):
 def check_reveal(
     offer: Terms, nonce: str | None, end: End, commitments: Sequence[str | None] | None = None
 ) -> DealVerdict:
-    """Compare what the referee reveals with what it promised and with what the players gave.
+    """Compare the values that the referee reveals with its promises and with the players' nonces.
 
-    Null at the player's own seat is no breach in a void match, which may have ended before the `nonce` was read. Null
-    at another seat is no breach either: a player that does not open its commitment is out.
+    A null at the player's own seat is allowed in a void match, which may have ended before the `nonce` was read. A null
+    at another seat is always allowed: a player that does not open its commitment is out.
 
     Args:
         offer: the match's offer, or the message that took the player back into it.
@@ -112,7 +113,7 @@ def check_reveal(
         commitments: the commitments by seat, as in `reveal`; None if no `reveal` came.
 
     Returns:
-        The first finding that is a breach; if there is none, how the player's nonce was used.
+        The first breach; if there is none, the finding about the player's own nonce.
 
     >>> from protocol.messages import TimeControl
     >>> seed = bytes(32)
@@ -126,7 +127,7 @@ def check_reveal(
     >>> check_reveal(offer, "ff" * 16, end).is_kept
     False
     """
-    # The order matters: each check relies on the ones before it, down to the number of seats.
+    # The order matters: each check relies on the ones before it, such as that of the number of seats.
     if end.seed is None and offer.nonces:
         return DealVerdict(DealFinding.WITHHELD, offer.commitment, "null")
     digest = offer.commitment if end.seed is None else hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
@@ -172,10 +173,10 @@ def _find_wrong_opening(
 
 
 class Witness:
-    """Remembers the referee's promises in the match that was offered last.
+    """Remembers the referee's promises in the latest match.
 
     A player that is taken back into that match checks the earlier promises, not those of `resumed`: otherwise a referee
-    could break the connection in order to promise something else.
+    could break the connection to make other promises.
 
     >>> witness = Witness()
     >>> witness.see(Nonce(match="q-1", nonce="00112233445566778899aabbccddeeff"))
@@ -192,16 +193,16 @@ class Witness:
         self.heads: list[str] = []
         """The heads of the record in order of arrival: hashes of lines, in hex, which the record must all have.
 
-        The last one alone would not show that lines before it were written again during the match.
+        The last head alone would not show that earlier lines were rewritten during the match.
         """
         self.verdict: DealVerdict | None = None
-        """None until an `end` came. A breach stays: no second `end` of the match repairs it."""
+        """None until an `end` came. A breach stays, even if a second `end` of the match comes."""
 
     def see(self, message: Message) -> None:
         """Note a message that was sent or received.
 
         Args:
-            message: a message that the connection let pass; so an `end` belongs to the match that was offered last.
+            message: a message that the connection has accepted; so an `end` belongs to the latest match.
         """
         match message:
             case Resumed() if self._is_known(message.match):

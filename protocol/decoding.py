@@ -1,11 +1,11 @@
-r"""Turn hostile bytes into a typed message, or into a RemoteProtocolError with its code; never into another exception.
+r"""Turn hostile bytes into a typed message, or raise a RemoteProtocolError with a code, but no other exception.
 
     >>> unpack(b"\x81\xa1k\x01")
     {'k': 1}
 
-This module knows the traps of msgpack: ext types and timestamps, NaN, duplicate and unhashable keys, headers that
-announce more than there is, and nesting that would exhaust a stack. It does not know what a message means, or when it
-may come.
+This module guards against the traps of msgpack: ext types and timestamps, NaN, duplicate and unhashable keys, headers
+that announce more than there is, and nesting that would exhaust a stack. It does not know what a message means, or when
+it may come.
 """
 
 import math
@@ -47,10 +47,11 @@ _SHORT_BYTES = min(MAX_STRING_BYTES, MAX_ITEMS)
 _decode_move = msgspec.msgpack.Decoder(Move).decode
 
 
-# msgpack's own limits stop what would cost memory while it decodes. The rest is checked afterwards, on plain values,
-# and without recursion: 60,000 levels of arrays fit into one frame, and a recursive check would crash on them.
+# msgpack's own limits stop values that would cost much memory while they are decoded. The rest is checked afterwards,
+# on plain values, and without recursion: 60,000 levels of arrays fit into one frame, and a recursive check would crash
+# on them.
 def _check(value: Any, depth: int = 0) -> None:
-    """Refuse a decoded value if it has, at any level, something that this protocol does not carry."""
+    """Refuse a decoded value if it has, at any level, something that this protocol does not allow."""
     level: list[Any] = [value]
     while level:
         deeper: list[Any] = []
@@ -79,7 +80,7 @@ def unpack(body: bytes) -> Any:
         body: at most one frame.
 
     Returns:
-        Nothing but dict (str keys), list, str, int, finite float, bool and None, within all limits.
+        A value made only of dict (str keys), list, str, int, finite float, bool and None, within all limits.
 
     Raises:
         RemoteProtocolError: the bytes are not such a value; the code says why.
@@ -107,7 +108,7 @@ def unpack(body: bytes) -> Any:
         _check(value)
     except RemoteProtocolError as refused:
         raise _error(refused.code, refused.detail, body) from None
-    except (msgpack.exceptions.StackError, RecursionError):  # msgpack without its C part recurses
+    except (msgpack.exceptions.StackError, RecursionError):  # msgpack without its C extension is recursive
         raise _error(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}", body) from None
     except UnicodeDecodeError as error:
         raise _error(Code.NOT_MSGPACK, f"a string is not UTF-8: {error.reason}", body) from None
@@ -120,7 +121,7 @@ def unpack(body: bytes) -> Any:
 def _unpack_code(text: str) -> Code:
     """Return the code of a ValueError of msgpack by its text.
 
-    That is safe, because none of these texts quotes the received bytes: a peer can't choose its code.
+    That is safe, because none of these texts quotes the received bytes: a peer can't influence the code.
     """
     if "exceeds max_" in text:
         return Code.TOO_LONG
@@ -136,11 +137,11 @@ def _error(code: StrEnum, detail: str, body: bytes) -> RemoteProtocolError:
 def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
     r"""Turn a frame's body into a typed message.
 
-    A move, which is nearly all that a referee reads, takes a short cut of the same strictness.
+    Nearly all messages that a referee reads are moves: these take a short cut, which is as strict.
 
     Args:
         body: one frame's body.
-        accepted: `type` -> the message's class, for the messages that the sender's role may send at all.
+        accepted: `type` -> the message's class, for all messages of the sender's role.
 
     Raises:
         RemoteProtocolError: the body is not one of the accepted messages; the code says why.
@@ -154,13 +155,13 @@ def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
     return decode_carefully(body, accepted) if move is None else move
 
 
-# Why the short cut is as strict. msgspec drops a key that is there twice. Encoding the move again to identical bytes
-# proves that none was dropped. Many players write longer heads than they need, so that the bytes differ; then both
-# bodies are read pair by pair, and equal pairs in equal order prove the same. No string and no array of so few bytes
-# can be too long. What is left to refuse are values that msgspec decodes and this protocol does not carry, and `_check`
-# finds those. Every doubt leads to the careful way.
+# Why the short cut is as strict. msgspec drops a duplicate key without an error. If encoding the move again gives
+# identical bytes, no key was dropped. Many players write longer headers than they need, so that the bytes differ. Then
+# both bodies are read pair by pair, and equal pairs in equal order prove the same. In so few bytes, no string and no
+# array can be too long. The values that msgspec decodes but this protocol does not allow are found by `_check`. In
+# every other case, `decode_carefully` decides.
 def _decode_quickly(body: bytes) -> Move | None:
-    """Return a body as a move; None if it is none, or if only the careful way can say."""
+    """Return a body as a move; None if it is not a move, or if only `decode_carefully` can decide."""
     if len(body) > _SHORT_BYTES:
         return None
     try:
@@ -173,7 +174,7 @@ def _decode_quickly(body: bytes) -> Move | None:
 
 
 def _read_pairs(body: bytes) -> Any:
-    """Decode a value, each map as the list of all its pairs."""
+    """Decode a value, with each map as the list of all its pairs."""
     return msgpack.unpackb(body, object_pairs_hook=list, strict_map_key=False)
 
 
@@ -182,7 +183,7 @@ def decode_carefully(body: bytes, accepted: Mapping[str, type[Message]]) -> Mess
 
     Args:
         body: one frame's body.
-        accepted: `type` -> the message's class, for the messages that the sender's role may send at all.
+        accepted: `type` -> the message's class, for all messages of the sender's role.
 
     Raises:
         RemoteProtocolError: the body is not one of the accepted messages; the code says why.
@@ -207,7 +208,7 @@ def decode_carefully(body: bytes, accepted: Mapping[str, type[Message]]) -> Mess
 
 
 def _validation_code(text: str) -> Code:
-    """Return the code of msgspec's error by its first words; the rest may quote a key that the peer chose."""
+    """Return the code of msgspec's error by its first words: the other words may quote a key that the peer chose."""
     if text.startswith("Object missing required field"):
         return Code.MISSING_KEY
     if text.startswith("Object contains unknown field"):

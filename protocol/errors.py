@@ -1,8 +1,8 @@
-"""Errors of the wire: their type says whose fault a broken conversation is.
+"""Errors of the protocol: their type says which side is at fault.
 
-LocalProtocolError is a bug on this side, RemoteProtocolError a mistake of the peer. The split is h11's. It keeps a
-referee from ever blaming a player for its own bug: only a RemoteProtocolError may lead to a foul. What follows from an
-error is decided elsewhere, by the match (a foul) or by the client (it gives up).
+LocalProtocolError is a bug on this side, RemoteProtocolError a mistake of the peer. The split is h11's. So a referee
+never blames a player for its own bug: only a RemoteProtocolError may lead to a foul. The consequences are decided
+elsewhere, by the match (a foul) or by the client (it gives up).
 """
 
 from enum import StrEnum
@@ -11,8 +11,8 @@ from enum import StrEnum
 class Code(StrEnum):
     """Every way in which received bytes or a received message can be wrong."""
 
-    # The order is that of judging: frame, value, message, and whether the message may come now. SPEC.md, "Codes", has
-    # the same order, and every implementation that judges in it finds the same code.
+    # The order is that of the checks: frame, value, message, and whether the message may come now. SPEC.md, "Codes",
+    # has the same order. Every implementation that checks in this order finds the same code.
     OVERSIZE = "oversize"
     """The length prefix of a frame announces more than the limit."""
     EMPTY = "empty"
@@ -46,15 +46,15 @@ class Code(StrEnum):
     WRONG_MATCH = "wrong-match"
     """The message names another match than the one being played."""
     FLOOD = "flood"
-    """A frame that nothing asked for, announced as longer than the limit of such frames."""
+    """A frame that was not asked for announces more than the limit of such frames."""
     NOT_READING = "not-reading"
     """The peer leaves more than the limit unread."""
     OUT_OF_TURN = "out-of-turn"
-    """A well-formed message that nothing asked for."""
+    """A well-formed message came that was not asked for."""
 
 
 class ProtocolError(Exception):
-    """Base of the two errors; never raised itself."""
+    """Base class of the two errors; it is never raised itself."""
 
 
 class LocalProtocolError(ProtocolError):
@@ -69,9 +69,10 @@ class RemoteProtocolError(ProtocolError):
     ('empty: a frame has no body', <Code.EMPTY: 'empty'>, b'\x00\x00\x00\x00')
 
     Args:
-        code: which rule of the wire was broken: a Code, or a code of another wire for an error that no Code describes.
+        code: the broken rule: a Code, or the code of another protocol for an error that no Code describes.
         detail: one sentence for a human reader.
-        evidence: the offending bytes, as far as they were read: a body, or a frame from its prefix on if that is wrong.
+        evidence: the offending bytes, as far as they were read: a body, or a frame with its prefix if the prefix is
+            wrong.
     """
 
     def __init__(self, code: StrEnum, detail: str, evidence: bytes = b"") -> None:

@@ -8,14 +8,14 @@ from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .limits import PREFIX_BYTES
 
 # Why frames. TCP carries a stream of bytes and forgets where one `send` ended and the next one began: two messages
-# may arrive in one read, and one message in ten. So the sender has to mark where a message ends. A line feed would do
-# for text, but msgpack may contain any byte. A length before the body costs four bytes, needs no escaping, and lets
-# the receiver decide about a message before a single byte of it has come.
+# may arrive in one read, and one message in ten. So the sender has to mark where a message ends. A line feed would be
+# enough for text, but msgpack may contain any byte. A length before the body costs four bytes, needs no escaping, and
+# lets the receiver refuse a message before it has come.
 #
-# That last point is the defence. A hostile peer can announce 4 GiB and send them slowly. The reader looks at the
+# That last point protects the receiver. A hostile peer can announce 4 GiB and send them slowly. The reader looks at the
 # prefix as soon as its four bytes are there, and refuses a length above the limit. So a peer can make this side hold
 # one frame of the limit plus one read of the socket, and no more. A frame of length 0 is refused, too: no message is
-# empty, and a stream of empty frames would be work without an end.
+# empty, and a stream of empty frames would be endless work.
 #
 # The reader keeps the bytes that were not used up yet, because a read may end anywhere, even inside a prefix. It
 # never waits: `next_frame` returns None while a frame is incomplete, and the caller brings more bytes when there are
@@ -27,7 +27,7 @@ def encode_frame(body: bytes, limit_bytes: int) -> bytes:
 
     Args:
         body: one encoded message.
-        limit_bytes: the longest body that the receiver takes.
+        limit_bytes: the longest body that the receiver accepts.
 
     Returns:
         The frame: 4 bytes big-endian length, then the body.
@@ -48,7 +48,7 @@ class StreamReader:
     """Cuts a stream of bytes, however it was chopped, into messages.
 
     Args:
-        limit_bytes: the longest message taken.
+        limit_bytes: the longest message that is accepted.
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -58,7 +58,7 @@ class StreamReader:
 
     @property
     def pending(self) -> bytes:
-        """The bytes received that no complete message has used up yet."""
+        """The received bytes that do not belong to a complete message yet."""
         return bytes(self._buffer)
 
     @property
@@ -68,7 +68,7 @@ class StreamReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no byte is left of what was received."""
+        """Whether all received bytes have been used up."""
         return not self._buffer
 
     def receive_data(self, data: bytes) -> None:

@@ -1,12 +1,12 @@
-"""One typed, frozen struct per message of the wire.
+"""One typed, frozen struct for each message of the protocol.
 
     >>> from protocol.decoding import decode
     >>> body = encode(Hello(version=1, name="ada"))
     >>> decode(body, FROM_PLAYER)
     Hello(version=1, name='ada', token=None)
 
-The JSON Schema of these types is the wire's documentation. Every string that is not free text has a pattern and every
-number a range. So a message that has passed here needs no second check of its form.
+The JSON Schema of these types documents the protocol. Every string that is not free text has a pattern, and every
+number has a range. So the form of a decoded message needs no second check.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_FORM, NAME_PATTERN, NONCE_PATTERN
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, description=NAME_FORM)]
-# Milliseconds are floats: 6000 and 6000.0 are the same limit in the languages that have one type of number only.
+# # Milliseconds are floats: some languages have only one type of numbers, and may send 6000 for 6000.0 or the reverse.
 MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="32 bytes in hex")]
 NonceHex = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
@@ -28,19 +28,19 @@ Count = Annotated[int, Meta(ge=0, le=2**53)]
 Seat = Annotated[int, Meta(ge=0, le=11)]
 Millis = Annotated[float, Meta(ge=0)]
 MAX_LIMIT_MS = 86_400_000
-"""A day: the longest that anything of a match may take."""
+"""A day: the longest limit of any kind in a match."""
 Limit = Annotated[float, Meta(gt=0, le=MAX_LIMIT_MS)]
 Span = Annotated[float, Meta(ge=0, le=MAX_LIMIT_MS)]
 
 
-# Unknown keys are refused and keys are required unless they have a default: a typing error in a key is reported at
-# once, instead of being taken for a value that was left out.
+# Unknown keys are refused and keys are required unless they have a default: a misspelt key is reported at once;
+# otherwise it would look like a missing value.
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     """Base of all messages; `type` on the wire is the message's own name."""
 
 
 class Hello(Message, frozen=True, kw_only=True, tag="hello"):
-    """Player introduces itself, in its first message."""
+    """Player introduces itself in its first message."""
 
     version: Count
     name: Name
@@ -48,14 +48,14 @@ class Hello(Message, frozen=True, kw_only=True, tag="hello"):
 
 
 class Ready(Message, frozen=True, kw_only=True, tag="ready"):
-    """Player accepts an offer and commits to its own chance, which it opens when all have committed."""
+    """Player accepts an offer and commits to its nonce, which it opens when all players have committed."""
 
     match: MatchId
     commitment: Hex32
 
 
 class Nonce(Message, frozen=True, kw_only=True, tag="nonce"):
-    """Player opens its commitment: its own chance, which enters the shuffle."""
+    """Player opens its commitment: sends its nonce, which enters the shuffle."""
 
     match: MatchId
     nonce: NonceHex
@@ -84,7 +84,7 @@ class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
 
 
 class Refused(Message, frozen=True, kw_only=True, tag="refused"):
-    """Referee turns a hello down and closes."""
+    """Referee refuses a hello and closes the connection."""
 
     code: Text
     reason: Text
@@ -98,9 +98,9 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     start_ms: Limit
     """Limit for the answer to `offer`."""
     bank_ms: Limit | None
-    """Time for all moves of a seat together, in addition to the limit for each; None: no such limit."""
+    """Time for all moves of a seat together, in addition to the limit for each move; None: no such limit."""
     increment_ms: Span
-    """Added to the bank for each move that was in time."""
+    """Time added to the bank for each move that came in time."""
 
 
 class Terms(Message, frozen=True, kw_only=True):
@@ -125,14 +125,14 @@ class Offer(Terms, frozen=True, kw_only=True, tag="offer"):
 
 
 class Resumed(Terms, frozen=True, kw_only=True, tag="resumed"):
-    """Referee takes a player back into a match that broke off, with the view as it is now."""
+    """Referee takes a player back into a match after its connection broke, and shows the present view."""
 
     turn: Count
     view: Any
 
 
 class Reveal(Message, frozen=True, kw_only=True, tag="reveal"):
-    """Referee asks a player to open its commitment, now that none can be changed any more."""
+    """Referee asks a player to open its commitment; by now, no commitment can be changed."""
 
     match: MatchId
     commitments: list[Hex32 | None]
@@ -147,7 +147,7 @@ class Start(Message, frozen=True, kw_only=True, tag="start"):
 
 
 class Turn(Message, frozen=True, kw_only=True, tag="turn"):
-    """Referee asks for a move; `head` ties it to the match's record as it then is, in whatever message it stands."""
+    """Referee asks for a move; as in other messages, `head` is the hash of the record's latest line."""
 
     match: MatchId
     turn: Count
@@ -158,7 +158,7 @@ class Turn(Message, frozen=True, kw_only=True, tag="turn"):
 
 
 class Told(Message, frozen=True, kw_only=True, tag="told"):
-    """Referee reports a move or an expulsion; `draws` is what this seat itself was handed, None if nothing was due."""
+    """Referee reports a move or an expulsion; `draws` holds the pieces that this seat drew, None if it draws none."""
 
     match: MatchId
     turn: Count
@@ -168,7 +168,7 @@ class Told(Message, frozen=True, kw_only=True, tag="told"):
 
 
 class Paused(Message, frozen=True, kw_only=True, tag="paused"):
-    """Referee stops for now and closes; the match goes on later from its record, with the seat's resume token."""
+    """Referee pauses the match and closes; the player can come back later with its resume token."""
 
     match: MatchId
     reason: Text
@@ -188,7 +188,7 @@ class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
 
 
 class End(Message, frozen=True, kw_only=True, tag="end"):
-    """Referee announces the result and reveals the seed, unless it is kept for another match with the same deal."""
+    """Referee announces the result and reveals the seed, unless another match with the same deal follows."""
 
     match: MatchId
     winners: list[Seat]
@@ -202,20 +202,20 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
 
 
 def type_of(message: Message | type[Message]) -> str:
-    """Return the name that a message, or a class of messages, has in `type` on the wire.
+    """Return the value of `type` in a message, or in all messages of a class.
 
     >>> type_of(Hello), type_of(Ack(match="q-1", ack=3))
     ('hello', 'ack')
     """
-    tag: str = message.__struct_config__.tag  # type: ignore[assignment]  # every kind has one, a string
+    tag: str = message.__struct_config__.tag  # type: ignore[assignment]  # every kind has a tag, which is a string
     return tag
 
 
-# Two tables rather than one: a message of the other role is refused as an unknown type, before its keys are looked at.
+# There are two tables, so that a message of the other role is refused as an unknown type, before its keys are checked.
 FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Nonce, Move, Ack)}
 FROM_REFEREE: dict[str, type[Message]] = {
     type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Reveal, Start, Turn, Told, Paused, Expelled, End)
 }
 
 encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder().encode
-"""Turns a message into the one msgpack map of a frame's body."""
+"""Encodes a message as the body of a frame, which is one msgpack map."""

@@ -1,1 +1,1 @@
-"""Player programs to start from, one folder per language; python/ holds the house players too."""
+"""Player programs to start from, one folder per language; the house players are in python/."""

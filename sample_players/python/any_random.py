@@ -1,4 +1,4 @@
-"""Random for any game: one of the legal moves of a state that fits the view."""
+"""A random player for any game: plays one of the legal moves of a state that agrees with the view."""
 
 import random
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from .imagined import Shuffler, plain, view_of
 def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[[Any], Any]:
     """Make the random player for one match; the same seed gives the same choices.
 
-    A choice depends on seed and view alone: a program that is started again in the middle of a match, goes on as the
-    first one would have.
+    A choice depends only on the seed and the view. So a program that is started again in the middle of a match makes
+    the same choices as the first one.
     """
 
     def _choose(view: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Greedy, the house player that makes the move that looks best this turn, by the search's knowledge of each game.
+"""Greedy, the house player that makes the best move for this turn, as the search's knowledge of the game rates it.
 
 Its work is bounded by numbers, not by a clock, so that the same view always gives the same move. The bounds keep a move
 well within 100 ms.
@@ -33,7 +33,8 @@ MAX_LEGS = 1000
 _MAX_TRIED = 60
 """Most legal moves that are tried in a game that greedy does not know."""
 _MAX_LAYS = 40
-"""Most lays of Quad-Ominos that are judged closely, the best scoring ones: about 10 ms on a slow machine."""
+"""Most lays of Quad-Ominos that are judged closely; those with the most points are chosen. About 10 ms on a slow
+machine."""
 
 
 def _q(state: QState) -> QMove:
@@ -46,7 +47,7 @@ def _q(state: QState) -> QMove:
 
 
 def _quincy(state: quincy.State) -> quincy.Move:
-    """Return the move whose square is worth most."""
+    """Return the move whose square has the highest worth."""
     seat = state.order[0]
     choice = Stones(state.stones).choice(seat % 2, list(state.hands[seat]), can_draw=bool(state.pile))
     domino, square = DOMINOES[choice.domino], SQUARES[choice.square]
@@ -63,7 +64,7 @@ def _quincala(state: QuincalaState) -> QuincalaMove:
 
 
 def _quadominos(state: QuadominosState) -> quadominos.Move:
-    """Return the best lay; additional ones if two score more than the 25 points, or are the last ones of the hand."""
+    """Return the best lay; for a bonus, two additional tiles if they are worth more than the 25 points."""
     table, hand = state.table, state.hands[state.order[0]]
     chain_bonus = state.options.chain_bonus
     if state.step == "open":
@@ -81,10 +82,10 @@ def _lay(cell: Cell, face: Face) -> quadominos.Lay:
 
 
 def _any(game: Game[Any, Any, Any], state: Any) -> Any:
-    """Return a move that wins at once if there is one; otherwise one after which the opponent has the fewest moves.
+    """Return a move that wins at once if there is one; otherwise a move that leaves the opponent the fewest moves.
 
-    It knows nothing of the game, so that every game that a package adds has an opponent above chance. Where a view does
-    not tell enough to look ahead, all moves look alike, and it plays the first one.
+    It knows nothing about the game. So every game that a package adds has an opponent that is better than chance. If a
+    view does not show enough to look ahead, all moves look alike, and this plays the first one.
     """
     seat, best, fewest = game.to_move(state), None, MAX_LEGS
     for move in game.legal_moves(state)[:_MAX_TRIED]:

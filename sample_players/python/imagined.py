@@ -15,7 +15,7 @@ class Shuffler:
     """A player's own random numbers, as the shuffle that games expect.
 
     Args:
-        chance: where it comes from.
+        chance: the source of the random numbers.
     """
 
     def __init__(self, chance: random.Random) -> None:
@@ -28,7 +28,7 @@ class Shuffler:
         return hash(self._seed)
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in a random order; called again, in the same one."""
+        """Return the items in a random order; every call gives the same order."""
         draw = random.Random(self._seed).random
         keys = [draw() for _ in items]  # sorting by random keys is faster than shuffling in place
         return [items[number] for number in sorted(range(len(keys)), key=keys.__getitem__)]
@@ -44,17 +44,17 @@ def view_of(game: Game[Any, Any, Any], view: Any) -> Any:
 
 
 def plain(move: Any) -> Any:
-    """Return a move as it stands on the wire."""
+    """Return a move as plain data, as messages hold it."""
     return msgspec.to_builtins(move)
 
 
 def picking(game: Game[Any, Any, Any], options: Any, pick: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what chooses a plain move for a plain view, for a player to whom it does not matter what is hidden.
+    """Return a function from a plain view to a plain move, for a player that ignores what is hidden.
 
     Args:
         game: the rules.
-        options: the match's.
-        pick: returns a move for a state that fits the view.
+        options: options of the match.
+        pick: returns a move for a state that agrees with the view.
     """
     shuffle = Shuffler(random.Random(0))
     return lambda view: plain(pick(game.imagine(options, view_of(game, view), shuffle)))

@@ -1,4 +1,4 @@
-"""The plugin of the house players that come with the referee; their code is imported once one of them plays."""
+"""The plugin of the house players that come with the referee; the code of each is imported only when it plays."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,9 +7,9 @@ from referee.games import builtin
 from referee.games.base import Game
 from referee.hookspecs import HousePlayer, Later, hookimpl
 
-_SEARCH = "Looks ahead from what it knows; 0.5 s a move."
-_DAG = "The smallest tile that fits, on its first spot; repeated."
-_LDASG = "As dag, but on the tile's spot with the most neighbours."
+_SEARCH = "Looks ahead, for 0.5 s a move."
+_DAG = "Lays the smallest tile that fits on its first spot, again and again."
+_LDASG = "Like dag, but on the tile's spot with the most neighbours."
 
 
 def _later(home: str) -> Later:
@@ -17,7 +17,7 @@ def _later(home: str) -> Later:
 
 
 def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[[Any], Any]:
-    """Make the random player for one match; at the Q game, most of its moves lay several tiles."""
+    """Make the random player for one match; in the Q game, most of its moves lay several tiles."""
     make = _later("q_simple:make_random" if game.name == "q" else "any_random:make_random")
     choose: Callable[[Any], Any] = make(game, options, seed)
     return choose
@@ -25,11 +25,11 @@ def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callabl
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
-    """Return the house players: two for every game, one for the built-in ones, the course's two for the Q game."""
+    """Return the house players: two for all games, one for the built-in games, and the course's two for the Q game."""
     games = tuple(game.name for game in builtin.referee_games())
     return [
-        HousePlayer("random", (), make_random, "Anything legal, by chance."),
-        HousePlayer("greedy", (), _later("greedy:make_greedy"), "What looks best this turn.", draws_chance=False),
+        HousePlayer("random", (), make_random, "Plays any legal move, at random."),
+        HousePlayer("greedy", (), _later("greedy:make_greedy"), "Plays for this turn only.", draws_chance=False),
         HousePlayer("search", games, _later("search:make_search"), _SEARCH),
         HousePlayer("dag", ("q",), _later("q_simple:make_dag"), _DAG, draws_chance=False),
         HousePlayer("ldasg", ("q",), _later("q_simple:make_ldasg"), _LDASG, draws_chance=False),

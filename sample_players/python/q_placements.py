@@ -1,7 +1,7 @@
-"""Good placements of the Q game, quickly: a beam search along rows and columns.
+"""Finds good placements of the Q game quickly, by a beam search along rows and columns.
 
-All tiles of a turn lie in one line. So what a tile earns across that line depends on the map before the turn alone, is
-looked up once, and only the line itself is looked at again when a tile is added to it.
+All tiles of a turn lie in one line. So the points of a tile across that line depend only on the map before the turn,
+and are computed once. When a tile is added, only the line itself is examined again.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from referee.games.q.tiles import BETWEEN, KINDS, NAMES, Board, Cell, Tile, open
 
 Placed = tuple[tuple[Cell, Tile], ...]
 WIDE = 300
-"""A width that hardly ever misses the most points: about 40 ms on a slow machine for a hand of six."""
+"""A width that nearly always finds the most points; it takes about 40 ms on a slow machine for a hand of six."""
 _ALL_KINDS = (1 << KINDS) - 1
 _ALONG = ((0, 1), (1, 0))
 """(rows, columns) of one step along a row and along a column."""
@@ -39,7 +39,7 @@ class Placements:
     Args:
         board: the map.
         hand: the tiles.
-        options: for the bonuses.
+        options: options of the game, which have the bonuses.
         width: how many placements of each length are extended.
     """
 
@@ -57,7 +57,7 @@ class Placements:
         self._known: dict[tuple[Cell, Tile, int], int] = {}
 
     def all(self) -> list[Rated]:
-        """Return the placements that were found, those with the most points first."""
+        """Return all placements found, those with the most points first."""
         level, seen = self._singles(), set[frozenset[tuple[Cell, Tile]]]()
         found: dict[frozenset[tuple[Cell, Tile]], Rated] = {}
         while level:
@@ -70,7 +70,7 @@ class Placements:
         return sorted(found.values(), key=_by_points)
 
     def _promising(self, level: list[_Partial]) -> list[_Partial]:
-        """Return the placements that are extended: those with the most points, few of each line."""
+        """Return the placements to extend: those with the most points, but only few in each line."""
         kept: list[_Partial] = []
         per_line = max(2, self._width // 6)
         lines: Counter[tuple[int, int]] = Counter()
@@ -82,7 +82,7 @@ class Placements:
         return kept[: self._width]
 
     def _singles(self) -> list[_Partial]:
-        """Return what single tiles score, each once for its row and once for its column, as they can be extended."""
+        """Return the placements of single tiles; each comes twice, to be extended along its row and its column."""
         singles: list[_Partial] = []
         rests = [(tile, _without(self._hand, tile)) for tile in sorted(set(self._hand))]
         for cell, kinds in self._spots.items():
@@ -94,7 +94,7 @@ class Placements:
         return singles
 
     def _extended(self, partial: _Partial) -> list[_Partial]:
-        """Return a placement with each one more tile in its line."""
+        """Return all placements that add one tile to a placement, in its line."""
         axis, board = partial.axis, self._board
         board.update(partial.placed)
         found = []
@@ -115,7 +115,7 @@ class Placements:
         return found
 
     def _counted(self, partial: _Partial, cell: Cell, before: list[Tile], after: list[Tile]) -> int:
-        """Return the points of the runs next to a cell of the line, which hold new tiles already."""
+        """Return the points that were already counted for the runs next to a cell, because they hold new tiles."""
         at, along = cell[1 - partial.axis], [place[1 - partial.axis] for place, _ in partial.placed]
         points = 0
         if any(at - len(before) <= place < at for place in along):
@@ -125,7 +125,7 @@ class Placements:
         return points
 
     def _cells(self, partial: _Partial) -> list[tuple[Cell, int]]:
-        """Return the free cells of the line that touch a tile, each with the kinds that fit but for the new tiles."""
+        """Return the free cells of the line that touch a tile, each with the kinds that fit, ignoring new tiles."""
         axis = partial.axis
         down, right = _ALONG[axis]
         board, spots = self._board, self._spots
@@ -139,7 +139,7 @@ class Placements:
         return [(cell, kinds) for cell, kinds in dict(cells).items() if cell not in board]
 
     def _run_points(self, cell: Cell, tile: Tile, axis: int) -> int:
-        """Return what the run through a new tile that fits scores along an axis, before any other."""
+        """Return the points of the run through a new tile along an axis, without the other new tiles."""
         key = (cell, tile, axis)
         points = self._known.get(key)
         if points is None:
@@ -157,7 +157,7 @@ def laid(placed: Placed) -> Place:
 
 
 def _runs(board: Board, cell: Cell, axis: int) -> tuple[list[Tile], list[Tile]]:
-    """Return the tiles on both sides of a free cell along an axis, each from the nearest one on."""
+    """Return the tiles on both sides of a free cell along an axis, each beginning with the nearest one."""
     down, right = _ALONG[axis]
     look = board.get
     row, column = cell
@@ -171,7 +171,7 @@ def _runs(board: Board, cell: Cell, axis: int) -> tuple[list[Tile], list[Tile]]:
 
 
 def _fits(tile: Tile, before: list[Tile], after: list[Tile]) -> bool:
-    """Tell whether a tile agrees with its neighbours along one axis."""
+    """Return whether a tile agrees with its neighbours along one axis."""
     return bool(BETWEEN[before[0] if before else KINDS][after[0] if after else KINDS] >> tile & 1)
 
 

@@ -12,17 +12,17 @@ from .search_knowledge import Knowledge, Plan, Values, lead_values, outcome_valu
 
 _MOST_PLANS = 14
 _OF_A_LENGTH = 3
-"""Placements of so many tiles: short ones give less away, and longer ones would crowd them out."""
+"""Most plans of each length: short placements help the opponents less, but longer ones would displace them."""
 _REPLY_WIDTH = 8
 """Width of the beam for moves after the player's next one."""
 _HEAT = 10.0
-"""Difference in points that counts as a clear one when plans are weighed."""
+"""Difference in points that is clear when plans are weighed."""
 _EXCHANGE_POINTS = 2.0
 """Estimated worth of a new hand, in points of a placement."""
 _LEAD = 9.0
-"""Points of a lead that wins with 73 %; a guess that plays well."""
+"""Lead in points that wins in 73 % of cases; a guess that plays well."""
 _REPLIES = 2
-"""Best placements that are played before a position is judged: the first ones are what a careless move gives away."""
+"""Number of best replies that are played before a position is judged, since a careless move allows good replies."""
 
 
 class QKnowledge(Knowledge[State, Move]):
@@ -36,7 +36,7 @@ class QKnowledge(Knowledge[State, Move]):
         """Return the placements with the most points, exchange and pass."""
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
-        self._width = _REPLY_WIDTH  # only the plans of the root deserve a wide search
+        self._width = _REPLY_WIDTH  # only the plans of the root are worth a wide search
         lead = max(state.scores) - state.scores[state.order[0]]
         rated: list[tuple[float, tuple[Move, ...]]] = [
             (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (laid(rated.placed),)) for rated in found
@@ -47,7 +47,7 @@ class QKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT, _MOST_PLANS + 2)
 
     def values(self, state: State) -> Values:
-        """Return what the lead is worth once the next seats have made their best placements."""
+        """Return the worth of the lead after the next seats have made their best placements."""
         for _ in range(_REPLIES):
             placed = self._sensible(state)
             if placed is None:
@@ -59,7 +59,7 @@ class QKnowledge(Knowledge[State, Move]):
         return lead_values(state.scores, state.order, _LEAD)
 
     def _sensible(self, state: State) -> Placed | None:
-        """Return the placement with the most points that does not end the game behind another seat, or None."""
+        """Return the placement with the most points among the sensible ones (`_is_sensible`), or None."""
         seat = state.order[0]
         hand, lead = len(state.hands[seat]), max(state.scores) - state.scores[seat]
         found = self._placements(state, _REPLY_WIDTH).all()
@@ -70,12 +70,12 @@ class QKnowledge(Knowledge[State, Move]):
 
 
 def _is_sensible(rated: Rated, hand: int, lead: int) -> bool:
-    """Tell whether a placement does not end the game behind another seat."""
+    """Return whether a placement does not end the game with fewer points than another seat."""
     return len(rated.placed) < hand or rated.points >= lead
 
 
 def _various(found: list[Rated]) -> list[Rated]:
-    """Return the placements with the most points, few of each length; the best ones first as before."""
+    """Return the placements with the most points, but only few of each length; they stay in order."""
     lengths: Counter[int] = Counter()
     kept = []
     for rated in found:

@@ -1,6 +1,6 @@
-"""The strategies of the course: dag and ldasg; and random, which plays anything legal.
+"""The course's strategies dag and ldasg, and the random player of the Q game.
 
-dag ("dumb and greedy") and ldasg ("less dumb and smart greedy") differ in one thing: which of a tile's spots they take.
+dag ("dumb and greedy") and ldasg ("less dumb and smart greedy") differ only in the choice of a spot for the tile.
 """
 
 import random
@@ -13,16 +13,16 @@ from referee.games.q.tiles import Board, Cell, Tile, frontier, in_line, neighbou
 from .q_table import Placed, board_of, exchange_or_pass, hand_of, place
 
 PickSpot = Callable[[Board, Sequence[Cell]], Cell]
-"""(map, a tile's spots in row-column order) -> the spot to take."""
+"""Function (map, spots of a tile in row-column order) -> the spot to take."""
 
 
 def first_spot(_board: Board, cells: Sequence[Cell]) -> Cell:
-    """Pick the smallest spot in row-column order: dag."""
+    """Pick the first spot in row-column order, as dag does."""
     return cells[0]
 
 
 def most_constrained_spot(board: Board, cells: Sequence[Cell]) -> Cell:
-    """Pick the spot with the most occupied neighbours, the smallest of equals: ldasg."""
+    """Pick the spot with the most occupied neighbours, the first one of equals, as ldasg does."""
     return max(cells, key=lambda cell: (neighbour_count(board, cell), -cell[0], -cell[1]))
 
 
@@ -32,7 +32,7 @@ def step(board: Board, hand: Sequence[Tile], pick: PickSpot) -> Placed | None:
     Args:
         board: the map.
         hand: tiles in tile order.
-        pick: which of the tile's spots.
+        pick: picks one of the tile's spots.
 
     Returns:
         The spot and the tile, or None if no tile fits.
@@ -46,7 +46,7 @@ def step(board: Board, hand: Sequence[Tile], pick: PickSpot) -> Placed | None:
 
 
 def collect(board: Board, hand: Sequence[Tile], pick: PickSpot) -> list[Placed]:
-    """Repeat the step until nothing fits or the next placement would leave the line; that one is dropped."""
+    """Repeat the step until no tile fits or the next tile would not be in line; return the placements so far."""
     extended, rest = dict(board), list(hand)
     placed: list[Placed] = []
     while (found := step(extended, rest, pick)) is not None:
@@ -95,7 +95,7 @@ def make_random(_game: Game[Any, Any, Any], _options: Any, seed: bytes) -> Calla
 
 
 def _scatter(board: dict[Cell, Tile], wanted: Sequence[Tile], chance: random.Random) -> list[Placed]:
-    """Lay tiles on random spots of the line that the first two of them make; those that fit nowhere are left out."""
+    """Lay tiles on random spots, all in one line; a tile that fits nowhere is left out."""
     placed: list[Placed] = []
     for tile in wanted:
         taken = [cell for cell, _ in placed]

@@ -1,4 +1,4 @@
-"""A Q view as the strategies want it: map, hand, pile size; and moves back into plain data."""
+"""Converts views of Q to the types of the strategies (map, hand), and moves back to plain data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,11 +19,11 @@ def hand_of(view: Any) -> list[Tile]:
 
 
 def place(placed: Sequence[Placed]) -> dict[str, Any]:
-    """Return the plain move that lays tiles, one after the other."""
+    """Return the move that lays tiles, one after the other, as plain data."""
     return {"action": "place", "tiles": [[row, column, NAMES[tile]] for (row, column), tile in placed]}
 
 
 def exchange_or_pass(view: Any) -> dict[str, Any]:
-    """Return the plain exchange if the pile allows it, else the plain pass."""
+    """Return an exchange as plain data if the pile allows it, else a pass."""
     can_exchange = len(view["hand"]) <= view["tiles_left"]
     return {"action": "exchange" if can_exchange else "pass"}

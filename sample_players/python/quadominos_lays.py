@@ -1,7 +1,7 @@
-"""The best lays of Quad-Ominos: those after which a seat is best off, by points and by what it could lay next.
+"""Finds the best lays of Quad-Ominos, by points and by the chances to lay the remaining tiles later.
 
-A lay's worth is what it scores, 25 points if it meets three or four corners, and a share of a point for every place
-where a tile that it keeps would fit then: who can't lay anything pays 20 points for each tile drawn.
+The worth of a lay is its points, 25 more if it meets three or four corners, and a share of a point for every place
+where a remaining tile would then fit. Such places matter: a player that can't lay loses 20 points for each tile drawn.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ from referee.games.quadominos.tiles import (
 )
 
 PER_PLACE = 0.25
-"""Estimated worth of a place for a tile of the hand, in points; values from 0.1 to 1 play about equally well."""
+"""Estimated worth of a place where a tile of the hand fits, in points; values from 0.1 to 1 play about equally well."""
 MAX_PLACES = 12
-"""Most places that count; more of them make no turn safer."""
+"""Most places that count; more of them do not make the next turn safer."""
 OUT_POINTS = 30
-"""Estimated points for going out, besides the tile; an opponent seldom holds less."""
+"""Estimated points for going out, in addition to the tile; opponents seldom hold less."""
 MAX_FIRSTS, MAX_SECONDS = 8, 12
 """Most lays that are judged closely as the first and as the second of two additional tiles."""
 Found = tuple[Cell, Face]
@@ -37,13 +37,13 @@ Found = tuple[Cell, Face]
 def tried(
     table: LaidTiles, hand: tuple[Tile, ...], cell: Cell, face: Face, *, earns: bool
 ) -> tuple[int, LaidTiles, tuple[Tile, ...]]:
-    """Return what a lay scores, and the table and the hand after it.
+    """Return the points of a lay, and the table and the hand after it.
 
     Args:
-        table: before it.
-        hand: with the tile.
-        cell: where it lies.
-        face: how it lies.
+        table: the table before it.
+        hand: the hand before it.
+        cell: place of the tile.
+        face: face of the tile.
         earns: whether meeting three or four corners earns a bonus.
     """
     tile = TILE_OF[face]
@@ -52,7 +52,7 @@ def tried(
 
 
 def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
-    """Return what the places where the tiles of a hand would fit are worth; going out is worth most."""
+    """Return the worth of the places where the tiles of a hand would fit; for an empty hand, that of going out."""
     if not hand:
         return OUT_POINTS
     faces = all_faces(hand)
@@ -61,14 +61,14 @@ def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
 
 
 def promising(found: Iterable[Found], most: int) -> list[Found]:
-    """Return the lays that score most, at most so many; equal ones in the order of their places."""
+    """Return the lays with the most points, at most `most`; equal ones are ordered by place."""
     return sorted(found, key=lambda lay: (-TOTALS[TILE_OF[lay[1]]], lay))[:most]
 
 
 def best_lay(
     table: LaidTiles, hand: tuple[Tile, ...], found: Iterable[Found], *, earns: bool
 ) -> tuple[float, Found | None]:
-    """Return the worth of the best of some lays, and that lay.
+    """Return the best of some lays, after its worth.
 
     Args:
         table: before it.
@@ -86,7 +86,7 @@ def best_lay(
 
 
 def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Found | None]:
-    """Return the worth of the best two additional tiles, and the first of them."""
+    """Return the worth of the best two additional tiles, and the lay of the first one."""
     best: tuple[float, Found | None] = (float("-inf"), None)
     for cell, face in promising(firsts_of_two(table, hand), MAX_FIRSTS):
         points, after, rest = tried(table, hand, cell, face, earns=earns)

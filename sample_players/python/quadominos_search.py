@@ -1,4 +1,4 @@
-"""The search's knowledge of Quad-Ominos: promising lays, and the worth of the hands of a round.
+"""The search's knowledge of Quad-Ominos: promising lays, and the worth of hands during a round.
 
 The numbers are fitted to rounds of the greedy player against itself, some of its moves left to chance.
 """
@@ -24,9 +24,9 @@ from .search_knowledge import Knowledge, Plan, Values, lead_values, weighed
 _MOST_PLANS = 8
 _MOST_LOOKED_AT = 16
 _HEAT = 8.0
-"""Difference in points that counts as a clear one when plans are weighed."""
+"""Difference in points that is clear when plans are weighed."""
 _LEAD = 40.0
-"""Points of a lead that wins with 73 %."""
+"""Lead in points that wins in 73 % of cases."""
 _PER_PLACE = 1.8
 _MOST_PLACES = 12
 _PER_PLAYABLE = 4.8
@@ -35,7 +35,7 @@ _NOTHING_FITS = -9.0
 _PER_TILE = 13.4
 """Worth of a tile in hand: in the middle of a round, many tiles are good to have."""
 _NEAR_OUT = -46.0
-"""Worth of being near the end, shared among the tiles of the smallest hand: there, many tiles are bad to have."""
+"""Added to _PER_TILE, divided by the size of the smallest hand plus 2: near the end of a round, tiles are a burden."""
 
 
 class QuadominosKnowledge(Knowledge[State, Move]):
@@ -44,7 +44,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
     exploring = 0.1
 
     def plans(self, state: State) -> list[Plan[Move]]:
-        """Return the lays that score most and leave places for the rest of the hand, and the choices there are."""
+        """Return the lays that score most and leave places for the rest of the hand, and moves that lay nothing."""
         earns = state.step == "lay" or self.options.chain_bonus
         hand, rated = state.hands[state.order[0]], list[tuple[float, tuple[Move, ...]]]()
         for move in sorted(self.game.legal_moves(state), key=_total, reverse=True)[:_MOST_LOOKED_AT]:
@@ -60,7 +60,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
-        """Return what the points and the hands are worth."""
+        """Return the worth of the points and the hands."""
         least = min(len(state.hands[seat]) for seat in state.order)
         per_tile = _PER_TILE + _NEAR_OUT / (least + 2)
         points = [float(score) for score in state.scores]
@@ -80,7 +80,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
 def _with_second(
     worth: float, move: Lay, table: LaidTiles, rest: tuple[Tile, ...], *, earns: bool
 ) -> tuple[float, tuple[Move, ...]]:
-    """Return what a first additional tile and the best second one are worth together, and both moves."""
+    """Return the total worth of a first additional tile and the best second one, and both moves."""
     more, second = best_lay(table, rest, promising(lays(table, all_faces(rest)), _MOST_LOOKED_AT), earns=earns)
     assert second is not None
     (row, column), face = second
@@ -88,5 +88,5 @@ def _with_second(
 
 
 def _total(move: Move) -> int:
-    """Return what a move's own tile scores; choices come before all tiles."""
+    """Return the points of a move's tile; moves that lay nothing count as the bonus, more than any tile."""
     return TOTALS[TILE_OF[FACE_BY_NAME[move.tile]]] if isinstance(move, Lay) else BONUS_POINTS

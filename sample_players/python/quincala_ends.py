@@ -1,6 +1,6 @@
-"""Ends of a turn of Quincala Mixing, quickly: legs on bare boards.
+"""Finds the possible ends of a turn of Quincala Mixing quickly, by playing legs on boards alone.
 
-It leaves out what a single turn needs not know: which pieces become immune in the next one, and what is told of legs.
+It ignores what does not matter within one turn: which pieces become immune in the next one, and the news of legs.
 """
 
 from collections import deque
@@ -25,18 +25,18 @@ from referee.games.quincala.turns import State
 
 WON = 1000.0
 _MIXED = (0.0, 85.0, 190.0, 310.0, 455.0)
-"""Worth by the number of a colour's sizes in mixed towers. These numbers come from many games of players that look at
-their own turn alone."""
+"""Worth of a colour by its number of sizes in mixed towers. These numbers come from many games of players that look
+only at their own turn."""
 _IN_MIXED, _OTHERS_IN_MIXED = 10.0, 7.0
 _TOWER = 6.0
 _OTHERS_IN_HAND, _OWN_IN_HAND = -5.0, -9.0
-"""Worth of a piece in the other seat's hand, which it may place where it likes."""
+"""Worth of an opponent's or an own piece in the other seat's hand, which may place it freely."""
 _REACHES, _IS_REACHED = 4.0, 5.0
 _TOWER_COST, _EMPTY_COST = 1, 4
 """Cost of a leg that ends on a tower or on an empty dot; cheaper turns are examined first."""
 _TOWERS = range(1 << len(NAMES))
-"""All possible towers, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
-no colour has more than five towers."""
+"""All possible towers, as bits. A tally of towers is a number with an octal digit for each piece, which counts the
+mixed towers with this piece. Eight values are enough, since no colour has more than five towers."""
 
 
 class TurnEnd(NamedTuple):
@@ -46,26 +46,27 @@ class TurnEnd(NamedTuple):
     """Worth of the end to the seat whose turn it is."""
     board: Board
     path: tuple[int, ...]
-    """Where the first leg begins and where each ends; of a turn under way, from where its last leg ended."""
+    """The dot where the first leg begins, and the dots where the legs end. After earlier legs of the turn, it begins
+    where the last one ended."""
 
 
 class _Reached(NamedTuple):
     board: Board
     path: tuple[int, ...]
-    """The path, as in a TurnEnd; empty before the first leg."""
+    """The path as in TurnEnd; empty before the first leg."""
     tally: int
     points: float
     """The worth, without that of the tally."""
 
 
 class _Waiting:
-    """Legs that were not looked at yet: iterating takes them out, the cheapest turns first, and more may be added."""
+    """Legs that are not examined yet. Iterating removes them, the cheapest turns first; meanwhile more may be added."""
 
     def __init__(self) -> None:
         self._by_cost: list[deque[tuple[_Reached, int, int]]] = [deque()]
 
     def add(self, cost: int, reached: _Reached, legs: Iterable[tuple[int, int]]) -> None:
-        """Add the legs that go on from what was reached at a cost."""
+        """Add the next legs after a position that was reached at a cost."""
         while len(self._by_cost) <= cost + _EMPTY_COST:
             self._by_cost.append(deque())
         to_tower, to_empty = self._by_cost[cost + _TOWER_COST], self._by_cost[cost + _EMPTY_COST]
@@ -74,21 +75,21 @@ class _Waiting:
             (to_tower if board[end] else to_empty).append((reached, start, end))
 
     def __iter__(self) -> Iterator[tuple[int, _Reached, int, int]]:
-        """Yield the cost of the turn with each leg, what it goes on from, and where it begins and ends."""
+        """Yield for each leg the cost of the turn so far, the position before the leg, its start and its end."""
         for cost, waiting in enumerate(self._by_cost):  # the list grows in this loop
             while waiting:
                 yield cost, *waiting.popleft()
 
 
 def turn_ends(state: State, most_steps: int) -> list[TurnEnd]:
-    """Return ends of the turn of the seat to move, which has nothing to place.
+    """Return possible ends of the present turn; the seat to move has nothing to place.
 
-    Many legs to other towers can be tried in place of few to empty dots, and they are what most of the best turns are
-    made of: so those are looked at first, of short turns before long ones.
+    Most of the best turns consist of legs to other towers, and these are fewer than legs to empty dots. So they are
+    examined first, and short turns before long ones.
 
     Args:
-        state: of a game that is not over.
-        most_steps: how many legs are looked at; the ends of all of them are returned.
+        state: state of a game that is not over.
+        most_steps: most legs to examine; the ends of all of them are returned.
     """
     here = _Reached(state.board, state.path[-1:] if state.phase == "continue" else (), *_counted(state, state.seat))
     found = [_end(state, here)] if here.path else []
@@ -105,10 +106,10 @@ def turn_ends(state: State, most_steps: int) -> list[TurnEnd]:
 
 
 def turn_steps(state: State, end: TurnEnd) -> tuple[Move, ...]:
-    """Return the steps to an end of the turn, with the stop that it needs unless no further leg is possible.
+    """Return the steps to an end of the turn, with a final stop if further legs would be possible.
 
     Args:
-        state: where the turn stands.
+        state: the present state of the turn.
         end: one of its `turn_ends`.
     """
     places, path = state.field.places, end.path
@@ -119,12 +120,12 @@ def turn_steps(state: State, end: TurnEnd) -> tuple[Move, ...]:
 
 
 def board_worth(state: State, seat: int) -> float:
-    """Return what the board and the hand of the other seat are worth to a seat at the end of its turn."""
+    """Return the worth of the board and of the other seat's hand to a seat, at the end of its turn."""
     return _worth(state.sizes, *_counted(state, seat), seat)
 
 
 def _counted(state: State, seat: int) -> tuple[int, float]:
-    """Return the tally of the board, and what else counts for a seat, the other one's hand included."""
+    """Return the tally of the board, and all other points for a seat, including those for the other seat's hand."""
     points = sum(_POINTS[seat][tower] for tower in state.board)
     points += sum(_IN_HAND[seat][1 << piece] for piece in state.hands[1 - seat])
     return sum(_TALLIES[tower] for tower in state.board), points
@@ -135,7 +136,7 @@ def _end(state: State, reached: _Reached) -> TurnEnd:
 
 
 def _worth(sizes: int, tally: int, points: float, seat: int) -> float:
-    """Return what an end of a seat's turn is worth to it: with both aims reached, who did not have the turn wins."""
+    """Return the worth of the end of a seat's turn to that seat; if both have reached the aim, the other seat wins."""
     found = (tally | tally >> 1 | tally >> 2) & _ONES
     both = (found & _ONES_OF_WHITE).bit_count(), (found & ~_ONES_OF_WHITE).bit_count()
     own, other = both[seat], both[1 - seat]
@@ -145,14 +146,14 @@ def _worth(sizes: int, tally: int, points: float, seat: int) -> float:
 
 
 def rated_places(state: State) -> list[tuple[float, Place]]:
-    """Return what it is worth to place the first piece of the hand, for each dot where it can stand."""
+    """Return the worth of placing the first piece of the hand, for each dot where it can stand."""
     piece = state.hands[state.seat][0]
     free = (dot for dot in state.field.areas[state.seat] if not state.board[dot])
     return [(_place_worth(state, piece, dot), Place(NAMES[piece], state.field.places[dot])) for dot in free]
 
 
 def _place_worth(state: State, piece: int, dot: int) -> float:
-    """Return what it is worth to place a piece: whom it could mix with, and who could come to it."""
+    """Return the worth of placing a piece: with whom it could mix, and who could reach it."""
     seat, done = state.seat, find_mixed(state.board)
     color = piece // MAX_SIZES
     points = 0.0
@@ -168,7 +169,7 @@ def _place_worth(state: State, piece: int, dot: int) -> float:
 
 
 def _legs(state: State, reached: _Reached) -> Iterator[tuple[int, int]]:
-    """Yield where every next leg begins and ends."""
+    """Yield the start and the end of every possible next leg."""
     board = reached.board
     if not reached.path:
         yield from first_legs(state.field, board, state.immune, state.seat)
@@ -180,7 +181,7 @@ def _legs(state: State, reached: _Reached) -> Iterator[tuple[int, int]]:
 
 
 def _after(state: State, reached: _Reached, start: int, end: int) -> _Reached:
-    """Return what a leg leads to."""
+    """Return the position after a leg."""
     board, tower_points = reached.board, _POINTS[state.seat]
     left, met = board[start], board[end]
     moving = lifted_further(left, state.seat) if reached.path else left
@@ -220,4 +221,4 @@ _ONES_OF_WHITE = sum(1 << 3 * piece for piece in range(MAX_SIZES))
 _TALLIES = tuple(map(_tally, _TOWERS))
 _POINTS = tuple(tuple(_points(tower, seat) for tower in _TOWERS) for seat in (0, 1))
 _IN_HAND = tuple(tuple(_in_hand(gone, seat) for gone in _TOWERS) for seat in (0, 1))
-"""Seat and knocked pieces -> worth of the other seat having them in hand."""
+"""Seat and knocked pieces -> worth to the seat if the other seat has these in hand."""

@@ -1,4 +1,4 @@
-"""The search's knowledge of Quincala Mixing: whole turns as plans, and the best that the next turn can reach."""
+"""The search's knowledge of Quincala Mixing: plans are whole turns; values look at the next turn's best end."""
 
 from heapq import nlargest
 from operator import attrgetter
@@ -15,7 +15,7 @@ from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 _MOST_PLANS = 30
 """Most plans of a position. They are many, because the best end may be the one that lets the other seat win."""
 _OWN_STEPS = 2000
-"""Most legs examined for the player's next turn: some of the best turns take four or five, and one may win."""
+"""Most legs examined for the player's own turn: some of the best turns have four or five legs, and may win."""
 _STEPS = 250
 """Most legs examined for the plans of later turns."""
 _ANSWER_STEPS = 120
@@ -24,7 +24,7 @@ _HEAT = 120.0
 _TURN = 130.0
 """Half of the mean gain of a turn's best end. With it, positions before a turn and after a turn can be compared."""
 _LEAD = 120.0
-"""Points of a lead that wins with 73 %."""
+"""Lead in points that wins in 73 % of cases."""
 
 
 class QuincalaKnowledge(Knowledge[State, Move]):
@@ -39,7 +39,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""
         if state.phase != "place":
             best = nlargest(_MOST_PLANS, turn_ends(state, self._steps), key=attrgetter("worth"))
-            self._steps = _STEPS  # only the plans of the root deserve a long search
+            self._steps = _STEPS  # only the plans of the root are worth a long search
             if best[0].worth == WON:
                 best = best[:1]
             return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)
@@ -47,7 +47,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT / MAX_SIZES, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
-        """Return what the best end of the turn leaves; what is to be placed before is left out."""
+        """Return the worth of the best end of the turn; pieces that must be placed first are ignored."""
         seat = state.seat
         ends = turn_ends(replace(state, phase="move") if state.phase == "place" else state, _ANSWER_STEPS)
         lead = max((end.worth for end in ends), default=-board_worth(state, 1 - seat)) - _TURN

@@ -1,8 +1,8 @@
-"""The worth of a move of Quincy to a player that remembers the dominoes, and so knows which squares can still be had.
+"""Rates moves of Quincy for a player that remembers the dominoes, and so knows which squares can still be filled.
 
-Apart from the blanks there is one domino for a square. So it matters whether the squares that a line still lacks
-can be had: best if their dominoes are in the own hand, hardly any more once they are gone. The numbers come from many
-quick games against the greedy player, which does not ask for dominoes. Refuses to look ahead.
+Apart from the blanks, there is one domino for each square. So it matters whether the missing squares of a line can be
+filled: certainly if their dominoes are in the own hand, hardly ever once these are gone. The numbers come from many
+quick games against the greedy player, which ignores the dominoes. This module does not look ahead.
 """
 
 from collections.abc import Iterable
@@ -13,29 +13,31 @@ from referee.games.quincy.forms import Discard, Move, Remove, State
 from .quincy_playouts import ALL_FOURS, WIN
 
 _WORTH = (0.0, 0.6, 6.0, 36.0, 0.0)
-"""Worth of a four by the player's stones on it, if the others have none there; a whole line counts separately."""
+"""Worth of a four (four squares side by side) by the number of own stones, if the others have none there. A full line
+counts separately."""
 _THEIRS = (0.0, 1.2, 4.8, 43.0, 0.0)
-"""Cost of such a four of the others."""
+"""Cost of such a four if it is the others'."""
 _AFTER_A_LINE, _AFTER_THEIRS = 1.4, 1.5
-"""Factors for a side that has a line, for its own fours and for those of the others: the next line wins."""
+"""Factors for the fours of a side that has a line already, since its next line wins: the own side, and the others."""
 _LINE_WORTH = 350.0
 _BLANK_COST = 35.0
 """Cost of playing a blank, which may be needed later. The double blank has two."""
 _HELD, _GONE = 1.7, 0.4
-"""Factors for each square a four lacks: its domino is in the own hand, or only a blank can add a stone there."""
+"""Factors for each missing square of a four whose domino is in the own hand, or is gone, so that only a blank is
+left."""
 _OUT_OF_REACH = 0.45
-"""Factor for each square that a four of the others lacks, if its domino is gone or in the player's hand."""
+"""Factor for each missing square of a four of the others, if its domino is gone or in the player's hand."""
 
 
 def rating(state: State, move: Move) -> float:
-    """Return what a move is worth to the seat to move, compared with its other moves.
+    """Return the worth of a move to the seat to move, compared with its other moves.
 
     Args:
-        state: before the move.
-        move: a legal one.
+        state: state before the move.
+        move: a legal move.
     """
     if isinstance(move, Discard):
-        return WIN if state.pile else -WIN  # a new domino for nothing; without a pile, nothing for a domino
+        return WIN if state.pile else -WIN  # it costs nothing and gives a new domino; without a pile, it only costs one
     seat = state.order[0]
     team, played = seat % 2, NUMBERS[move.domino]
     own, other = state.stones[team], state.stones[1 - team]
@@ -66,7 +68,7 @@ def _squares(dominoes: Iterable[int]) -> Squares:
 
 
 def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> tuple[float, float]:
-    """Return what the own fours on a board are worth, and what those of the others cost.
+    """Return the worth of the own fours on a board, and the cost of the others' fours.
 
     The dominoes of `held` squares are in the own hand, and nobody has those of `gone` ones.
     """

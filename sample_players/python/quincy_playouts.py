@@ -1,8 +1,8 @@
-"""The choice of the greedy player of Quincy, and the rest of a game as such players would play it, quickly.
+"""Computes the choice of Quincy's greedy player quickly, and plays the rest of a game with such players.
 
-A square is worth what the fours through it are worth: four squares side by side that can still become a line, the more
-the more stones they have. What a stone is worth on each square is kept up with every stone, instead of being worked out
-for every domino: a stone changes sixteen fours at most. A test works it out and compares. The numbers are guesses.
+A four is four squares side by side. If it can still become a line, it is worth more the more stones it has. The worth
+of a square is the sum over the fours through it. It is updated with every stone, not computed for every domino: a stone
+changes sixteen fours at most. A test computes it from scratch and compares. The numbers are guesses.
 """
 
 from itertools import pairwise
@@ -12,17 +12,17 @@ from referee.games.quincy.board import BITS, DOMINOES, IS_WILD, LINE, LINES_TO_W
 from referee.games.quincy.forms import State
 
 WORTH = (0, 1, 6, 36, 36)
-"""Worth of four squares by the number of stones there, if one team alone has some; a whole line counts separately."""
+"""Worth of a four by its number of stones, if only one team has stones there; a full line counts separately."""
 LINE_WORTH = 200
 WIN = 100_000
 DEFENCE = 0.9
-"""Worth of spoiling a four of the opponents, compared with a four of one's own."""
+"""Worth of spoiling a four of the opponents, compared with an own four."""
 LAST_DEFENCE = 3.0
 """Worth of spoiling a four once the opponents have a line: the next one wins."""
 _WILD_COST = 12
 """Cost of playing a blank, which may be needed later. The double blank costs twice as much."""
 _DOUBLE_GAIN = 2
-"""Gain of playing a double, which is easily spoilt, early."""
+"""Gain of playing a double early: it names a single square, which is easily lost."""
 
 _STRETCHES = (
     [(row + step * down, column + step * right) for step in range(LINE)]
@@ -35,13 +35,14 @@ DOMINO_WORTH = tuple(_DOUBLE_GAIN * (low == high) - _WILD_COST * ((low == 0) + (
 """Worth of playing a domino, wherever its stone goes."""
 
 _BIT = tuple(BITS.values())
-"""Square -> its bit. A square is a number here, row by row; so are a four and a domino."""
+"""Square -> its bit. Here squares are numbers, row by row; fours and dominoes are numbers, too."""
 _SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & four) for four in ALL_FOURS)
 _FOURS_OF = tuple(tuple(n for n, four in enumerate(ALL_FOURS) if bit & four) for bit in _BIT)
 _REACHED = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & reach) for reach in REACH)
 _EMPTY = 2
 _STEPS = (5, 1)
-"""Team -> the number that its stone adds to the code of a four, 5 * (stones of team 0) + (stones of team 1)."""
+"""Team -> the number that its stone adds to the code of a four. The code is 5 * (stones of team 0) + (stones of team
+1)."""
 _CODES = range(25)
 _Action = Literal["add", "remove", "discard"]
 
@@ -57,7 +58,7 @@ class GreedyChoice(NamedTuple):
 
 
 def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
-    """Return what a four means for its squares: what a stone of each team is worth, and whether it makes each a line.
+    """Return what a four adds to each of its squares: the worth of a stone of each team, and whether it makes a line.
 
     A team that faces a line (`has_line`, by team) defends more.
     """
@@ -73,7 +74,7 @@ def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
 
 
 def _changes(code: int, step: int, has_line: tuple[bool, bool]) -> tuple[tuple[int, float], ...]:
-    """Return what changes for each square of a four with a stone more or less: (which of the sums, by how much)."""
+    """Return the changes for each square of a four when a stone is added or removed: (index of the sum, change)."""
     if code + step not in _CODES:
         return ()
     before, after = _of_a_four(code, has_line), _of_a_four(code + step, has_line)
@@ -81,7 +82,7 @@ def _changes(code: int, step: int, has_line: tuple[bool, bool]) -> tuple[tuple[i
 
 
 def _spoilt(code: int, team: int) -> tuple[float, float]:
-    """Return what it means for a four that a team removes a stone from it: spoiling, which defence weighs, and gain."""
+    """Return the effect on a four if a team removes a stone from it: the spoilt worth, to be weighed, and the gain."""
     own, other = divmod(code, 5) if team == 0 else divmod(code, 5)[::-1]
     if not own:
         return (WORTH[other] - WORTH[other - 1] if other else 0), 0
@@ -101,10 +102,10 @@ _SPOILT = tuple(tuple(_spoilt(code, team) for code in _CODES) for team in (0, 1)
 
 
 class Stones:
-    """A board, with what every square is worth to each team.
+    """A board, with the worth of every square to each team.
 
     Args:
-        stones: by team.
+        stones: stones by team.
     """
 
     def __init__(self, stones: Pair) -> None:
@@ -121,7 +122,7 @@ class Stones:
                     self.add(team, square)
 
     def copy(self) -> "Stones":
-        """Return another one that changes by itself."""
+        """Return an independent copy."""
         other = object.__new__(Stones)
         other.bits, other.lines, other._unbreakable = self.bits[:], self.lines[:], self._unbreakable[:]
         other._owner, other._codes = self._owner[:], self._codes[:]
@@ -142,7 +143,7 @@ class Stones:
                 self._sums[1 - team] = self._values(1 - team)
 
     def remove(self, team: int, square: int) -> None:
-        """Remove a stone of a team that is no part of a line."""
+        """Remove a stone of a team that is not part of a line."""
         self.bits[team] ^= _BIT[square]
         self._owner[square] = _EMPTY
         self._change(square, -_STEPS[team])
@@ -151,7 +152,7 @@ class Stones:
         """Return what a greedy player would do with a hand of at least one domino.
 
         Args:
-            team: the player's.
+            team: team of the player.
             hand: dominoes.
             can_draw: whether there is a pile.
         """
@@ -204,7 +205,7 @@ class Stones:
         return self.lines[0] > 0, self.lines[1] > 0
 
     def _values(self, which: int) -> list[float]:
-        """Return one of the sums for every square, from the fours as they are."""
+        """Return one of the sums for every square, computed from the present fours."""
         of_code = [row[which] for row in _OF_FOURS[self._has_line()]]
         of_four = [of_code[code] for code in self._codes].__getitem__
         return [sum(map(of_four, fours)) for fours in _FOURS_OF]
@@ -227,8 +228,8 @@ def winner(state: State, stones: Stones) -> int | None:
     """Play on, greedily, until the game is over.
 
     Args:
-        state: nothing in it is hidden.
-        stones: its board; it is left as it is.
+        state: the state, in which nothing is hidden.
+        stones: its board, which is not changed.
 
     Returns:
         The team that wins, or None for a wash.

@@ -1,4 +1,4 @@
-"""The search's knowledge of Quincy: the most promising moves, and the winner if everybody plays on greedily."""
+"""The search's knowledge of Quincy: the most promising moves, and the winner if all seats play on greedily."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .search_knowledge import Knowledge, Plan, Values, weighed
 
 _MOST_PLANS = 6
 _HEAT = 20.0
-"""Difference in rating that counts as a clear one when plans are weighed."""
+"""Difference in rating that is clear when plans are weighed."""
 
 
 class QuincyKnowledge(Knowledge[State, Move]):
@@ -22,7 +22,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
     def __init__(self, *match: Any) -> None:
         super().__init__(*match)
         self._boards: dict[tuple[int, int], Stones] = {}
-        """Boards after the player's own moves: the same few in all worlds."""
+        """Boards after the player's own moves; they are the same in all worlds."""
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the moves with the highest ratings."""
@@ -30,7 +30,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
-        """Return who wins if everybody plays on greedily."""
+        """Return 1 for the team that wins if all seats play on greedily."""
         stones = self._boards.get(state.stones)
         if stones is None:
             stones = self._boards[state.stones] = Stones(state.stones)

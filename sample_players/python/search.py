@@ -1,7 +1,7 @@
 """Search, the house player that looks ahead in every game, until its time for the move is over.
 
-It plays any game that keeps the contract. About games with an entry in KNOWLEDGE it knows more than the rules. `choose`
-does not learn how much time is left, so the player's budget is a small part of the usual limit.
+It plays any game that keeps the contract. For games with an entry in KNOWLEDGE, it knows more than the rules. `choose`
+does not know how much time is left, so the player's budget is a small part of the usual limit.
 """
 
 import os
@@ -25,12 +25,13 @@ from .search_race import Race
 from .search_tree import Tree
 
 BUDGET_VARIABLE = "SEARCH_BUDGET_S"
-"""Seconds for each move, in the environment of the player's program; launched house players have the default, as a
-referee passes no variables on."""
+"""Environment variable of the player's program: seconds for each move. Launched house players have the default, because
+a referee passes no variables on."""
 BUDGET_S = 0.5
-"""A twelfth of the default limit for a move; the rest is a reserve for slow machines and for several players on one."""
+"""A twelfth of the default limit for a move. The rest is a reserve for slow machines, and for several players on one
+machine."""
 _MORE_STEPS = 0.5
-"""Share of the budget for each further step of a turn; together these steps take at most one more budget."""
+"""Factor of the budget for each further step of a turn; all these steps together take at most one more budget."""
 
 KNOWLEDGE: dict[str, type[Knowledge[Any, Any]]] = {
     "q": QKnowledge,
@@ -42,7 +43,7 @@ KNOWLEDGE: dict[str, type[Knowledge[Any, Any]]] = {
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """Limits of the search for a move. The first one reached counts, after one iteration at least."""
+    """Limits of the search for a move. It ends when the first limit is reached, but not before one iteration."""
 
     seconds: float = BUDGET_S
     iterations: int | None = None
@@ -55,9 +56,9 @@ class Search:
     Args:
         game: the rules.
         options: the match's.
-        seed: for its own chance; with a bound on iterations, the same seed and views give the same moves.
+        seed: seed of its random numbers; if iterations are limited, the same seed and views give the same moves.
         budget: for a move.
-        clock: tells seconds.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Search:
         self._share = 1.0
 
     def choose(self, view: Any) -> Any:
-        """Return a move, plain, for a plain view."""
+        """Return a plain move for a plain view."""
         return plain(self._best(view_of(self._game, view))[0])
 
     def _best(self, seen: Any) -> tuple[Any, ...]:
@@ -90,7 +91,7 @@ class Search:
         return search.best()
 
     def _search(self, seen: Any, state: Any) -> MoveSearch:
-        """Return the search of a move, in a view that fits a state."""
+        """Return a new search for a move, from a view and a state that agrees with it."""
         game = self._game
         teams = game.teams(self._options, game.seat_count(state))
         knowledge = KNOWLEDGE.get(game.name, NoKnowledge)(game, self._options, teams, self._chance)
@@ -118,7 +119,7 @@ def make_search(
         game: the rules.
         options: the match's.
         seed: for its own chance.
-        budget: for a move; None: what the environment says, or else the default.
+        budget: budget for a move; None: that of the environment variable, or else the default.
     """
     if budget is None:
         budget = Budget(seconds=float(os.environ.get(BUDGET_VARIABLE) or BUDGET_S))

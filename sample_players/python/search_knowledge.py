@@ -1,7 +1,7 @@
-"""Questions of the search about a game: which plans are worth a try, and what is a position worth?
+"""The search's questions about a game: which plans are worth trying, and how good is a position?
 
-A plan is the next thing that a seat may do in one go: a move, or several of the same turn. A value is a share of a win
-by seat, 0 to 1: 1 for a sole winner, 0.5 for all that share the only rank.
+A plan is a move, or several moves of the same turn. Values have a number for each seat, from 0 to 1: 1 for a sole
+winner, 0.5 if all share the only rank.
 """
 
 import math
@@ -23,32 +23,32 @@ MAX_ROLLOUT = 2000
 
 
 class Plan(NamedTuple, Generic[M]):
-    """The next thing that a seat may do in one go."""
+    """One or more moves of a seat in one turn."""
 
     moves: tuple[M, ...]
-    """At least one move; all of one turn, and nothing hidden is revealed between them."""
+    """The moves, at least one; nothing hidden is revealed between them."""
     weight: float
     """Promise of the plan, above 0; 1 for the best one of its position."""
 
 
 class Knowledge(ABC, Generic[S, M]):
-    """Knowledge about one game besides its rules.
+    """Knowledge about one game, in addition to its rules.
 
     Args:
         game: the rules.
         options: the match's.
-        teams: as the game says; empty if every seat plays for itself.
-        chance: for what is left to it.
+        teams: teams of the game; empty if every seat plays for itself.
+        chance: random numbers for the player's choices.
     """
 
     exploring: ClassVar[float] = 0.0
-    """Weight of plans that were seldom tried against plans that did well, in a tree; theory says the root of a half."""
+    """Weight of plans that were seldom tried, compared with plans that did well, in a tree; theory says sqrt(1/2)."""
     trusting: ClassVar[float] = 0.0
     """Value that a plan loses for a weight below 1, for each unit of the weight's logarithm."""
     is_open: ClassVar[bool] = False
-    """True if nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
+    """True if there is nothing hidden and no chance, so that each node of the tree is always the same position."""
     is_race: ClassVar[bool] = False
-    """True if plans are compared in as many worlds as possible, and `values` judges what follows, instead of a tree."""
+    """True to compare plans in as many worlds as possible (Race), and judge them by `values`, instead of a tree."""
 
     def __init__(self, game: Game[Any, Any, Any], options: Any, teams: Teams, chance: random.Random) -> None:
         self.game = game
@@ -58,15 +58,15 @@ class Knowledge(ABC, Generic[S, M]):
 
     @abstractmethod
     def plans(self, state: S) -> list[Plan[M]]:
-        """Return plans of the seat to move, the most promising first; at least one."""
+        """Return the plans of the seat to move, the most promising first; there is at least one."""
 
     @abstractmethod
     def values(self, state: S) -> Values:
-        """Return what a position that is not over is worth, by seat."""
+        """Return the worth, by seat, of a position that is not over."""
 
 
 class NoKnowledge(Knowledge[Any, Any]):
-    """Knowledge of the rules alone: every legal move is as good as another, and the rest is played at random."""
+    """Knows only the rules: all legal moves are equal plans, and the rest of the game is played at random."""
 
     exploring = 0.7
 
@@ -88,10 +88,10 @@ class NoKnowledge(Knowledge[Any, Any]):
 
 
 def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
-    """Return the worth of an end: the share of the others that are ranked behind, those of the same rank half.
+    """Return the worth of an outcome: the share of the others that rank behind; those of equal rank count half.
 
     Args:
-        outcome: of the game.
+        outcome: outcome of the game.
         teams: seats that win and lose together, which count as one; empty if every seat plays for itself.
     """
     side_of = {seat: number for number, team in enumerate(teams) for seat in team}
@@ -109,12 +109,12 @@ def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
 
 
 def lead_values(points: Sequence[float], order: Sequence[int], scale: float) -> list[float]:
-    """Return the worth of a lead in points: the mean chance to stay ahead of each other seat.
+    """Return the worth of points: the mean chance to stay ahead of each other seat.
 
     Args:
-        points: by seat.
+        points: points by seat.
         order: the seats in the game.
-        scale: points of a lead that wins with 73 %.
+        scale: lead in points that wins in 73 % of cases.
     """
     values = [0.0] * len(points)
     for seat in order:
@@ -124,7 +124,7 @@ def lead_values(points: Sequence[float], order: Sequence[int], scale: float) -> 
 
 
 def sigmoid(lead: float) -> float:
-    """Return the chance to win with a lead: 0.5 for none, near 1 for one far above 1."""
+    """Return the chance to win with a lead: 0.5 for no lead, near 1 for a lead far above 1."""
     return 1 / (1 + math.exp(-max(min(lead, 30.0), -30.0)))
 
 
@@ -133,8 +133,8 @@ def weighed(rated: Sequence[tuple[float, tuple[M, ...]]], heat: float, most: int
 
     Args:
         rated: (rating, moves).
-        heat: a plan rated so far below the best one has a weight of 37 %.
-        most: how many to keep at most.
+        heat: a plan whose rating is this much below the best one has a weight of 37 %.
+        most: most plans to keep.
     """
     best = sorted(rated, key=lambda pair: -pair[0])[:most]
     return [Plan(moves, math.exp(max((rating - best[0][0]) / heat, -5.0))) for rating, moves in best]

@@ -1,4 +1,4 @@
-"""The parts that every search of one move has: knowledge about the game, and imagined worlds."""
+"""The common part of all searches for one move: knowledge about the game, and imagined worlds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,11 +13,11 @@ Moves = tuple[Any, ...]
 
 
 class MoveSearch(ABC):
-    """The search of one move.
+    """A search for one move.
 
     Args:
-        knowledge: of the game.
-        imagine: returns a state that the seat to move may be in, another one each time.
+        knowledge: knowledge about the game.
+        imagine: returns a state that agrees with the view of the seat to move, a new one each time.
     """
 
     def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any]) -> None:
@@ -32,7 +32,7 @@ class MoveSearch(ABC):
 
     @abstractmethod
     def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
-        """Set up what the search keeps: the first world, and the plans in it, the most promising one first."""
+        """Set up the search from the first world and the plans in it, the most promising plan first."""
 
     @abstractmethod
     def iterate(self, spent: float) -> None:
@@ -53,7 +53,7 @@ class MoveSearch(ABC):
 
 
 def after(game: Game[Any, Any, Any], state: Any, moves: Moves) -> Any:
-    """Return the state after moves, their draws delivered."""
+    """Return the state after moves, with their draws delivered."""
     for move in moves:
         state = game.deliver(game.play(state, move))
     return state

@@ -1,10 +1,10 @@
-"""A race of plans for one move: all meet the same imagined worlds, and the worse half drops out again and again.
+"""A race of plans for one move: all are tried in the same imagined worlds, and the worse half drops out repeatedly.
 
-Where much is hidden, two plans differ by less than one world differs from the next. So it is better to try every plan
-in many worlds than to look far ahead in few. Bad plans show early; to separate the best two takes most of the time.
+If much is hidden, results vary more from world to world than from plan to plan. So it is better to try every plan in
+many worlds than to look far ahead in few. Bad plans are found early; separating the best two takes most of the time.
 
 Source: Z. Karnin, T. Koren, O. Somekh, Almost Optimal Exploration in Multi-Armed Bandits, ICML 2013, sequential
-halving. That plans share their worlds is our own.
+halving. Using the same worlds for all plans is our own addition.
 """
 
 import math
@@ -22,13 +22,13 @@ class _Runner:
     worlds: int = 0
 
     def worth(self, trusting: float) -> float:
-        """Return the mean value, less a penalty for a plan of little promise."""
+        """Return the mean value, minus a penalty for a plan of little promise."""
         mean = self.total / self.worlds if self.worlds else 0.5
         return mean + trusting * math.log(self.plan.weight)
 
 
 class Race(MoveSearch):
-    """The search of one move, a race of its plans."""
+    """A search for one move as a race of its plans."""
 
     def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
         self._world = world
@@ -39,10 +39,10 @@ class Race(MoveSearch):
         self._next = 0
 
     def iterate(self, spent: float) -> None:
-        """Let the next plan meet the world. After the last one, drop plans if it is time, and imagine another world.
+        """Try the next plan in the present world; after the last, drop plans if it is time, and imagine a new world.
 
         Args:
-            spent: share of what there is to spend on the race, 0 to 1.
+            spent: share of the budget that is used up, 0 to 1.
         """
         runner = self._runners[self._next]
         state = after(self._game, self._world, runner.plan.moves)

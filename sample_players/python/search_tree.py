@@ -1,12 +1,12 @@
-"""The tree search of one move: information sets of one observer, Monte Carlo.
+"""A Monte Carlo tree search for one move, over the information sets of one observer.
 
-Each iteration imagines the hidden part again, goes down the one tree along plans that are possible in that world, adds
-a node, and passes the worth of the new position up. Not every plan is possible in every world, so the visits of a plan
-are compared with the number of visits in which it could have been tried.
+Each iteration imagines the hidden part anew, and goes down the same tree along plans that are possible in that world.
+It adds a node, and passes the worth of the new position up. Not every plan is possible in every world. So the visits of
+a plan are compared with the number of visits in which it was possible.
 
 Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on
-Computational Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by how promising a plan looks
-follows the predictor of C. Rosin, Multi-armed bandits with episode context (2011); the form used here is our own.
+Computational Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by the promise of a plan follows the
+predictor of C. Rosin, Multi-armed bandits with episode context (2011); the form used here is our own.
 """
 
 import math
@@ -19,7 +19,7 @@ from .search_knowledge import Plan, Values
 from .search_move import Moves, MoveSearch, after
 
 _key = msgspec.msgpack.Encoder().encode
-"""A plan's moves as bytes: not every move is hashable."""
+"""Encodes a plan's moves as bytes, because not every move is hashable."""
 
 
 @dataclass(slots=True)
@@ -30,16 +30,16 @@ class Node:
     """The plan that led here; an empty one at the root."""
     visits: int = 0
     available: int = 0
-    """Visits of the node above that could have tried it."""
+    """Number of visits of the parent in which this plan was possible."""
     total: float = 0.0
-    """Values of its visits for the seat whose plan it is, added up."""
+    """Sum of the values of its visits, for the seat whose plan it is."""
     children: dict[bytes, "Node"] = field(default_factory=dict)
     listed: list[Plan[Any]] | None = None
     """The plans from here, if they are always the same."""
 
 
 class Tree(MoveSearch):
-    """The search of one move, down a tree of plans."""
+    """A search for one move in a tree of plans."""
 
     def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
         self._worlds = [world]
@@ -60,13 +60,13 @@ class Tree(MoveSearch):
         self._settle(way, self._values(state, outcome))
 
     def _world(self, number: int) -> Any:
-        """Return a state of the root. Every plan meets the same states in turn, so that luck does not decide."""
+        """Return a state of the root. All plans are tried in the same states in turn, so that luck does not decide."""
         if number == len(self._worlds):
             self._worlds.append(self._imagine())
         return self._worlds[number]
 
     def best(self) -> Moves:
-        """Return the moves of the plan that did best, of those that were tried at least half as often as any."""
+        """Return the moves of the best plan among those with at least half as many visits as the most visited one."""
         tried = self._root.children.values()
         most = max((node.visits for node in tried), default=0)
         if not most:
@@ -88,7 +88,7 @@ class Tree(MoveSearch):
         return plans
 
     def _selected(self, node: Node, plans: list[Plan[Any]]) -> Node:
-        """Return the child with the highest bound, a new one included."""
+        """Return the child with the highest bound; this may be a new child."""
         nodes = []
         for plan in plans:
             child = node.children.setdefault(_key(plan.moves), Node(plan))

@@ -1,9 +1,9 @@
 """A player for all four games, with the client library. To make it yours, replace `choose`.
 
-    python3 player.py            plays what looks best this turn
-    python3 player.py random     plays anything legal
+    python3 player.py            plays the best move for this turn
+    python3 player.py random     plays any legal move
 
-The client speaks to the referee, and the rules that come with it list the legal moves. What is left is to choose one.
+The client talks to the referee, and the referee's rules list the legal moves. Your part is to choose one.
 """
 
 import os
@@ -36,21 +36,21 @@ GAMES: dict[str, Game[Any, Any, Any]] = {
 STRATEGIES = ("heuristic", "random")
 STRATEGY = sys.argv[1] if len(sys.argv) > 1 else STRATEGIES[0]
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
+"""Random numbers; matches with the same seed get the same numbers, so that a match can be repeated."""
 
 OPTIONS: dict[str, Any] = {}
 """Options that the organiser set for this match; `referee list GAME --schema` has all options of a game."""
 
 
 class Shuffle:
-    """The player's own chance, for what the view does not show: other hands, and what is left to draw."""
+    """The player's own random numbers, to deal what the view hides: other hands, and the rest of the pile."""
 
     def __call__(self, items: Sequence[Any], /) -> list[Any]:
         """Return the items in a random order."""
         return CHANCE.sample(items, len(items))
 
     def later(self, deal: int) -> "Shuffle":
-        """Return the chance of a later deal, which is as good as this one."""
+        """Return the shuffle of a later deal; this one serves for all deals."""
         return self
 
 
@@ -58,7 +58,7 @@ def choose(game: str, view: dict[str, Any]) -> Any:
     """Return the move to play. This is the function to replace.
 
     Args:
-        game: its name: `q`, `quincy`, `quincala` or `quadominos`.
+        game: name of the game: `q`, `quincy`, `quincala` or `quadominos`.
         view: all that this seat may know, as the referee sent it.
     """
     rules = GAMES[game]
@@ -77,7 +77,7 @@ def value(game: Game[Any, Any, Any], state: Any, move: Any) -> int:
     seat = game.to_move(state)
     after = game.view(game.play(state, move), seat)
     match game.name:
-        case "quincala":  # and a bit for who stops: only a gain goes on
+        case "quincala":  # stopping counts a bit more: only a gain is worth another leg
             return 2 * int(after.scores[seat] - after.scores[1 - seat]) + isinstance(move, Stop)
         case "quincy":
             return lines(after.board, after.stone) - lines(after.board, "B" if after.stone == "A" else "A")
@@ -85,7 +85,7 @@ def value(game: Game[Any, Any, Any], state: Any, move: Any) -> int:
 
 
 def lines(board: Sequence[str], stone: str) -> int:
-    """Count what may become four in a row, the more stones it has the more."""
+    """Count the fours that may become a line; a four counts more the more stones it has."""
     found = 0
     for row in range(9):
         for column in range(9):
@@ -97,20 +97,20 @@ def lines(board: Sequence[str], stone: str) -> int:
 
 
 def longer(game: Game[Any, Any, Any], state: Any, move: Place) -> Place:
-    """Return a placement of the Q game with all that may be laid after it, one tile after the other."""
+    """Return a placement of the Q game extended by all tiles that may be laid after it."""
     after = msgspec.structs.replace(game.play(state, move), order=state.order)
     for more in game.legal_moves(after):
         if isinstance(more, Place):
             try:
                 game.play(state, together := Place([*move.tiles, *more.tiles]))
-            except IllegalMove:  # it lies in another row and column
+            except IllegalMove:  # the tile is not in line with the others
                 continue
             return longer(game, state, together)
     return move
 
 
 def begin(offer: Terms) -> Callable[[Any], Any]:
-    """Return what chooses the moves of a match that is offered."""
+    """Return the function that chooses the moves of an offered match."""
     OPTIONS.clear()
     OPTIONS.update(offer.options)
     return partial(choose, offer.game)

@@ -1,4 +1,4 @@
-"""Draws how a player learns, as an SVG file that any browser shows."""
+"""Draws the progress of a player that learns, as an SVG file for any browser."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ COLOURS = ("#1f5fa8", "#b4441c", "#2c7a3f")
 
 
 class Mark(NamedTuple):
-    """What one test measured."""
+    """Result of one test."""
 
     seconds: float
     """Processor time since the start."""

@@ -1,4 +1,4 @@
-"""A small neural network that chooses among legal actions by what it observes, and learns from how games end."""
+"""A small neural network that chooses among legal actions, and learns from the results of games."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,26 +9,26 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 HIDDEN = 64
-"""Numbers between what is observed and the actions."""
+"""Number of hidden units between observation and actions."""
 _RATE, _DECAY, _DECAY_OF_SQUARES = 0.002, 0.9, 0.999
 """Parameters of Adam (D. Kingma and J. Ba)."""
 
 
 class Choice(NamedTuple):
-    """One choice, and what came of it."""
+    """One choice, and its result."""
 
     observation: Floats
     mask: NDArray[np.int8]
     action: int
     worth: float
-    """Result of its player's game, 1 for a win and -1 for a loss; earlier choices get less."""
+    """Result of the game for its player, 1 for a win and -1 for a loss; it counts less for earlier choices."""
 
 
 class Network:
-    """One layer of hidden numbers.
+    """A network with one hidden layer.
 
     Args:
-        weights: by name, as `fresh` makes them.
+        weights: weights by name, as `fresh` makes them.
     """
 
     def __init__(self, weights: dict[str, Floats]) -> None:
@@ -39,12 +39,12 @@ class Network:
 
     @classmethod
     def fresh(cls, length: int, actions: int, source: np.random.Generator) -> "Network":
-        """Return a network that has learnt nothing, and chooses nearly at random.
+        """Return an untrained network, which chooses nearly at random.
 
         Args:
-            length: numbers of an observation.
-            actions: how many there are.
-            source: of the first weights.
+            length: length of an observation.
+            actions: number of actions.
+            source: random numbers for the first weights.
         """
         first = source.normal(0, 0.1, (length, HIDDEN)).astype(np.float32)
         last = np.zeros((HIDDEN, actions), np.float32)
@@ -53,22 +53,22 @@ class Network:
 
     @classmethod
     def load(cls, path: Path) -> "Network":
-        """Return a network as it was saved."""
+        """Load a network from a file."""
         with np.load(path) as saved:
             return cls({name: saved[name] for name in saved.files})
 
     def save(self, path: Path) -> None:
-        """Save it."""
-        np.savez_compressed(path, **self.weights)  # type: ignore[arg-type]  # its annotation takes them for options
+        """Save the network to a file."""
+        np.savez_compressed(path, **self.weights)  # type: ignore[arg-type]  # numpy's annotation expects options here
 
     def chances(self, observation: Floats, mask: NDArray[np.int8]) -> Floats:
-        """Return how likely each action is, 0 where it is not legal; also of many observations at once."""
+        """Return the probability of each action, 0 if it is not legal; works for many observations at once, too."""
         weights = self.weights
         hidden = np.tanh(observation @ weights["first"] + weights["bias"])
         return self._shares(hidden, mask)
 
     def learn(self, choices: Sequence[Choice]) -> None:
-        """Make choices that ended well more likely, and the others less (R. Williams's REINFORCE)."""
+        """Make choices with good results more likely, and the others less likely (R. Williams's REINFORCE)."""
         observed = np.stack([choice.observation for choice in choices])
         mask = np.stack([choice.mask for choice in choices])
         worth = np.array([choice.worth for choice in choices], np.float32)

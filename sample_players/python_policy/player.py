@@ -1,8 +1,8 @@
-"""A player that plays by a policy: what `train.py` has trained for the game and its number of seats.
+"""A player that uses the policy which `train.py` has trained for the game and its number of seats.
 
     python3 player.py
 
-In a game for which nothing was trained, it plays anything legal.
+If nothing was trained for a game, it plays any legal move.
 """
 
 import os
@@ -26,21 +26,21 @@ except ModuleNotFoundError as missing:
     )
 
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
+"""Random numbers; matches with the same seed get the same numbers, so that a match can be repeated."""
 
 
 def begin(offer: Terms) -> Callable[[Any], Any]:
-    """Return what chooses the moves of a match that is offered."""
+    """Return the function that chooses the moves of an offered match."""
     encoding = encoding_of(offer.game, len(offer.names), offer.options)
     path = Path(__file__).with_name(f"{offer.game}-{encoding.seats}.npz")
     return chooser(encoding, trained(Network.load(path)) if path.exists() else anything)
 
 
 def trained(network: Network) -> Policy:
-    """Return the policy that takes what a network holds for the best."""
+    """Return the policy that takes the action which a network prefers."""
 
     def best(observation: Floats, mask: Any) -> int:
-        """Return the action of the greatest chance."""
+        """Return the most likely action."""
         return int(np.argmax(network.chances(observation, mask)))
 
     return best

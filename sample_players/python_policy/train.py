@@ -3,9 +3,9 @@
     python3 train.py GAME [SECONDS] [SEATS]
 
 It plays against itself as an environment of PettingZoo. From time to time it plays against house players, as an
-environment of Gymnasium, to measure how well it does. GAME-SEATS.svg shows that as a curve. Both environments need the
-referee's extra `pettingzoo`. SECONDS is processor time, 240 if you give none: a busy machine takes longer, but learns
-as much.
+environment of Gymnasium, to measure how well it does. GAME-SEATS.svg shows the results as curves. Both environments
+need the referee's extra `pettingzoo`. SECONDS is processor time, 240 by default: a busy machine takes longer, but
+learns as much.
 """
 
 import os
@@ -29,7 +29,7 @@ TESTS = 10
 TEST_SHARE = 0.01
 """Share of the time that a test against one house player takes."""
 LEAST_GAMES = 10
-"""Number of games that a test has at least."""
+"""Least number of games of a test."""
 HOUSE_PLAYERS = ("random", "greedy")
 FADING = 0.98
 """Factor by which the worth of a choice shrinks for each later choice of the same player."""
@@ -38,7 +38,7 @@ FADING = 0.98
 def play_itself(
     env: referee.learning.pettingzoo.Environment, network: Network, source: np.random.Generator
 ) -> list[Choice]:
-    """Play one game, every seat by the network; return the choices with what came of them."""
+    """Play one game with the network on every seat; return the choices with their results."""
     made: dict[str, list[Choice]] = {agent: [] for agent in env.possible_agents}
     env.reset()
     while not any(env.terminations.values()):
@@ -63,8 +63,8 @@ def measure(
 ) -> Mark:
     """Return the mean reward of the network, which draws its actions as it does when it trains.
 
-    `player.py` plays the likeliest action instead, which is stronger once something is learnt. An untrained network has
-    no likeliest action: all are equally likely.
+    `player.py` plays the likeliest action instead, which is stronger after some training. An untrained network has no
+    likeliest action: all are equally likely.
 
     Args:
         env: the environment, with its opponents.
@@ -86,13 +86,13 @@ def measure(
 
 
 def draw_action(chances: np.typing.NDArray[np.float32], source: np.random.Generator) -> int:
-    """Return an action, each as likely as its chance."""
+    """Draw an action at random by the given probabilities."""
     sums = np.cumsum(chances)
     return int(np.searchsorted(sums, source.random() * sums[-1], side="right"))
 
 
 def main(game: str, seconds: float, seats: int | None) -> None:
-    """Train for so long, and save the network and its curves."""
+    """Train for a number of seconds, and save the network and its curves."""
     source = np.random.default_rng(1)
     env = referee.learning.pettingzoo.raw_env(game, seats)
     env.reset(seed=1)

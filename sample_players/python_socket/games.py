@@ -1,7 +1,7 @@
-"""The games: which moves are legal, found from the view alone, and how good each of them looks.
+"""The games: finds the legal moves from the view alone, and rates each of them.
 
-Each function takes a view and returns (value, move) pairs, the value being what a simple heuristic thinks of the move.
-`referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and in a move.
+The function of each game takes a view and returns pairs (value, move), where a simple heuristic gives the value.
+`referee list GAME` prints a game's rules; `referee list GAME --schema` prints the form of its views and moves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ LINES = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
 def free_cells(board: Mapping[Cell, Any]) -> list[Cell]:
-    """Return the free cells at a side of an occupied one, each once."""
+    """Return the free cells next to an occupied cell, each once."""
     near = ((row + down, column + right) for row, column in board for down, right in SIDES)
     return [cell for cell in dict.fromkeys(near) if cell not in board]
 
@@ -46,7 +46,7 @@ def near(board: Mapping[Cell, str], cell: Cell) -> list[list[str]]:
 
 
 def fits(board: Mapping[Cell, str], cell: Cell, tile: str) -> bool:
-    """Tell whether a tile agrees with its neighbours of each axis, all in colour or all in shape."""
+    """Return whether a tile agrees with its neighbours along each axis: all in colour or all in shape."""
     color, shape = tile.split("-")
     return all(
         all(other.startswith(f"{color}-") for other in others) or all(other.endswith(f"-{shape}") for other in others)
@@ -88,19 +88,19 @@ def quincy(view: View) -> list[Rated]:
                 found.append((worth(board, square), {"action": "add", "domino": domino, "square": square}))
             elif domino[0] == 0 and board[square] != view["stone"] and square not in unbreakable:
                 found.append((worth(board, square), {"action": "remove", "domino": domino, "square": square}))
-        moves += found or [(-1, {"action": "discard", "domino": domino})]  # only what is unplayable may be discarded
+        moves += found or [(-1, {"action": "discard", "domino": domino})]  # only an unplayable domino may be discarded
     return moves
 
 
 def reach(low: int, high: int) -> Callable[[Cell], bool]:
-    """Return what tells whether a domino names a square; a blank stands for any number."""
+    """Return a test whether a domino names a square; a blank stands for any number."""
     if low:
         return lambda square: square in ((low, high), (high, low))
     return lambda square: not high or high in square
 
 
 def worth(board: Mapping[Cell, str], square: Cell) -> int:
-    """Return much where four in a row through a square have many stones of one colour, whosever they are."""
+    """Return the worth of a square: high if fours through it have many stones of one colour, own or not."""
     found = 0
     for (down, right), start in product(LINES, range(-3, 1)):
         others = [(square[0] + i * down, square[1] + i * right) for i in range(start, start + 4) if i]
@@ -120,7 +120,7 @@ def quincala(view: View) -> list[Rated]:
     own, other = "wb" if view["seat"] == 0 else "bw"
     board: Towers = {(row, column): pieces for row, column, pieces in view["board"]}
     if view["phase"] == "place":
-        forward = 1 if own == "w" else -1  # near the other player, pieces meet
+        forward = 1 if own == "w" else -1  # pieces meet near the other player
         hand = dict.fromkeys(view["hands"][view["seat"]])
         dots = [
             (r, c) for r, line in enumerate(view["layout"], 1) for c, dot in enumerate(line, 1) if dot in (own, "x")
@@ -131,13 +131,13 @@ def quincala(view: View) -> list[Rated]:
         whole = [cell for cell, pieces in board.items() if all(piece[0] == own for piece in pieces)]
         return [rated for cell in whole for rated in legs(view, board, cell, board[cell])]
     here = tuple(view["path"][-1])
-    mine = [piece for piece in board[here] if piece[0] == own]  # the smallest one first; the largest one stays
-    stop = (2 * (mixed(board, own) - mixed(board, other)) + 1, {"action": "stop"})  # so only a gain goes on
+    mine = [piece for piece in board[here] if piece[0] == own]  # the smallest piece comes first; the largest stays
+    stop = (2 * (mixed(board, own) - mixed(board, other)) + 1, {"action": "stop"})  # so it goes on only for a gain
     return [stop, *legs(view, board, here, mine[:-1])]
 
 
 def legs(view: View, board: Towers, start: Cell, moving: Sequence[str]) -> Iterator[Rated]:
-    """Yield the legs of some pieces: straight, up to as many steps as pieces, over free dots."""
+    """Yield the legs of some pieces: straight over free dots, with at most as many steps as pieces."""
     own, other = "wb" if view["seat"] == 0 else "bw"
     immune = {(row, column): sizes(pieces) for row, column, pieces in view["immune"]}
     layout = {(r, c) for r, line in enumerate(view["layout"], 1) for c, dot in enumerate(line, 1) if dot != " "}
@@ -163,17 +163,17 @@ def sizes(pieces: Sequence[str]) -> set[str]:
 
 
 def mixed(board: Towers, color: str) -> int:
-    """Count the sizes of which a colour has a piece in a tower with both colours: with all of them it wins."""
+    """Count the sizes of a colour that are in towers of both colours; with all sizes it wins."""
     towers = [pieces for pieces in board.values() if len({piece[0] for piece in pieces}) > 1]
     return len(sizes([piece for pieces in towers for piece in pieces if piece[0] == color]))
 
 
-# --- quadominos: lay a tile whose corners agree with all that they meet
+# # --- quadominos: lay a tile whose corners agree with all corners that they meet
 
 
 def quadominos(view: View) -> list[Rated]:
-    """Return every legal move, but the two additional tiles that a bonus may be taken in."""
-    if view["step"] == "open":  # with the highest quad, or with the quad-zero, which takes points and two more tiles
+    """Return every legal move, except two additional tiles as a bonus."""
+    if view["step"] == "open":  # with the highest quad, or with the quad-zero, which earns points and two more tiles
         quads = [tile for tile in view["hand"] if len(set(tile)) == 1]
         return [(total(tile) or 25, lay((0, 0), tile)) for tile in quads if tile in (max(quads), "0000")]
     if view["step"] == "bonus":
@@ -196,7 +196,7 @@ def quadominos(view: View) -> list[Rated]:
 
 
 def turns(tile: str) -> list[str]:
-    """Return a tile in its rotations that differ."""
+    """Return the different rotations of a tile."""
     return list(dict.fromkeys(tile[i:] + tile[:i] for i in range(4)))
 
 
@@ -207,7 +207,7 @@ def corners(cell: Cell) -> tuple[Cell, ...]:
 
 
 def total(tile: str) -> int:
-    """Return what a tile scores."""
+    """Return the points of a tile."""
     return sum(map(int, tile))
 
 

@@ -1,8 +1,8 @@
 """A player for all four games that needs nothing but Python. To make it yours, replace `choose`.
 
-python3 player.py            plays what looks best this turn
-python3 player.py random     plays anything legal
-python3 player.py echo       for tests: reads frames in hex, a line each, and writes them back, or why it can't
+python3 player.py            plays the best move for this turn
+python3 player.py random     plays any legal move
+python3 player.py echo       for tests: reads frames in hex, one on each line, and writes them back, or an error
 """
 
 import io
@@ -16,14 +16,14 @@ from wire import WireError, frame, play, read_frame
 
 STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "heuristic"
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
+"""Random numbers; matches with the same seed get the same numbers, so that a match can be repeated."""
 
 
 def choose(game: str, view: dict[str, Any]) -> Any:
     """Return the move to play. This is the function to replace.
 
     Args:
-        game: its name: `q`, `quincy`, `quincala` or `quadominos`.
+        game: name of the game: `q`, `quincy`, `quincala` or `quadominos`.
         view: all that this seat may know, as the referee sent it.
     """
     moves = MOVES[game](view)
@@ -32,7 +32,7 @@ def choose(game: str, view: dict[str, Any]) -> Any:
 
 
 def echo(line: str) -> str:
-    """Return a frame as it was understood, in hex."""
+    """Decode a frame and encode it again, in hex."""
     incoming = io.BytesIO(bytes.fromhex(line))
     try:
         message = read_frame(incoming.read)

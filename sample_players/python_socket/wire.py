@@ -1,6 +1,6 @@
-"""The wire: how bytes become messages and messages become bytes, and what is answered to which message.
+"""The protocol: turns bytes into messages and messages into bytes, and answers the referee's messages.
 
-Knows protocol/SPEC.md and a socket; knows no game, and needs nothing but Python. You need not change anything here.
+It follows protocol/SPEC.md, knows no game, and needs nothing but Python. You need not change anything here.
 """
 
 import os
@@ -25,11 +25,11 @@ _SIZES |= {0xDC: (">H", "array"), 0xDD: (">I", "array"), 0xDE: (">H", "map"), 0x
 
 
 class WireError(Exception):
-    """The referee, or the address of one, is not what it should be; the text says how."""
+    """The referee breaks the protocol, refuses this player, or has a wrong address; the text says which."""
 
 
 def encode(value: Any) -> bytes:  # noqa: PLR0911  # one for each kind of value
-    """Return a value as msgpack: the part of it that the wire allows."""
+    """Encode a value as msgpack, with those types that the protocol allows."""
     match value:
         case None:
             return b"\xc0"
@@ -49,11 +49,11 @@ def encode(value: Any) -> bytes:  # noqa: PLR0911  # one for each kind of value
         case dict():
             pairs = b"".join(encode(key) + encode(item) for key, item in value.items())
             return b"\xde" + struct.pack(">H", len(value)) + pairs
-    raise TypeError(f"the wire carries no {type(value).__name__}: {value!r}")
+    raise TypeError(f"the protocol has no type {type(value).__name__}: {value!r}")
 
 
 class Reader:
-    """Reads values from the bytes of one body, the first one first."""
+    """Reads the values in the bytes of one body, one after the other."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -65,10 +65,10 @@ class Reader:
         return self._at == len(self._data)
 
     def value(self, depth: int = 0) -> Any:  # noqa: PLR0911  # one for each kind of value
-        """Return the next value, which stands within so many arrays and maps.
+        """Return the next value, which is nested in `depth` arrays and maps.
 
         Raises:
-            WireError: it is none, or none that the wire allows.
+            WireError: the bytes are not a value, or not one that the protocol allows.
         """
         tag = self._take(1)[0]
         if tag < 0x80 or tag >= 0xE0:
@@ -86,7 +86,7 @@ class Reader:
             return self._sized("array", tag & 0x0F, depth)
         if tag < 0xC0:
             return self._sized("string", tag & 0x1F, depth)
-        raise WireError(f"no value of this wire begins with the byte {tag:#x}")
+        raise WireError(f"no value of the protocol begins with the byte {tag:#x}")
 
     def _sized(self, kind: str, count: int, depth: int) -> Any:
         if kind == "string":
@@ -117,7 +117,7 @@ class Reader:
 
 
 def frame(message: dict[str, Any]) -> bytes:
-    """Return a message as it goes over the wire: its length, then itself."""
+    """Return the frame of a message: its length, then the message."""
     body = encode(message)
     return struct.pack(">I", len(body)) + body
 
@@ -126,10 +126,10 @@ def read_frame(read: Callable[[int], bytes]) -> dict[str, Any] | None:
     """Return the next message, or None at the end.
 
     Args:
-        read: returns so many bytes, or fewer at the end.
+        read: returns a number of bytes, or fewer at the end.
 
     Raises:
-        WireError: there are bytes that are no message.
+        WireError: the bytes are not a message.
     """
     prefix = read(4)
     if not prefix:
@@ -148,14 +148,14 @@ def connect(address: str) -> socket.socket:
     """Return a connection to a referee.
 
     Raises:
-        WireError: the address has not the form of one.
+        WireError: the address does not have the right form.
         OSError: nobody listens there.
     """
     kind, _, rest = address.partition(":")
     host, _, port = rest.rpartition(":")
     if kind == "tcp" and host and port.isdecimal():
         connection = socket.create_connection((host.strip("[]"), int(port)))
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a move is small: it must not wait for more
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a move is small: send it at once
         return connection
     if kind == "unix" and rest:
         connection = socket.socket(socket.AF_UNIX)
@@ -168,7 +168,7 @@ def play(choose: Choose) -> None:
     """Connect, play every match that is offered, and return when the referee closes the connection.
 
     Raises:
-        WireError: there is no referee, it refuses this player, or it does not keep to the wire.
+        WireError: there is no referee, it refuses this player, or it breaks the protocol.
     """
     address, name = os.environ.get("REFEREE_ADDRESS", ""), os.environ.get("REFEREE_NAME") or "player"
     try:
@@ -181,20 +181,20 @@ def play(choose: Choose) -> None:
         game = nonce = ""
         while (message := read_frame(incoming.read)) is not None:
             game = message.get("game", game)
-            if message["type"] == "offer":  # it enters the shuffle: nobody, the referee included, may foresee it
+            if message["type"] == "offer":  # it enters the shuffle, so nobody may foresee it, not even the referee
                 nonce = secrets.token_hex(16)
             for answer in answers(message, game, nonce, choose):
                 send(connection, answer)
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
-    """Send a message. What can't be sent is not missed: the referee has closed, its last words are still to be read."""
+    """Send a message; ignore a closed connection, since the referee's last messages may still have to be read."""
     with suppress(ConnectionError):
         connection.sendall(frame(message))
 
 
 def answers(message: dict[str, Any], game: str, nonce: str, choose: Choose) -> list[dict[str, Any]]:
-    """Return what is to be sent in answer to a message.
+    """Return the messages that answer a message.
 
     Raises:
         WireError: the referee refuses this player.
@@ -204,7 +204,7 @@ def answers(message: dict[str, Any], game: str, nonce: str, choose: Choose) -> l
     match message["type"]:
         case "refused":
             raise WireError(f"the referee refuses this player: {message['reason']} ({message['code']})")
-        case "offer":  # the nonce itself is told when all have committed to theirs
+        case "offer":  # the nonce itself is sent when all players have committed
             text = f"nonce:{message['match']}:{message['seat']}:{nonce}"
             found.append({"type": "ready", **match, "commitment": sha256(text.encode()).hexdigest()})
         case "reveal":

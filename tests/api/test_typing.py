@@ -63,7 +63,7 @@ def test_load_refuses_the_other_kind(tmp_path: Path) -> None:
     anything: Any = referee
     with pytest.raises(referee.RefereeError, match="is the record of a match, not of a tournament; leave the kind out"):
         referee.load(path, "tournament")
-    with pytest.raises(referee.RefereeError, match="is of a tournament, not of a match"):
+    with pytest.raises(referee.RefereeError, match="is the record of a tournament, not of a match"):
         referee.load(tmp_path, "match")
     with pytest.raises(referee.RefereeError, match="kind is 'match', 'tournament' or None, not 3"):
         anything.load(path, 3)

@@ -175,7 +175,7 @@ def test_what_others_may_do_is_not_told() -> None:
 
 
 BAD: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"game": "chess"}, "no arrays of the game 'chess'"),
+    ({"game": "chess"}, "the game 'chess' has no encoding"),
     ({"game": "quincy", "seats": 3}, "2 or 4 players, not 3"),
     ({"game": "q", "options": {"bonus": 1}}, "it knows: q_bonus"),
     ({"game": "q", "render_mode": "svg"}, "ansi, rgb_array, human or None, not 'svg'"),

@@ -21,7 +21,7 @@ def choose(view: Any) -> Any:
     [
         ((3,), {}, TypeError, "choose is a function from a view to a move, not of the type int"),
         ((dict,), {}, TypeError, "dict is a class, and choose is a function .*; give make="),
-        ((), {"make": 3}, TypeError, "make is a function from an offer to what chooses the moves"),
+        ((), {"make": 3}, TypeError, "make is a function from an offer to a function that chooses the moves"),
         ((choose,), {"address": 3}, TypeError, "address is text, not of the type int"),
         ((choose,), {"name": 3}, TypeError, "name is text, not of the type int"),
         ((choose,), {"name": "two words"}, ClientError, "the name 'two words' must be 1 to 20 ASCII letters"),

@@ -1,4 +1,4 @@
-"""Draws the heaps of Nim as SVG, one element a line, so that pages of many boards keep equal lines once."""
+"""Draws the heaps of Nim as SVG, with one element on each line: pages of many boards store equal lines once."""
 
 from collections.abc import Sequence
 

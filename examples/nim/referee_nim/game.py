@@ -1,4 +1,4 @@
-"""Nim for two: heaps of objects, each move takes some from one heap, and the player that takes the last one wins."""
+"""Nim for two: each move takes some objects from one of the heaps, and the player that takes the last object wins."""
 
 from collections.abc import Collection
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ Count = Annotated[int, Meta(ge=0, le=20)]
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """The options that an organiser may set."""
 
     heaps: Annotated[int, Meta(ge=1, le=9)] = 3
     """How many heaps there are."""
@@ -49,7 +49,7 @@ class State(Struct, frozen=True):
     heaps: tuple[int, ...]
     to_move: int = 0
     seats: tuple[int, ...] = (0, 1)
-    """The seats still in the game."""
+    """The seats that are still in the game."""
     last: Move | None = None
     """The move that led here."""
 
@@ -83,7 +83,7 @@ class NimGame(Game[State, View, Move]):
         return State(tuple(view.heaps), view.to_move)
 
     def seat_count(self, state: State) -> int:
-        """Return 2."""
+        """Return 2: Nim has two seats."""
         return 2
 
     def to_move(self, state: State) -> int:
@@ -105,7 +105,7 @@ class NimGame(Game[State, View, Move]):
         return replace(state, heaps=tuple(heaps), to_move=1 - state.to_move, last=move)
 
     def news(self, state: State) -> News:
-        """Tell everybody the move; nothing is drawn."""
+        """Return the move as public news; nothing is drawn."""
         assert state.last is not None
         return News({"heap": state.last.heap, "take": state.last.take}, None)
 
@@ -118,7 +118,7 @@ class NimGame(Game[State, View, Move]):
         return replace(state, seats=tuple(other for other in state.seats if other != seat), to_move=1 - seat)
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return who took the last object, or who is left."""
+        """Return the outcome: the seat that took the last object wins, or the seat that is left."""
         if len(state.seats) < 2:
             ranking = (state.seats,) if state.seats else ()
             return Outcome(ranking, self._scores(*state.seats), state.seats, "nim.end.alone")
@@ -128,7 +128,7 @@ class NimGame(Game[State, View, Move]):
         return Outcome(((winner,), (state.to_move,)), self._scores(winner), state.seats, "nim.end.last")
 
     def _scores(self, *winners: int) -> tuple[int, ...]:
-        """Return a point for the winner."""
+        """Return the scores: one point for the winner."""
         return tuple(int(seat in winners) for seat in range(2))
 
     def legal_moves(self, state: State) -> list[Move]:

@@ -12,7 +12,7 @@ Choose = Callable[[Any], Any]
 
 
 def make_perfect(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Choose:
-    """Make the player that leaves heaps whose exclusive or is 0, wherever that is possible."""
+    """Make the player that leaves heaps whose exclusive or is 0, whenever that is possible."""
     return _perfect_move
 
 

@@ -1,4 +1,4 @@
-"""What this package adds to the referee. The entry point in setup.cfg names this module."""
+"""The parts that this package adds to the referee. The entry point in setup.cfg names this module."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,7 +21,7 @@ def referee_games() -> Iterable[Game[Any, Any, Any]]:
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
-    """Return the house players; other packages' players may have no name of these."""
+    """Return the house players; no other package may use their names."""
     return [
         HousePlayer("perfect", ("nim",), make_perfect, "Wins whenever it can."),
         HousePlayer("careless", ("nim",), make_careless, "Takes one object from any heap."),
@@ -30,5 +30,5 @@ def referee_house_players() -> Iterable[HousePlayer]:
 
 @hookimpl
 def referee_observers() -> Iterable[Callable[[], Observer]]:
-    """Return what makes the observer."""
+    """Return the class of the observer, which makes it."""
     return [HeapLog]

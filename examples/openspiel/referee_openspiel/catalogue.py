@@ -1,8 +1,8 @@
-"""Which games of OpenSpiel can be played, why the others cannot, and their options.
+"""Lists which games of OpenSpiel can be played, why the others can't, and their options.
 
 The referee plays turn by turn, deals from its own seed, and shows each seat only what that seat may know. A game of the
-library fits if it does the same. The reasons below are checked against what the library says of each game; the tables
-are our own experience with version 2.0.2.
+library fits if it allows that. The checks below use the library's own description of each game; the tables come from
+our experience with version 2.0.2.
 """
 
 import re
@@ -19,19 +19,20 @@ from referee.text import visible
 
 LIBRARY = f"OpenSpiel {version('open_spiel')}"
 MAX_SEATS = 12
-"""A match of the referee has no more seats."""
+"""Most seats of a match of the referee."""
 
 UNFIT = {
     "quoridor": "the library itself warns of known errors in its rules",
     "universal_poker": "its default is a fragment of a game; it needs a definition in a format of its own",
 }
-"""Name of a game -> why it is left out although the library's description fits."""
+"""Name of a game -> why it is left out, although the library's description suits the referee."""
 THOUSANDTHS = frozenset({"bargaining", "coin_game", "colored_trails", "first_sealed_auction", "sheriff"})
 """Games whose returns are not whole numbers. Their scores are in thousandths."""
 SECOND_BEGINS = frozenset(
     {"antichess", "chess", "crazyhouse", "dark_chess", "einstein_wurfelt_nicht", "kriegspiel", "rbc"}
 )
-"""Games for two in which the library's player 1 always begins. It is seat 0, because seat 0 begins at the referee."""
+"""Games for two in which the library's player 1 always begins. That player is seat 0 here, because the referee lets
+seat 0 begin."""
 
 
 class Unloadable(Exception):
@@ -51,7 +52,7 @@ def explain_unfitness(kind: pyspiel.GameType) -> str | None:
     if not kind.default_loadable:
         return "it cannot be loaded by its name alone"
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        return "it draws its chance itself, so the deal could not be committed to or audited"
+        return "it draws its chance itself, so the referee could not commit to the deal, and nobody could audit it"
     if not (kind.provides_information_state_string or kind.provides_observation_string):
         return "it has no text of what a seat may know"
     return UNFIT.get(kind.short_name)
@@ -70,8 +71,8 @@ def is_open(kind: pyspiel.GameType) -> bool:
 _LEFT_OUT = frozenset(
     {"players", "rng_seed", "seed", "random_start_player", "fen", "subgame", "instances_file", "boards_file"}
 )
-"""Parameters that are no options: seats and chance are the match's affair, a wrong FEN ends the process, and files of
-the organiser's machine are not part of a record."""
+"""Parameters that are not options: the match decides seats and chance, a wrong FEN ends the process, and a record does
+not contain files of the organiser's machine."""
 _TYPES: dict[type, Any] = {bool: bool, int: Annotated[int, Meta(ge=-10_000, le=10_000)], float: float, str: str}
 
 
@@ -87,7 +88,7 @@ def make_options(kind: pyspiel.GameType) -> type[Struct]:
     return msgspec.defstruct("Options", fields, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
-@lru_cache(maxsize=16)  # to load one takes up to a second, and a player that looks ahead does so in each turn
+@lru_cache(maxsize=16)  # loading a game takes up to a second, and a player that looks ahead loads it in each turn
 def load_game(name: str, options: Struct, seats: int | None) -> Any:
     """Load a game of the library.
 
@@ -99,7 +100,7 @@ def load_game(name: str, options: Struct, seats: int | None) -> Any:
     Raises:
         Unloadable: the library refuses the options.
     """
-    # Only what differs from the default is passed on: to some games, a default that is spelled out is an error.
+    # Only values that differ from the default are passed on: some games refuse an explicit default.
     defaults, values = type(options)(), msgspec.structs.asdict(options)
     given = {
         parameter: value
@@ -110,6 +111,6 @@ def load_game(name: str, options: Struct, seats: int | None) -> Any:
         given["players"] = seats
     try:
         return pyspiel.load_game(name, given)
-    except Exception as error:  # noqa: BLE001  # the library raises a class of its own, and others
+    except Exception as error:  # noqa: BLE001  # the library raises its own class of errors, and others
         text = re.sub(r"^\S+:\d+ ", "", str(error))  # the place in the library's source
         raise Unloadable(visible(" ".join(text.split()))[:200]) from None

@@ -12,13 +12,13 @@ _ORDERS = factorial(_ITEMS)
 def draw_outcome(outcomes: Sequence[tuple[int, float]], shuffle: Shuffle, number: int) -> int:
     """Draw one outcome of a chance node.
 
-    The referee gives chance as shuffles only. A shuffle of twenty items is one of 20! (2.4e18) orders, all equally
-    likely; its rank among them is a uniform number, far finer than any probability in a game.
+    The referee offers chance only in the form of shuffles. A shuffle of twenty items is one of 20! (2.4e18) orders, all
+    equally likely; its rank among them is a uniform number, far finer than any probability in a game.
 
     Args:
         outcomes: (action, probability) of each outcome; the probabilities sum to 1.
         shuffle: the match's shuffle.
-        number: number of this chance node in the match, from 1. Each has a shuffle of its own.
+        number: number of this chance node in the match, from 1. Each chance node has its own shuffle.
 
     Returns:
         The action of the outcome.
@@ -34,4 +34,4 @@ def draw_outcome(outcomes: Sequence[tuple[int, float]], shuffle: Shuffle, number
         share -= probability
         if share < 0:
             return action
-    return outcomes[-1][0]  # the probabilities sum to a hair less than 1
+    return outcomes[-1][0]  # the sum of the probabilities is a tiny bit less than 1

@@ -1,4 +1,4 @@
-"""Draws a position: pieces on a grid where the library's text is one, otherwise the text itself."""
+"""Draws a position: pieces on a grid if the library's text is a grid, otherwise the text itself."""
 
 from xml.sax.saxutils import escape
 
@@ -15,7 +15,7 @@ _DISCS = {
     "gomoku": {"x": "#111", "o": "#eee", ".": ""},
     "breakthrough": {"b": "#111", "w": "#eee", ".": ""},
 }
-"""Game -> character of its text -> colour of a piece; no colour: an empty cell."""
+"""Game -> character of its text -> colour of the piece; an empty colour stands for an empty cell."""
 _CHESS = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 
 
@@ -62,7 +62,7 @@ def draw_board(name: str, public: str, private: dict[int, str], seats: int) -> s
 
 
 def _read_grid(name: str, text: str) -> list[str]:
-    """Return the rows of a board, a character a cell; none if the text is not a grid."""
+    """Return the rows of a board, one character for each cell; empty if the text is not a grid."""
     if name == "chess":
         ranks = text.split(" ", 1)[0].split("/")
         return ["".join("." * int(mark) if mark.isdigit() else mark for mark in rank) for rank in ranks]
@@ -102,7 +102,7 @@ def _draw_grid(name: str, rows: list[str], top: int) -> tuple[list[str], float, 
 
 
 def _draw_lines(text: str, top: float) -> tuple[list[str], float, float]:
-    """Return a text as lines of its own, and the drawing's width and height."""
+    """Return the elements of a text, line by line, and the drawing's width and height."""
     lines = ["".join(mark for mark in line if mark.isprintable()) for line in text.splitlines()]
     body = [
         f'<text x="10" y="{top + _LINE * (number + 1):g}" font-family="monospace" font-size="14" xml:space="preserve">'

@@ -1,11 +1,11 @@
-"""A game of OpenSpiel as a game of the referee.
+"""Makes a game of OpenSpiel a game of the referee.
 
-The library's states can be changed; the referee's cannot. A `Position` therefore holds all actions so far, chance
-included, which determine everything, and a state of the library that is never changed, only cloned.
+The library's states change; the referee's must not. So a `Position` holds all actions so far, with those of chance,
+which determine everything. It also holds a state of the library, which is only cloned, never changed.
 
-A seat of a game with hidden cards sees the library's information state: what it has been shown, and nothing else. From
-such a text the library cannot, in general, rebuild a full state. So `imagine` returns a position that knows no more
-than the view: its legal moves are known, but after a move nothing is. Players that look ahead need an open game.
+In a game with hidden cards, a seat sees the library's information state, which is a text of all that it was shown. In
+general, the library can't rebuild a full state from such a text. So `imagine` returns a position with nothing but the
+view: it has legal moves, but after a move nothing is known. Players that look ahead need an open game.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,9 +25,9 @@ from .chance import draw_outcome
 from .drawing import draw_board, draw_terminal
 
 MAX_LISTED = 500
-"""Most legal moves that a view lists; more of them are given as runs of numbers."""
+"""Most legal moves that a view lists; if there are more, it gives them as runs of numbers."""
 _PART_CHARS = 1000
-"""Length of a part of a text: a string of the wire has at most 4,096 bytes."""
+"""Length of a part of a text: a string in a message has at most 4,096 bytes."""
 _MAX_TEXT = 200
 """Longest text of a move, in characters; an action with a longer one is a number."""
 
@@ -41,14 +41,15 @@ class View(Struct, frozen=True, kw_only=True):
     seat: int
     """The seat that this view is for, from 0."""
     seats: int
-    """Number of seats, expelled ones included."""
+    """Number of seats, including expelled ones."""
     to_move: int
     """The seat whose turn it is; -1: the game is over."""
     text: list[str]
     """The library's text of what the seat knows: its observation in an open game, its information state otherwise. A
     long text has several parts, to be joined."""
     legal: list[str | int]
-    """The seat's legal moves if it is its turn and there are at most 500. A text that stands for two is a number."""
+    """The seat's legal moves, if it is its turn and there are at most 500: texts, or numbers if a text is not
+    unique."""
     legal_count: int
     """Number of its legal moves; 0 if it is not its turn."""
     legal_runs: list[tuple[int, int]]
@@ -65,15 +66,15 @@ class Position:
     """One moment of a game. It does not change; equal histories are equal positions."""
 
     native: Any = field(compare=False, default=None)
-    """The library's state; None: no more than `view` is known of this position."""
+    """The library's state; None if only `view` is known of this position."""
     history: tuple[int, ...] | None = None
-    """All actions so far, chance included."""
+    """All actions so far, with those of chance."""
     out: frozenset[int] = frozenset()
     """The seats that were expelled."""
     view: View | None = field(hash=False, default=None)
     """The view from which the position was imagined."""
     key: Shuffle | None = field(compare=False, default=None)
-    """The shuffle that decides what is still to be drawn."""
+    """The shuffle that decides all later chance nodes."""
     drawn: int = field(compare=False, default=0)
     """Number of chance nodes so far."""
     last: tuple[int, str, int, int] | None = field(compare=False, default=None)
@@ -81,7 +82,7 @@ class Position:
 
     @cached_property
     def legal(self) -> dict[Move, int]:
-        """Legal move -> action. The move is the action's text, or its number where a text stands for two actions."""
+        """Legal move -> action. The move is the action's text, or its number if two actions have the same text."""
         moves: dict[Move, int] = {}
         if self.native is not None and not self.native.is_terminal():
             seat = self.native.current_player()
@@ -111,7 +112,7 @@ class SpielGame(Game[Position, View, Move]):
     def __init__(self, kind: pyspiel.GameType) -> None:
         name = kind.short_name
         self._kind = kind
-        self.name = f"openspiel:{name}"  # type: ignore[misc]  # a class for each of seventy games would say no more
+        self.name = f"openspiel:{name}"  # type: ignore[misc]  # one class serves all seventy games
         self.title = kind.long_name  # type: ignore[misc]
         self.seats = range(max(2, kind.min_num_players), min(kind.max_num_players, MAX_SEATS) + 1)  # type: ignore[misc]
         source = f"{LIBRARY}, game {name}"
@@ -123,7 +124,7 @@ class SpielGame(Game[Position, View, Move]):
         self.rules = {rule.id: rule for rule in rules}  # type: ignore[misc]
 
     @cached_property
-    def options_type(self) -> type[Struct]:  # type: ignore[override]  # made when it is asked for: seventy take long
+    def options_type(self) -> type[Struct]:  # type: ignore[override]  # made when it is needed, since seventy take long
         """The struct of the game's options."""
         return make_options(self._kind)
 
@@ -148,7 +149,7 @@ class SpielGame(Game[Position, View, Move]):
         return self._advance(Position(self._begin(options, seats), key=shuffle))
 
     def restore(self, options: Any, position: Any) -> Position:
-        """Return the state after a list of actions, chance included. What comes after it draws nothing."""
+        """Return the state after a list of actions, with those of chance. A later chance node can't be drawn."""
         actions, native = self.parse_position(position), self._begin(options, self.seats[0])
         try:
             _replay(native, actions)
@@ -159,7 +160,7 @@ class SpielGame(Game[Position, View, Move]):
         return Position(native, tuple(actions))
 
     def imagine(self, options: Any, view: View, shuffle: Shuffle) -> Position:
-        """Return the position of a view: the whole position in an open game, otherwise one that knows only the view."""
+        """Return the position of a view: the whole position in an open game, otherwise only the view."""
         if view.history is None:
             return Position(view=view, key=shuffle)
         native = self._begin(options, view.seats)
@@ -207,7 +208,7 @@ class SpielGame(Game[Position, View, Move]):
         return str(native.observation_string(player))
 
     def legal_moves(self, state: Position) -> list[Move]:
-        """Return all legal moves; of a position that was imagined from a view, those that the view has."""
+        """Return all legal moves; for a position imagined from a view, the moves in the view."""
         if state.view is None:
             return list(state.legal)
         runs = state.view.legal_runs
@@ -230,7 +231,7 @@ class SpielGame(Game[Position, View, Move]):
     # --- moves
 
     def play(self, state: Position, move: Move) -> Position:
-        """Apply an action; then draw what chance decides, and play for seats that were expelled."""
+        """Apply an action; then draw at chance nodes, and play for expelled seats."""
         if state.view is not None and move in self.legal_moves(state):
             return Position(key=state.key)
         action = state.legal.get(move)
@@ -247,8 +248,8 @@ class SpielGame(Game[Position, View, Move]):
     def _advance(self, position: Position) -> Position:
         """Draw at chance nodes, and play a random action for expelled seats, until another seat is to move.
 
-        The library knows no expulsion. In a game of two it ends the game. With more seats the expelled one stays at the
-        table like a player who is not looking: its actions are drawn by the match's own chance, so an audit finds them.
+        The library has no expulsions. In a game of two, an expulsion ends the game. With more seats, the expelled seat
+        stays in the game, and its actions are drawn by the match's own chance, so an audit can repeat them.
         """
         native, drawn = position.native, position.drawn
         is_alone = len(position.out) >= native.num_players() - 1
@@ -267,7 +268,7 @@ class SpielGame(Game[Position, View, Move]):
         return replace(position, native=native, history=tuple(native.history()), drawn=drawn)
 
     def news(self, state: Position) -> News:
-        """Return the move and what chance drew after it in an open game; otherwise only who has moved."""
+        """Return the move and the chance actions after it in an open game; otherwise only the seat that has moved."""
         if state.last is None:
             return News({}, None)
         seat, text, action, before = state.last
@@ -277,17 +278,17 @@ class SpielGame(Game[Position, View, Move]):
         return News({"seat": seat, "move": text, "action": action, "chance": chance}, None)
 
     def deliver(self, state: Position) -> Position:
-        """Return the state as it is: what a seat is dealt is in its view."""
+        """Return the state as it is: the view already shows a seat its cards."""
         return state
 
     def drop(self, state: Position, seat: int) -> Position:
-        """Take a seat out: from now on its actions are drawn by lot, and it is not ranked."""
+        """Take a seat out: from now on its actions are drawn at random, and it is not ranked."""
         return self._advance(replace(state, native=state.native.clone(), out=state.out | {seat}))
 
     def check_invariants(self, state: Position) -> None:
         """Check that a seat is to move unless the game is over."""
         if state.native is not None and self.outcome(state) is None:
-            assert state.legal, "no legal action, and the game goes on"
+            assert state.legal, "there is no legal action, but the game goes on"
             assert self.to_move(state) not in state.out, "an expelled seat is to move"
 
     # --- texts and drawings
@@ -297,7 +298,7 @@ class SpielGame(Game[Position, View, Move]):
         return str(play.get("move", ""))
 
     def pgn(self, played: Iterable[tuple[Position, Move]]) -> PgnMoves | None:
-        """Return the moves of chess; the library writes those of its variants otherwise than other programs do."""
+        """Return the moves of chess; for its variants, the library's notation differs from that of other programs."""
         if self._kind.short_name != "chess":
             return None
         words: list[str] = []
@@ -330,7 +331,7 @@ class SpielGame(Game[Position, View, Move]):
             view, is_shown = state.view, eyes is None or state.view.seat in eyes
             return f"seat {view.to_move} to move", {view.seat: "".join(view.text)} if is_shown else {}
         if state.native is None:
-            return "what follows is not known", {}
+            return "the position is not known", {}
         if is_open(self._kind):
             return str(state.native), {}
         over = self.outcome(state) is not None
@@ -343,10 +344,10 @@ _CHESS_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 def _replay(native: Any, history: Sequence[int]) -> int:
-    """Apply actions; return the number of those that chance drew.
+    """Apply actions; return the number of chance actions among them.
 
     Raises:
-        ValueError: one of them is not legal.
+        ValueError: one of the actions is not legal.
     """
     drawn = 0
     for action in history:
@@ -358,7 +359,7 @@ def _replay(native: Any, history: Sequence[int]) -> int:
 
 
 def _list_runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Return ascending numbers as runs: the first and the last of each."""
+    """Return ascending numbers as runs: the first and the last number of each run."""
     firsts = [number for at, number in enumerate(numbers) if at == 0 or numbers[at - 1] != number - 1]
     lasts = [number for at, number in enumerate(numbers, 1) if at == len(numbers) or numbers[at] != number + 1]
     return list(zip(firsts, lasts, strict=True))

@@ -17,10 +17,10 @@ _EXPLORATION = 2.0
 def make_mcts(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[[Any], Any]:
     """Make the searching player for one match; the same seed gives the same choices.
 
-    A choice depends on the seed and the view alone, so that a program which is started again in the middle of a match
-    goes on as the first one would have.
+    A choice depends only on the seed and the view. So a program that is started again in the middle of a match makes
+    the same choices as the first one.
     """
-    # The library's Python part imports for half a second: that is only spent where this player plays.
+    # Importing the library's Python part takes half a second, so it is imported only when this player plays.
     import numpy as np  # noqa: PLC0415
     from open_spiel.python.algorithms.mcts import MCTSBot, RandomRolloutEvaluator  # noqa: PLC0415
 
@@ -29,7 +29,7 @@ def make_mcts(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[
         state = game.imagine(options, typed, Dealer(bytes(32)))
         chance = np.random.RandomState(
             random.Random(seed + msgspec.msgpack.encode(view)).getrandbits(32)
-        )  # what the library takes
+        )  # the library needs this type
         evaluator = RandomRolloutEvaluator(_ROLLOUTS, chance)
         bot = MCTSBot(state.native.get_game(), _EXPLORATION, SIMULATIONS, evaluator, random_state=chance)
         return int(bot.step(state.native.clone()))

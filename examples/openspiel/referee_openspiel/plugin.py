@@ -1,4 +1,4 @@
-"""What this package adds to the referee. The entry point in setup.cfg names this module."""
+"""The parts that this package adds to the referee. The entry point in setup.cfg names this module."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from .players import make_mcts
 
 @hookimpl
 def referee_games() -> Iterable[Game[Any, Any, Any]]:
-    """Return the games that fit."""
+    """Return the games that can be played."""
     return [SpielGame(kind) for kind in list_fit()]
 
 

@@ -3,8 +3,8 @@
     python -m referee_openspiel.uci stockfish
     python -m referee_openspiel.uci stockfish --nodes 2000 --option "Skill Level=3"
 
-The engine is started once and stays for all matches of the program. With a bank, it manages its own time: it is told
-both clocks, as over the board. Without one, it is given most of the time of one move.
+The engine is started once and stays for all matches of the program. With a bank, the engine gets both clocks, and
+manages its own time. Without a bank, it gets most of the time for each move.
 """
 
 import argparse
@@ -25,17 +25,18 @@ from protocol.client import ClientError, run
 from protocol.messages import Message, Offer, Resumed, Start, Terms, TimeControl, Turn
 
 SHARE = 0.7
-"""Share of a move's time that the engine may think. The rest is for the way to it and back on a busy machine."""
+"""Share of a move's time that the engine may think. The rest is for messages to the engine and back on a busy
+machine."""
 SPARE_S = 0.2
-"""Time kept back from the clock for the same reason, in seconds; once little is left, half of it is."""
+"""Time kept back from the clock for the same reason, in seconds; but never more than half of the time left."""
 
 
 class Clocks:
-    """The clocks of both seats, as the engine is told them.
+    """The clocks of both seats, as the engine gets them.
 
-    The referee says how much of its bank a seat has left. It does not say so of the opponent. But the opponent's clock
-    runs from one's own move to one's next turn, so it can be measured here; it then lacks the way of two messages. A
-    program that is taken back into a match has not seen all of it, and takes the opponent's clock for its own.
+    The referee says how much a seat has left of its own bank, but not of the opponent's. The opponent's clock runs from
+    the own move to the next turn, so it can be measured here, except for the delay of two messages. A program that is
+    taken back into a match has not seen all of it, and assumes that both clocks are equal.
 
     Args:
         now: reads a clock, in seconds.
@@ -45,16 +46,16 @@ class Clocks:
         self._now = now
         self._control: TimeControl | None = None
         self._own_s: float | None = None
-        """What is left of the own bank; None if there is none."""
+        """Seconds left of the own bank; None if there is no bank."""
         self._other_s: float | None = None
-        """What is left of the opponent's, before its current move; None if that is not known."""
+        """Seconds left of the opponent's bank, before its current move; None if that is not known."""
         self._running_since_s: float | None = None
         """Reading of the clock when the opponent's clock began to run; None while it stands still."""
         self.move_s = 0.0
         """Time until the referee's limit for the current move, in seconds."""
 
     def hear(self, message: Message) -> None:
-        """Take note of what a message of the referee says of the time."""
+        """Update the clocks by a message of the referee."""
         match message:
             case Offer() | Resumed():
                 self._control, self._is_second = message.time, message.seat == 1
@@ -121,13 +122,13 @@ class EnginePlayer:
         move = self._engine.play(board, self.clocks.limit(self._nodes), game=match).move
         stop.cancel()
         if move is None:
-            raise RuntimeError("the engine has resigned; the referee knows no resignation")
+            raise RuntimeError("the engine has resigned, but the referee has no resignation")
         self.clocks.press()
         return str(state.action_to_string(state.current_player(), state.parse_move_to_action(board.uci(move))))
 
 
 class Mirror:
-    """The position of one match, as python-chess and OpenSpiel have it.
+    """The position of one match, both in python-chess and in OpenSpiel.
 
     Args:
         rules: the game of OpenSpiel.
@@ -141,7 +142,8 @@ class Mirror:
     def follow(self, view: Any) -> tuple[chess.Board, Any]:
         """Return the board and the state that a view of `openspiel:chess` shows.
 
-        Only after 4,096 actions a view has no history. Then an engine can't see whether a position was there before.
+        After 4,096 actions, a view has no history any more. Then an engine can't know whether a position is a
+        repetition.
         """
         if view["history"] is None:
             self._state = self._rules.new_initial_state("".join(view["text"]))
@@ -159,7 +161,7 @@ class Mirror:
     def _begin(self, history: list[int]) -> list[int]:
         """Set up the first position; return the actions that led to it."""
         self._state = self._rules.new_initial_state()
-        if self._state.is_chance_node():  # it draws the first position of Chess960
+        if self._state.is_chance_node():  # this draws the first position of Chess960
             self._state.apply_action(history[0])
         self._board = chess.Board(str(self._state), chess960=self._rules.get_parameters()["chess960"])
         return list(self._state.history())
@@ -177,7 +179,7 @@ def main() -> None:
     try:
         engine = SimpleEngine.popen_uci(shlex.split(chosen.engine))
     except (OSError, ValueError, EngineError) as error:
-        sys.exit(f"cannot start the engine {chosen.engine}: {str(error) or 'it does not answer as UCI demands'}")
+        sys.exit(f"cannot start the engine {chosen.engine}: {str(error) or 'its answers are not UCI'}")
     with closing(engine):
         player = EnginePlayer(engine, chosen.nodes)
         try:

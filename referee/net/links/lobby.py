@@ -40,7 +40,9 @@ class Wait:
 
     Args:
         patience: rule for the limits of the lobby.
-        limit_s: seconds from now. origin: origin of the awaited player. on_end: called when the limit has passed.
+        limit_s: seconds from now.
+        origin: origin of the awaited player.
+        on_end: called when the limit has passed.
     """
 
     def __init__(self, patience: "Patience", limit_s: float, origin: str, on_end: Callable[[], Any]) -> None:
