@@ -1,1 +1,1 @@
-"""Records of matches and tournaments: written line by line before anything is done, read and folded again by anyone."""
+"""Records of matches and tournaments. The referee writes each line before it acts on it, and anybody can check it."""

@@ -1,6 +1,6 @@
-"""Explains a match to one seat: the messages it got, its answers and their times, and the rule that it broke.
+"""Explains a match to one seat: the messages that it got, its answers with their times, and the rule that it broke.
 
-The input is a redacted record (redacted_record.py), so it can't show anything of other seats.
+The input is a redacted record (redacted_record.py), so the explanation can't show secrets of other seats.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a
 """Command -> the answer that it asks for. All other commands with a limit ask for an ack."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
-"""Codes of fouls whose bytes are often JSON or text, sent by mistake in place of msgpack."""
+"""Codes of fouls whose bytes are often JSON or text that the player sent by mistake instead of msgpack."""
 _ANSWERS = ("ready-received", "nonce-received", "move-received", "ack-received")
 
 
@@ -43,7 +43,7 @@ class Said(Struct, kw_only=True, tag_field="is", tag="said"):
 
 
 class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
-    """An event of the seat, with the time it took."""
+    """An event of the seat, with the times that belong to it."""
 
     line: int
     at_ms: float
@@ -51,11 +51,11 @@ class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
     content: dict[str, Any]
     """Fields of the event: the bytes or values that the seat sent, or what happened to it."""
     limit_ms: float | None = None
-    """Limit of the request that was open; None if none was."""
+    """Limit of the open request; None if no request was open."""
     referee_ms: float | None = None
-    """Time in which the referee was busy elsewhere, which is not charged."""
+    """Time in which the referee was not listening. The player is not charged for it."""
     program_ms: float | None = None
-    """Time from the request to the answer's first byte: the program's, and the way there and back."""
+    """Time from the request to the first byte of the answer: computing, and transport both ways."""
     wire_ms: float | None = None
     """Time from the first to the last byte of the answer."""
     used_ms: float | None = None
@@ -67,9 +67,9 @@ class Evidence(Struct, kw_only=True):
 
     hex: str
     decoded: Any
-    """Value of the bytes in msgpack or, from a player of the course, in JSON; None if they are neither."""
+    """Value of the bytes, decoded as msgpack, JSON or text; None if that is impossible."""
     problem: str | None
-    """Reason why `decoded` is None; None if it is not."""
+    """What is wrong with the bytes; None if they are a whole value in the expected encoding."""
 
 
 class ExplainedFoul(Struct, kw_only=True):
@@ -78,10 +78,10 @@ class ExplainedFoul(Struct, kw_only=True):
     line: int
     foul: Foul
     rule: Rule | None
-    """The broken rule of the game."""
+    """The broken rule of the game; None if the foul concerns no such rule."""
     evidence: Evidence | None
     expected: str | None = None
-    """Answer that was due when the seat fouled, with its limit; None if nothing was due or the seat broke a rule."""
+    """Answer that the seat owed when it fouled, with its limit; None if it owed none, or broke a rule of the game."""
 
 
 class KnownResult(Struct, kw_only=True):
@@ -97,7 +97,7 @@ class KnownResult(Struct, kw_only=True):
 
 
 class Explanation(Struct, kw_only=True):
-    """Everything that a seat may know of its match."""
+    """Everything that one seat may know about its match."""
 
     match: str
     game: str
@@ -106,14 +106,14 @@ class Explanation(Struct, kw_only=True):
     head: str
     """Hash of the record's last line, to identify the record."""
     conversation: list[Said | Heard]
-    """Everything that was sent and received, in order."""
+    """All messages to the seat and all events of the seat, in order."""
     verdict: ExplainedFoul | None
-    """None if the seat did not foul."""
+    """The seat's foul; None if it did not foul."""
     result: KnownResult
     seed_opens: SeedOpens
-    """Time at which the players are sent the seed."""
+    """When the players are sent the seed."""
     printed: Printed | None = None
-    """The end of what its program printed, if the referee started it and the file is still there."""
+    """The end of the output of the seat's program, if the referee started it and the file is still there."""
 
 
 def explain(
@@ -174,7 +174,13 @@ def _list_said(number: int, line: PlainLine, seat: int) -> list[Said]:
 
 
 def describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
-    """Describe what the referee heard of a seat by one event."""
+    """Describe one event of a seat, with the times that belong to it.
+
+    Args:
+        number: number of the event's line in the record.
+        event: the event.
+        limit_ms: limit of the open request; None if no request was open.
+    """
     timing = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
     content = {key: value for key, value in event.items() if key not in timing}
     heard = Heard(line=number, at_ms=event["at_ms"], event=event["event"], content=content)
@@ -191,12 +197,12 @@ def describe_event(number: int, event: dict[str, Any], limit_ms: float | None) -
 def _describe_request(
     conversation: Sequence[Said | Heard], event: dict[str, Any], limit_ms: float | None
 ) -> str | None:
-    """Describe the answer that a seat owed when an event happened; None if no request was open."""
+    """Describe the answer that the seat owed when an event happened; None if no request was open."""
     if limit_ms is None:
         return None
     requests = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
     open_request = next((request for request in requests if request.command != "extend-limit"), None)
-    if open_request is None:  # the record's writer requested nothing, and set another limit
+    if open_request is None:  # a limit without a request: the record was not written by this referee
         return None
     is_greeted = event["event"] != "seat-vacant" and event.get("stage") != Stage.NEW
     key = "turn" if open_request.command == "ask-move" else "ack"
@@ -213,7 +219,7 @@ def _explain_foul(said: Said, rules: Mapping[str, Rule], expected: str | None) -
 
 
 def decode_evidence(text: str, code: str | None) -> Evidence:
-    """Decode offending bytes, given in hex, which may begin with a frame's length or without it."""
+    """Decode offending bytes, given in hex. They may be a whole frame, or only its body."""
     data = bytes.fromhex(text)
     announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""
@@ -223,7 +229,7 @@ def decode_evidence(text: str, code: str | None) -> Evidence:
         return Evidence(hex=text, decoded=words, problem="text, where msgpack is due")
     is_prefixed = code == _OVERSIZE or data[:1] == b"\0"
     if len(data) >= PREFIX_BYTES and is_prefixed and announced > len(data) - PREFIX_BYTES:
-        problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
+        problem = f"the frame announces {announced} bytes, and {len(data) - PREFIX_BYTES} of them are here"
     cut = problem or None
     with contextlib.suppress(ValueError, RecursionError):  # each single ASCII byte is also valid msgpack
         if len(data) > 1:
@@ -238,7 +244,7 @@ def decode_evidence(text: str, code: str | None) -> Evidence:
 
 
 def _decode_text(data: bytes) -> str:
-    """Decode bytes as text that a program prints; return "" if they are none."""
+    """Decode bytes as printable text; return "" if they are something else."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -247,7 +253,7 @@ def _decode_text(data: bytes) -> str:
 
 
 def _decode_json(data: bytes) -> Any:
-    """Decode bytes as a JSON object or list; return None if they are neither."""
+    """Decode bytes as a JSON object or list; return None if they are something else."""
     try:
         value = msgspec.json.decode(data)
     except (ValueError, RecursionError):

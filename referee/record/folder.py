@@ -1,4 +1,4 @@
-"""Files of a folder of records: the records, and what programs printed during their matches."""
+"""The files in a folder of records: the records, and the output that programs printed during the matches."""
 
 import os
 from pathlib import Path
@@ -9,19 +9,22 @@ from ..files.reading import files_below
 from ..text import printable_lines, visible
 
 _ENDING, _PRINTED = ".jsonl", ".seat"
-"""Ending of a record's name, and the text that replaces it in the name of a program's output file."""
+"""Ending of a record's file name, and the text that follows the same stem in the name of a program's output file."""
 _RECORD = b'{"n":0,'
 """First bytes of a match's record."""
 
 
 def record_files(folder: Path) -> list[Path]:
-    """List the records below a folder, by name, except those in hidden folders, which were put aside."""
+    """List the records below a folder, by name. Hidden folders are skipped: they hold records that were put aside."""
     paths = files_below(folder, "*.jsonl")
     return [path for path in paths if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
 
 
 def record_names(folder: Path) -> frozenset[str]:
-    """Return the names of a folder's records and of their programs' output files; none if it can't be read."""
+    """Return the names of a folder's records and of the output files that belong to them.
+
+    If the folder can't be read, no names are returned.
+    """
     entries = _entries(folder)
     records = {entry.name for entry in entries if _is_record(entry)}
     stems = {name.removesuffix(_ENDING) for name in records}
@@ -29,13 +32,13 @@ def record_names(folder: Path) -> frozenset[str]:
 
 
 def holds_records_alone(folder: Path) -> bool:
-    """Return whether a folder holds records, and nothing else except output files of programs and hidden files."""
+    """Return whether a folder holds records and, except for output files and hidden files, nothing else."""
     records = record_names(folder)
     return bool(records) and all(entry.name in records or entry.name.startswith(".") for entry in _entries(folder))
 
 
 def _find_stem(name: str) -> str | None:
-    """Return the name of the record that an output file belongs to; None if it is no output file."""
+    """Return the name, without its ending, of the record that an output file belongs to; None for another file."""
     stem, printed, _ = name.partition(_PRINTED)
     return stem if printed else None
 
@@ -60,17 +63,17 @@ def _is_record(entry: "os.DirEntry[str]") -> bool:
 LAST_LINES = 20
 """Number of lines shown to the author: enough for a crash's reason with the frames that lead to it."""
 LINE_CHARS = 200
-"""Longest of these lines that is shown whole."""
+"""Number of characters to which each of these lines is shortened."""
 _READ_BYTES = 65_536
 
 
 class Printed(Struct, frozen=True, kw_only=True):
-    """The end of what a program printed."""
+    """The end of a program's output."""
 
     path: str
-    """Path of the file with the whole output; empty if the reader may not have it."""
+    """Path of the file with the whole output; empty if it must not be shown to the reader."""
     lines: tuple[str, ...]
-    """The last lines, with visible escapes for what is not printable."""
+    """The last lines. Characters that can't be printed are shown as escapes."""
 
 
 def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
@@ -86,12 +89,12 @@ def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
 
 
 def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
-    """Read the end of what a program printed; None if there is no such file next to the record.
+    """Read the end of a program's output; return None if there is no such file next to the record.
 
     Args:
-        record: the file of the match.
+        record: the record's file.
         seat: seat of the program.
-        name: name of the player in the record; a name that is a path into another folder has no output.
+        name: name of the player in the record. If it is a path into another folder, nothing is read.
     """
     output = _find_output(record, seat, name)
     if output is None:
@@ -101,10 +104,12 @@ def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
 
 
 def read_output(record: Path, seat: int, name: str) -> str | None:
-    """Read all that is kept of a program's output, with visible escapes; None if nothing is kept.
+    """Read the whole output of a program, as far as it was kept; return None if nothing was kept.
+
+    Characters that can't be printed are shown as escapes.
 
     Args:
-        record: the file of the match.
+        record: the record's file.
         seat: seat of the program.
         name: name of the player, as in `read_last_output`.
     """
@@ -113,7 +118,7 @@ def read_output(record: Path, seat: int, name: str) -> str | None:
 
 
 def _find_output(record: Path, seat: int, name: str) -> tuple[Path, str] | None:
-    """Find the file with what a program printed, and read it; None if there is none next to the record."""
+    """Find a program's output file next to the record, and read it; return None if there is none."""
     path = output_path(record.parent, record.name.removesuffix(".jsonl"), seat, name)
     if path.parent != record.parent or "\0" in name:
         return None
@@ -124,7 +129,7 @@ def _find_output(record: Path, seat: int, name: str) -> tuple[Path, str] | None:
             file.seek(max(path.stat().st_size - _READ_BYTES, 0))
             return path, file.read(_READ_BYTES).decode(errors="backslashreplace")
     except OSError:
-        return None  # not readable for this user, or moved away since
+        return None  # this user may not read the file, or somebody has just moved it away
 
 
 def _show_line(line: str) -> str:

@@ -1,4 +1,4 @@
-"""Hides fields of a line behind salted hashes, so that a line can be shown without them and its hash stays the same."""
+"""Hides fields of a line behind salted hashes. Without these fields, a line can be shown and keeps its hash."""
 
 import hashlib
 import re
@@ -8,26 +8,28 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
-# A player may ask how its own match went, but must not see the hand of its opponent, because the two may meet again.
-# Giving it a record with fields cut out would break the chain, and with it the proof that the rest is what was sealed.
-# So a field is hidden behind its hash from the beginning. A line on the disk is its *core*, the JSON whose hash goes
-# into the chain, and after it, under the last key `open`, the values that the core holds hashes of:
+# A player may see how its own match went, but it must not see its opponent's hand, because the two may meet again. If
+# the referee cut fields out of the record, the chain would break, and nobody could prove that the rest is unchanged. So
+# such fields are hidden behind their hashes from the beginning. A line on the disk begins with its *core*, the JSON
+# whose hash goes into the chain. The last key, `open`, holds the values whose hashes stand in the core:
 #
 #     {"n": 7, ..., "event": {..., "move": {"hidden": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
 #
-# To redact a record is to leave out entries of `open`. Nothing else changes, so chain and seal still hold. A view
-# stands in a line as its digest only; a redacted record adds the view as a third element, so that its seat can read it.
+# To redact a record, entries of `open` are left out. Nothing else changes, so chain and seal still hold. A line holds
+# only the digest of a view. A redacted record adds the view itself as a third element, so that the seat can read it.
 #
-# Without a salt, a hash would hide nothing: there are so few moves that one can try them all.
+# A hash without a salt would hide nothing: there are so few possible moves that anybody can try them all.
 
 SALT_BYTES = 16
-"""Length of a salt. Nobody can try them all, though the hidden values are few (a hand of Q is six of 36 kinds)."""
+"""Length of a salt. There are too many salts to try them all, even if few values are possible, as for a hand of Q."""
 OPEN = "open"
+"""Key of a line under which the hidden values stand."""
 HASH_KEY = "hidden"
+"""Key of the object that stands in the core in place of a hidden value."""
 HASH_PREFIX = b'{"hidden":'
-"""First bytes of a hidden field in a core; no string can contain them, since JSON escapes quotation marks there."""
+"""First bytes of a hidden field in a core. No string contains them, since JSON escapes quotation marks in strings."""
 HEADER_HIDES = ("seed", "programs", "folder")
-"""Fields of a header, besides the position of its setup."""
+"""Hidden fields of a header. The position in its setup is hidden, too."""
 
 EVENT_HIDES: dict[str, tuple[str, ...]] = {
     "ready-received": ("frame",),
@@ -40,37 +42,37 @@ EVENT_HIDES: dict[str, tuple[str, ...]] = {
     "seat-vacant": ("detail", "evidence"),
     "connection-lost": ("detail",),
 }
-"""Fields of an event, by its name."""
+"""Name of an event -> its hidden fields."""
 _COMMAND_HIDES = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 FOUL_HIDES = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
 Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
-"""The only form of a salt. If there were several, characters could be moved from a value to its salt."""
+"""Salt in hex, of a fixed length: salt and value are hashed as one text, so their border must be fixed."""
 _encode = msgspec.json.Encoder().encode
 
 
 class HiddenField(NamedTuple):
-    """A field of a line that is to be hidden."""
+    """A field of a line that must be hidden."""
 
     path: str
-    """Within the line, e.g. `commands.1.draws`."""
+    """Path of the field within the line, such as `commands.1.draws`."""
     holder: dict[str, Any]
     """The object that has the field."""
     name: str
     seat: int | None
-    """Seat that may know it; None: nobody may."""
+    """Seat that may know the value; None if no seat may."""
 
 
 class BadRedaction(Exception):
-    """A line whose hidden fields contradict its core; the text says how."""
+    """The opened values of a line contradict its core; the text says how."""
 
 
 def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:
-    """Return the fields of a plain line that are to be hidden; fields that are null are left out.
+    """Return the fields of a plain line that must be hidden, without those that are null.
 
     Args:
-        line: the line with nothing hidden yet.
+        line: the line. Its fields may already be hidden.
     """
     kind = line["kind"]
     if kind == "step":
@@ -120,10 +122,10 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
 
 
 def hide(line: dict[str, Any]) -> dict[str, list[Any]]:
-    """Replace the fields of a plain line that are to be hidden by their hashes, in place.
+    """Replace the fields that must be hidden by their hashes, in the line itself.
 
     Returns:
-        Values that the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
+        The content for the key `open`: path of a hidden field -> `[salt in hex, value]`.
     """
     opened: dict[str, list[Any]] = {}
     for path, holder, name, _ in hidden_fields(line):
@@ -134,13 +136,17 @@ def hide(line: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """Put the values back into a plain line, in place.
+    """Put the hidden values back into the line itself.
+
+    Args:
+        line: the line's core.
+        opened: the content of the line's key `open`.
 
     Returns:
-        The views that are shown besides their digests: path -> view.
+        The views that a redacted record adds: path of a view's digest -> view.
 
     Raises:
-        BadRedaction: a value is not what the core holds the hash of, or the core holds no hash there.
+        BadRedaction: a value does not match its hash in the core, or the core has no hash at its path.
     """
     shown = {}
     for path, entry in opened.items():
@@ -159,7 +165,6 @@ def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_salt(salt: Any) -> bool:
-    """Return whether a value is a salt."""
     return isinstance(salt, str) and re.fullmatch(_SALT, salt) is not None
 
 

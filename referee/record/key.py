@@ -30,13 +30,14 @@ from ..errors import BadRequest
 from ..files.reading import read_small
 from ..files.whole import write_whole
 
-# One Ed25519 key does all that needs a secret, so that an organiser has one file to guard. From it, HKDF derives a key
-# for each other purpose: to lock the seed of a running match, to make the tokens that players come back with, and to
-# make the seeds of a tournament. None of them reveals another, and none is stored: with the file alone, everything can
-# be resumed.
+# One Ed25519 key is the source of all secrets, so that an organiser has to guard only one file. HKDF derives from it a
+# key for each other purpose: to encrypt the seed of a running match, to make the tokens with which players come back,
+# and to make the seeds of a tournament. No derived key reveals another one, and none is stored: the file alone is
+# enough to resume everything.
 #
-# The seed has to be in the record before the match, or a crashed match could not go on; but nobody may read it there.
-# So it is encrypted, bound to the commitment of its match: a seed that is copied to another header does not open.
+# The record must hold the seed before the match begins, so that a crashed match can be resumed, but nobody may read it
+# there. So the seed is encrypted, and bound to the commitment of its match: copied to another header, it can't be
+# decrypted.
 
 RECORD_PURPOSE = "referee record 1"
 MANIFEST_PURPOSE = "referee manifest 1"
@@ -47,7 +48,7 @@ _SECRET_INFO = b"referee secret of a tournament"
 
 
 class WrongKey(Exception):
-    """A secret was encrypted with another key, or is damaged."""
+    """A secret can't be decrypted: it was encrypted with another key, or it is damaged."""
 
 
 class Sealer:
@@ -58,7 +59,7 @@ class Sealer:
     """
 
     can_sign = True
-    """False for a worker without the key: the process that has the key seals its records."""
+    """False in a worker, which does not have the key: the tournament's process seals the worker's records."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
@@ -73,7 +74,7 @@ class Sealer:
 
     @classmethod
     def new(cls) -> Self:
-        """Make a new key."""
+        """Make a new random key."""
         return cls(Ed25519PrivateKey.generate())
 
     def sign(self, purpose: str, digest: str) -> str:
@@ -81,7 +82,7 @@ class Sealer:
         return self._key.sign(_text(purpose, digest)).hex()
 
     def lock(self, secret: bytes, context: str) -> str:
-        """Encrypt a secret so that only this key opens it, in this context only.
+        """Encrypt a secret so that it can be decrypted only with this key and for the same context.
 
         Returns:
             Nonce and ciphertext in hex.
@@ -90,9 +91,9 @@ class Sealer:
         return (nonce + self._cipher.encrypt(nonce, secret, context.encode())).hex()
 
     def token(self, match: str, commitment: str, seat: int) -> str:
-        """Derive the token by which a seat's player identifies itself when it comes back.
+        """Derive the token with which a seat's player identifies itself when it comes back.
 
-        It follows from this key alone, so neither a revealed seed nor another player's token gives it away.
+        The key is its only secret source, so neither a revealed seed nor another player's token reveals it.
 
         Args:
             match: the match's name.
@@ -100,7 +101,7 @@ class Sealer:
             seat: the player's seat.
 
         Returns:
-            64 hex digits. A referee that resumes the match with this key derives the same.
+            64 hex digits. A referee that resumes the match with this key derives the same token.
         """
         return hmac.digest(self._token_key, f"{match} {commitment} {seat}".encode(), "sha256").hex()
 
@@ -108,10 +109,10 @@ class Sealer:
         """Derive the secret from which the seeds of a tournament's matches follow.
 
         Args:
-            salt: random text of the tournament; another salt gives another secret.
+            salt: random text of the tournament, which makes its secret different from those of other tournaments.
 
         Returns:
-            32 bytes. A referee that resumes the tournament with this key derives the same.
+            32 bytes. A referee that resumes the tournament with this key derives the same secret.
         """
         return hmac.digest(self._secret_key, salt.encode(), "sha256")
 
@@ -119,7 +120,7 @@ class Sealer:
         """Decrypt a secret that `lock` encrypted.
 
         Raises:
-            WrongKey: it was locked with another key or for another context, or it is damaged.
+            WrongKey: the secret was encrypted with another key or for another context, or it is damaged.
         """
         try:
             data = bytes.fromhex(locked)
@@ -129,13 +130,13 @@ class Sealer:
 
 
 def is_signed(public: str, purpose: str, digest: str, signature: str) -> bool:
-    """Return whether a signature is the one of a public key for a digest and a purpose.
+    """Return whether a signature is valid.
 
     Args:
-        public: 32 bytes in hex.
-        purpose: purpose of the signature.
+        public: public key, 32 bytes in hex.
+        purpose: purpose for which the digest was signed.
         digest: signed digest.
-        signature: 64 bytes in hex.
+        signature: signature, 64 bytes in hex.
     """
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
@@ -155,14 +156,14 @@ _PUBLIC = re.compile(r"[0-9a-f]{64}")
 
 
 class BadKey(BadRequest):
-    """A key can't be read or made; the text names the file and says what to do."""
+    """A key can't be read or created; the text names the file and says what to do."""
 
 
 def default_path(environment: Mapping[str, str]) -> Path:
     """Return the default path of the key.
 
     Args:
-        environment: environment of the process; REFEREE_KEY, XDG_CONFIG_HOME and HOME count, in this order.
+        environment: environment variables. The first of REFEREE_KEY, XDG_CONFIG_HOME and HOME that is set counts.
     """
     if environment.get(VARIABLE):
         return Path(environment[VARIABLE])
@@ -177,7 +178,7 @@ def make_key(path: Path) -> Sealer:
     """Make a new key and write it to a file.
 
     Raises:
-        BadKey: there is a file of that name, or it can't be written.
+        BadKey: the file exists already, or it can't be written.
     """
     key = Ed25519PrivateKey.generate()
     try:
@@ -185,7 +186,7 @@ def make_key(path: Path) -> Sealer:
         write_whole(path, [encode_pem(key)], mode=0o600, may_replace=False)
     except OSError as error:
         if path.exists():
-            raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
+            raise BadKey(f"{path} exists; a key is never overwritten, because old records need it") from None
         raise BadKey(f"can't write {path}: {error.strerror}; name another file with --key or {VARIABLE}") from None
     return Sealer(key)
 
@@ -194,7 +195,7 @@ def load_key(path: Path) -> Sealer:
     """Read a key.
 
     Raises:
-        BadKey: there is no such file, others can read it, or it is no Ed25519 private key in PEM.
+        BadKey: there is no such file, other users can read it, or it holds no Ed25519 private key in PEM.
     """
     try:
         mode = path.stat().st_mode
@@ -202,7 +203,9 @@ def load_key(path: Path) -> Sealer:
     except OSError as error:
         raise BadKey(f"can't read the key {path}: {error.strerror}; `referee key make` makes one") from None
     if mode & 0o077:
-        raise BadKey(f"others can read the key {path}; `chmod 600 {path}`, and make a new one if they may have")
+        raise BadKey(
+            f"other users can read the key {path}; run `chmod 600 {path}`, and make a new key if somebody has copied it"
+        )
     try:
         key = load_pem_private_key(data, None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -211,24 +214,24 @@ def load_key(path: Path) -> Sealer:
         raise BadKey(f"{path} is no Ed25519 key")
     if data != encode_pem(key):
         raise BadKey(
-            f"{path} has another form than `referee key make` gives; `openssl pkey -in {path}` prints that one"
+            f"{path} is not in the form that `referee key make` writes; `openssl pkey -in {path}` prints that form"
         )
     return Sealer(key)
 
 
 def encode_pem(key: Ed25519PrivateKey | EllipticCurvePrivateKey) -> bytes:
-    """Encode a private key as the only content of its file."""
+    """Encode a private key as the content of its file."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def load_or_make(path: Path) -> tuple[Sealer, bool]:
-    """Read a key, or make it if there is none.
+    """Read a key, or create it if there is no such file.
 
     Returns:
-        The key, and whether it is new.
+        The key, and True if it is new.
 
     Raises:
-        BadKey: it can't be read or made.
+        BadKey: the key can't be read or created.
     """
     if not path.exists():
         try:
@@ -249,7 +252,7 @@ def parse_head(text: str) -> str:
     """Parse the head that an auditor gave, and return it in lower case.
 
     Raises:
-        BadRequest: the text has another form.
+        BadRequest: the text is not 64 hex digits.
     """
     if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         raise BadRequest(f"--head takes the 64 hex digits that a player was sent as `head`, not {text!r}")
@@ -260,11 +263,11 @@ def parse_seed(text: str) -> str:
     """Parse the seed that an auditor gave, and return it in lower case.
 
     Raises:
-        BadRequest: the text has another form.
+        BadRequest: the text is not 64 hex digits.
     """
     if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         raise BadRequest(
-            f"--seed takes the 64 hex digits of a seed, not {text!r}; the whole record tells it at its end"
+            f"--seed takes the 64 hex digits of a seed, not {text!r}; the whole record shows the seed in its result"
         )
     return text.lower()
 
@@ -276,12 +279,12 @@ def parse_public(text: str) -> str:
         text: 64 hex digits, or a file that holds them or the public key in PEM.
 
     Raises:
-        BadKey: it is neither.
+        BadKey: the text is none of these.
     """
     if _PUBLIC.fullmatch(text):
         return text
     try:
-        content = read_small(Path(text)).removeprefix(codecs.BOM_UTF8)  # which editors on Windows write
+        content = read_small(Path(text)).removeprefix(codecs.BOM_UTF8)  # editors on Windows write it
         if _PUBLIC.fullmatch(line := content.decode("ascii", "replace").removesuffix("\n")):
             return line
         key = load_pem_public_key(content)
@@ -293,5 +296,5 @@ def parse_public(text: str) -> str:
         raise BadKey(f"{text} is no Ed25519 key")
     public = key.public_bytes_raw().hex()
     if content.decode("ascii", "replace") != public_pem(public):
-        raise BadKey(f"{text} has another form than `referee key export` gives; take the file as the organiser gave it")
+        raise BadKey(f"{text} is not in the form that `referee key export` writes; use the organiser's file unchanged")
     return public

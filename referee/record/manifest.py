@@ -1,4 +1,4 @@
-"""The signed list of all records of a folder, MANIFEST.json: it shows when a match was removed or slipped in."""
+"""MANIFEST.json, the signed list of all records of a folder. It shows whether a match was removed or added later."""
 
 import hashlib
 from collections.abc import Collection
@@ -19,18 +19,18 @@ from .tournament_record import TournamentHeader, is_tournament, read_tournament
 NAME = "MANIFEST.json"
 FORMAT = 1
 MAX_BYTES = 1 << 26
-"""Largest manifest: some 300,000 records."""
+"""Maximum size of a manifest, enough for about 300,000 records."""
 
 
 class ManifestEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One record."""
 
     file: str
-    """Its path within the folder."""
+    """Path of the record within the folder."""
     match: str
-    """Its name, or that of the tournament."""
+    """Name of the match or of the tournament."""
     head: Hex32
-    """Hash of its last line, the seal."""
+    """Hash of the record's last line, the seal."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,10 +45,10 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
-    """Sign the list of all records below a folder, and write it there, in place of an older one.
+    """Sign the list of all records below a folder, and write it there. An older manifest is replaced.
 
     Raises:
-        RecordError: one of them has no seal of this key.
+        RecordError: a record does not hold, or is not sealed with this key.
         OSError: the file can't be written.
     """
     entries = []
@@ -68,14 +68,14 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
 
 
 def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
-    """Check a folder's manifest against its records: signature, none missing, none added, none changed.
+    """Check a folder's manifest: its signature, and that no record is missing, was added or was changed.
 
     Args:
-        folder: where the manifest is.
-        keys: public keys, one of which must have signed it; empty: the one that it names itself.
+        folder: folder of the manifest and the records.
+        keys: public keys, one of which must have signed the manifest. If empty, the key that it names counts.
 
     Raises:
-        RecordError: it is no manifest, not signed, or not the list of the records that are there.
+        RecordError: the manifest is malformed, its signature is wrong, or it does not agree with the records.
     """
     path = folder / NAME
     try:
@@ -104,7 +104,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     if missing := sorted(listed.keys() - there.keys()):
         raise RecordError(folder / missing[0], None, "the record that the manifest lists", "no such file")
     if added := sorted(there.keys() - listed.keys()):
-        raise RecordError(folder / added[0], None, "no record that the manifest does not list", "this one")
+        raise RecordError(folder / added[0], None, "only records that the manifest lists", "this one")
     for name, entry in listed.items():
         chain = read_chain(there[name])
         if chain.head != entry.head:
@@ -115,7 +115,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 
 
 def _find_name(chain: Chain) -> object:
-    """Return the name of the match or the tournament of a record; None if it has none."""
+    """Return the name of a record's match or tournament; None if it has none."""
     fields = chain.lines[0].fields if chain.lines else {}
     spec = fields.get("setup", fields.get("spec"))
     return spec.get("match", spec.get("name")) if isinstance(spec, dict) else None

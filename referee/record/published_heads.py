@@ -1,6 +1,6 @@
-"""The published heads of running records: a file of JSON lines, of which anybody may keep a copy.
+"""The published heads of running records: a file of JSON lines that anybody may copy.
 
-Anybody who keeps a copy can show later that a record was changed, cut off or written again.
+With a copy, anybody can show later that a record was changed, cut off or written again.
 """
 
 from collections.abc import Iterable
@@ -16,31 +16,30 @@ from ..errors import BadRequest
 from ..files.reading import read_small
 
 MAX_FILE_BYTES = 1 << 30
-"""Largest file of heads: some million lines. An auditor reads it into memory, and it can come from a stranger."""
+"""Maximum size of a file of heads, enough for several million lines. An auditor reads the whole file into memory."""
 
 _MAX_LINE_BYTES = 4096
-"""Number of trailing bytes to search for a line that a crashed referee did not finish; no line is longer, as names
-are short."""
+"""Number of trailing bytes to search for a line that a crashed referee did not finish. No line is longer than this."""
 
 
 class PublishedHead(Struct, frozen=True, kw_only=True):
     """The head of a record at one line: it proves that the record had this line at that time."""
 
     at: str
-    """Time of day in UTC, for people; no check uses it."""
+    """Date and time in UTC, for human readers; no check uses it."""
     record: str
-    """Name of its match or tournament."""
+    """Name of the match or tournament."""
     line: Count
-    """Its number, from 0."""
+    """Number of the line, from 0."""
     head: Hex32
-    """Its hash: the head of the record then."""
+    """Hash of the line, which was the head of the record at that time."""
 
 
 def append_heads(path: Path) -> BinaryIO:
-    """Open a file to append heads to it; a last line that is not whole is cut off.
+    """Open a file to append heads to it. An incomplete last line is removed.
 
     Raises:
-        OSError: it can't be opened.
+        OSError: the file can't be opened.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+b")
@@ -54,7 +53,7 @@ def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
     """Read files of published heads.
 
     Returns:
-        Match or tournament -> the heads of its record.
+        Name of a match or tournament -> the heads of its record.
 
     Raises:
         BadRequest: as read_heads does.
@@ -67,10 +66,10 @@ def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
 
 
 def read_heads(path: Path) -> list[PublishedHead]:
-    """Read published heads. A last line that is not whole is left out: its referee crashed while writing it.
+    """Read a file of published heads. An incomplete last line is ignored: the referee crashed while writing it.
 
     Raises:
-        BadRequest: a line is no published head, or the file is too long or can't be read.
+        BadRequest: a line is no published head, or the file is too large or can't be read.
     """
     try:
         data = read_small(path, MAX_FILE_BYTES)
@@ -82,5 +81,5 @@ def read_heads(path: Path) -> list[PublishedHead]:
         try:
             heads.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRequest(f"{path}, line {number}: no published head as --heads writes them: {error}") from None
+            raise BadRequest(f"{path}, line {number}: not a published head, as --heads writes them: {error}") from None
     return heads

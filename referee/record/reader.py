@@ -1,6 +1,7 @@
-"""Reads a record back.
+"""Reads records of matches, and checks their form, their chain and their seal.
 
-A last line without a line feed is torn: its referee crashed while writing. It is cut off and reported, never guessed.
+A last line without a line feed is torn: the referee crashed while writing it. It is dropped and reported. Its missing
+part is never guessed.
 """
 
 import os
@@ -23,25 +24,28 @@ from .key import RECORD_PURPOSE, is_signed
 T = TypeVar("T", bound=schema.Line)
 
 MAX_RECORD_BYTES = 1 << 30
-"""Largest record: a match of 100,000 turns is about 100 MB."""
+"""Maximum size of a record. A match of 100,000 turns is about 100 MB."""
 
 END_BYTES = 1 << 12
-"""Number of bytes read first at the end of a record; most results are shorter."""
+"""Number of bytes that are read first from the end of a record; most last lines are shorter."""
 MAX_LINE_BYTES = 1 << 24
-"""Longest line.
+"""Maximum length of a line.
 
-It has a view of 4 MiB, the most that a player is sent; in memory it takes about twenty times as much.
+The longest line holds a view of 4 MiB, the largest message to a player. In memory, a line takes about twenty times as
+much as in the file.
 """
 
 
 class RecordError(DoesNotHold):
-    """A record does not hold. The text is one line, so the content of the file can't forge further lines of output.
+    """A record does not hold: its content is not what it must be.
+
+    The text is always one line, so that content of the file can't look like further lines of the referee's output.
 
     Args:
         path: the file.
         line: `n` of the offending line, from 0; None if the error concerns the whole file.
-        expected: content that the file should have there.
-        found: content that it has.
+        expected: content that should be there.
+        found: content that is there.
     """
 
     def __init__(self, path: Path, line: int | None, expected: str, found: str) -> None:
@@ -58,18 +62,21 @@ class RecordError(DoesNotHold):
 
 
 class NotSealed(RecordError):
-    """A record holds as far as it goes, but lacks a seal, which is required.
+    """All lines of a record hold, but it has no seal, and a sealed record is required.
 
-    Its referee is still playing, or crashed, or somebody cut the record off; the record alone can't show which.
+    Either the match is still running, or its referee crashed, or somebody cut off the end of the record. The record
+    alone can't show which.
     """
 
 
 class IsRedacted(RecordError):
-    """A record has hidden fields, and a whole one is required; redacted_record.py checks it as far as possible.
+    """A record has hidden fields, and a whole record is required.
+
+    redacted_record.py can check such a record as far as possible.
 
     Args:
         path: the file.
-        line: first line that hides something.
+        line: first line with a hidden field.
     """
 
     def __init__(self, path: Path, line: int) -> None:
@@ -83,19 +90,21 @@ class IsRedacted(RecordError):
 
 @dataclass(frozen=True)
 class Chain:
-    """The plain lines of a record, their chain checked."""
+    """The lines of a record, after a check of their chain."""
 
     path: Path
     hashes: tuple[str, ...]
+    """Hash of each line."""
     size_bytes: int
     """Size of these lines, with their line feeds."""
     rest: bytes
-    """Bytes after the last line feed: a torn line."""
+    """Bytes after the last line feed: a torn line, or nothing."""
     read: Callable[[], tuple[schema.PlainLine, ...]] = field(compare=False, repr=False)
+    """Function that returns the parsed lines."""
 
     @cached_property
     def lines(self) -> tuple[schema.PlainLine, ...]:
-        """The lines; a record that was proven by its bytes is parsed only when somebody asks for them."""
+        """The parsed lines. They are parsed at the first access, since an audit can often do without."""
         return self.read()
 
     @property
@@ -125,15 +134,15 @@ class ChainEnd:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole record, chain and seal checked."""
+    """A whole record, after a check of its chain and its seal."""
 
     path: Path
     header: schema.Header
     transitions: tuple[schema.Transition, ...]
     result: schema.ResultLine | None
-    """None if its referee crashed before the end."""
+    """Line of the result; None if the match is unfinished."""
     seal: schema.SealLine | None
-    """None if its referee crashed before the end."""
+    """Line of the seal; None if the record is unfinished."""
     chain: Chain
 
     @property
@@ -143,13 +152,13 @@ class Record:
 
     @property
     def seed(self) -> bytes | None:
-        """The match's seed, if the record tells it."""
+        """The match's seed; None if the record does not reveal it."""
         text = self.result.seed if self.result else self.header.seed
         return None if text is None else bytes.fromhex(text)
 
     @property
     def is_sealed(self) -> bool:
-        """True if its match is over and the record is signed."""
+        """True if the match is over and the record is signed."""
         return self.seal is not None
 
     @property
@@ -159,10 +168,10 @@ class Record:
 
 
 def read_chain(path: Path) -> Chain:
-    """Read a record's lines and check their numbers and their chain; fields may be hidden.
+    """Read a record's lines, and check their numbers and their chain. Fields may be hidden.
 
     Raises:
-        RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
+        RecordError: the file can't be read, or a line is wrong. The error names the first wrong line.
     """
     with open_file(path) as file:
         return _read_chain(path, file)
@@ -173,7 +182,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
     """Open a record to read it.
 
     Raises:
-        RecordError: it can't be read, or is too large for any record.
+        RecordError: the file can't be read, or is larger than any record.
     """
     try:
         status = path.stat()
@@ -188,7 +197,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_end(path: Path) -> tuple[schema.AnyLine, ChainEnd]:
-    """Read only the last line of a record that this program wrote.
+    """Read only the last line of a record that the referee itself wrote, without any check of the chain.
 
     Raises:
         RecordError: the file can't be read, or does not end with a line of a record.
@@ -211,11 +220,11 @@ def read_end(path: Path) -> tuple[schema.AnyLine, ChainEnd]:
 
 
 def read_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file with their line feeds; the last one may have none.
+    """Yield the lines of a file with their line feeds. The last line may have none.
 
     Raises:
-        RecordError: one is longer than any of a record.
-        OSError: it can't be read.
+        RecordError: a line is longer than any line of a record.
+        OSError: the file can't be read.
     """
     number = 0
     while data := file.readline(MAX_LINE_BYTES + 1):
@@ -247,10 +256,10 @@ def _read_chain(path: Path, file: BinaryIO) -> Chain:
 
 
 def read_header(path: Path) -> schema.Header:
-    """Read the first line of a record, whole or redacted, and nothing else.
+    """Read only the first line of a record, whole or redacted.
 
     Raises:
-        RecordError: the file can't be read, or that line is no header.
+        RecordError: the file can't be read, or its first line is no header.
     """
     try:
         with path.open("rb") as file:
@@ -264,11 +273,11 @@ def read_header(path: Path) -> schema.Header:
 
 
 def read_record(path: Path) -> Record:
-    """Read a record and check its lines' form, numbers, chain and seal.
+    """Read a record, and check the form of its lines, their numbers, the chain and the seal.
 
     Raises:
-        IsRedacted: something is hidden in it.
-        RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
+        IsRedacted: the record has hidden fields.
+        RecordError: the file can't be read, or a line is wrong. The error names the first wrong line.
     """
     return _make_record(read_chain(path))
 
@@ -278,11 +287,11 @@ def parse_record(data: bytes, path: Path) -> Record:
 
     Args:
         data: the bytes of the record.
-        path: name of the record in errors.
+        path: name of the record in error messages.
 
     Raises:
-        IsRedacted: something is hidden in it.
-        RecordError: a line is not what it should be; the first such line is named.
+        IsRedacted: the record has hidden fields.
+        RecordError: a line is wrong. The error names the first wrong line.
     """
     return _make_record(_read_chain(path, BytesIO(data)))
 
@@ -309,10 +318,10 @@ def _make_record(chain: Chain) -> Record:
 
 
 def check_seats(path: Path, number: int, transition: schema.Transition, seats: int) -> None:
-    """Check that a transition names only seats that exist, since readers look up their names.
+    """Check that a transition names only seats that exist, because readers of the record look up their names.
 
     Raises:
-        RecordError: it names another one.
+        RecordError: the transition names another seat.
     """
     seats_named = [transition.event.seat] if isinstance(transition.event, SeatEvent) else []
     seats_named += [form.seat for form in transition.forms if form.seat is not None]
@@ -329,25 +338,31 @@ def _pop_last(lines: list[schema.AnyLine], kind: type[T]) -> T | None:
 
 
 def check_key(path: Path, line: int | None, key: Any, keys: Collection[str]) -> None:
-    """Check that a key is one of those that an auditor demands; without demands, any key passes.
+    """Check that a key is one of those that the auditor accepts.
+
+    Args:
+        path: the file.
+        line: `n` of the line that names the key; None if the file has no lines.
+        key: the key that the file names.
+        keys: accepted public keys. If empty, every key is accepted.
 
     Raises:
-        RecordError: it is another one.
+        RecordError: the key is not accepted.
     """
     if keys and key not in keys:
         raise RecordError(path, line, f"key {' or '.join(keys)}", f"key {key}")
 
 
 def check_seal(chain: Chain) -> None:
-    """Check the signature of a chain's last line, if that is a seal, by the key that the header names.
+    """Check the seal against the key that the header names; without a seal, nothing is checked.
 
     Raises:
-        RecordError: it is not the signature of that key over these lines.
+        RecordError: the seal is not a signature of this key over these lines.
     """
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal":
         return
     key, last = chain.lines[0].fields.get("key"), chain.lines[-1]
-    if list(last.fields) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
+    if list(last.fields) != ["n", "prev", "kind", "signature"]:  # no hash covers the last line
         raise RecordError(
             chain.path, len(chain.lines) - 1, "a line of a record", f"keys {', '.join(last.fields)[:140]}"
         )
@@ -367,7 +382,7 @@ def is_sealed(key: str, seal: schema.SealLine) -> bool:
 
 def _parse_lines(chain: Chain) -> list[schema.AnyLine]:
     hidden = next((number for number, line in enumerate(chain.lines) if line.is_redacted), None)
-    if hidden is not None:  # this comes first: in a redacted record, lines before the hiding one may show everything
+    if hidden is not None:  # checked before any line is parsed, so that a redacted record always gets this error
         raise IsRedacted(chain.path, hidden)
     lines: list[schema.AnyLine] = []
     for number, line in enumerate(chain.lines):
@@ -383,15 +398,15 @@ def _name_kind(line: schema.AnyLine) -> str:
 
 
 def find_break(before: Sequence[schema.PlainLine], data: bytes, following: bytes) -> tuple[int, str, str]:
-    """Find the line that was changed, where one does not hold the hash of the line before it.
+    """Find the changed line after a break in the chain: a line whose `prev` is not the hash of the line before it.
 
-    That is the line before. The exception: if the next line or the seal fits this line with the right hash in it, then
-    only this hash was changed.
+    Usually the line before was changed. But if this line with the right `prev` would fit the next line or the seal,
+    then only its `prev` was changed.
 
     Args:
-        before: the lines before.
-        data: the line that does not hold the hash of the last of those, without its line feed.
-        following: the next line; empty if there is none.
+        before: the lines before the break.
+        data: the line whose `prev` is wrong, without its line feed.
+        following: the line after it; empty if there is none.
 
     Returns:
         The `n` of the changed line, its expected content, and its present content.

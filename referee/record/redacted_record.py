@@ -1,4 +1,4 @@
-"""A record as one seat may see it: fields of other seats stay hidden, and the chain and the seal still hold.
+"""Redacted records: records as one seat may see them. Fields of other seats are hidden; chain and seal still hold.
 
 hidden_fields.py says which field belongs to which seat.
 """
@@ -23,31 +23,31 @@ from .reader import Chain, Record, RecordError, check_key, check_seal, check_sea
 
 @dataclass(frozen=True, slots=True)
 class RedactedRecord:
-    """A redacted record. Its chain, its seal and its shown fields are checked; the hidden fields are not."""
+    """A redacted record whose chain, seal and visible fields were checked. Hidden fields can't be checked."""
 
     header: schema.Header
     seat: int
-    """Seat whose fields it shows."""
+    """Seat whose fields the record shows."""
     chain: Chain
     record: Record
-    """The record, with stand-ins for all that is hidden in its events and its result."""
+    """The record, with placeholders for the hidden fields of its events and its result."""
 
 
 def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:
-    """Return the lines of a record, without line feeds, as one seat may see them, with the views it was shown.
+    """Return the lines of a record as one seat may see them, with the views that it was sent, without line feeds.
 
     Args:
         path: a finished record.
-        find_game: a game's name -> its rules.
-        seat: seat that may see them.
-        find_wire: finds the wire of a dialect; see audit.
+        find_game: function that returns the rules of a game, given its name.
+        seat: the seat.
+        find_wire: function that finds the wire of a dialect; see audit.
 
     Raises:
         RecordError: the record does not hold, is not finished, or has no such seat.
     """
     record = audit(path, find_game, find_wire=find_wire)
     match = open_match(record, find_game)
-    assert match is not None, "a finished record tells its seed"
+    assert match is not None, "a finished record holds its seed"
     if not 0 <= seat < len(match.setup.names):
         raise RecordError(path, 0, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
     lines = []
@@ -77,18 +77,17 @@ def _redact_line(data: bytes, commands: tuple[Command, ...], mine: Collection[st
 def check_redacted_record(
     path: Path, find_game: FindGame, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects
 ) -> RedactedRecord:
-    """Check a redacted record as far as possible: its chain, what it shows, and its seal.
+    """Check a redacted record as far as possible: its chain, its visible fields, and its seal.
 
     Args:
         path: the file.
-        find_game: a game's name -> its rules.
-        keys: public keys, one of which must have sealed it; empty: the one that it names itself.
-        find_wire: finds the wire of a dialect; see audit.
+        find_game: function that returns the rules of a game, given its name.
+        keys: public keys, one of which must have sealed the record. If empty, the key that the record names counts.
+        find_wire: function that finds the wire of a dialect; see audit.
 
     Raises:
-        RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no
-            seal.
-        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+        RecordError: a line does not hold, or does not show exactly the fields of one seat, or there is no seal.
+        Exception: find_game does not know the game, or find_wire does not know the dialect.
     """
     chain = read_chain(path)
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
@@ -99,7 +98,7 @@ def check_redacted_record(
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
-    record = parse_visible(chain, header)  # after this, values may be missing, since they are hidden
+    record = parse_visible(chain, header)  # from here on, hidden values are placeholders
     seat = _find_seat(chain, header)
     check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
@@ -108,9 +107,9 @@ def check_redacted_record(
 
 
 def _find_seat(chain: Chain, header: schema.Header) -> int:
-    """Return the seat whose fields, and no others, every line shows in their order, with its views.
+    """Return the seat of a redacted record: every line must show all fields of this seat, its views, and no others.
 
-    A line that hides more would hide what it is about.
+    A line that hid more could keep from the seat what happened to it.
     """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines):
@@ -120,12 +119,12 @@ def _find_seat(chain: Chain, header: schema.Header) -> int:
             raise RecordError(chain.path, number, "each view, and no other", ", ".join(line.shown)[:200] or "none")
         if not seats:
             shown_paths = ", ".join(line.opened)[:200] or "nothing"
-            raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", shown_paths)
+            raise RecordError(chain.path, number, "exactly the fields that one seat may see", shown_paths)
     return min(seats)
 
 
 _TEXT = "0" * 64
-"""Stand-in for a hidden value: a seed, bytes in hex, a text."""
+"""Placeholder for a hidden value. It is valid as a seed, as bytes in hex, and as a text."""
 _HEX = re.compile("(?:[0-9a-f]{2})*")
 _HASH = re.compile("[0-9a-f]{64}")
 _KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
@@ -133,14 +132,14 @@ _COMMANDS: dict[str, type[Command]] = {kind.__struct_config__.tag: kind for kind
 
 
 def parse_visible(chain: Chain, header: schema.Header) -> Record:
-    """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
+    """Parse a redacted record. Hidden fields of events and results get placeholders, and no check may rely on them.
 
     Args:
-        chain: lines of the record; the last one is a seal that was checked.
-        header: the first one.
+        chain: lines of the record. The last line is a seal that was checked.
+        header: the first line.
 
     Raises:
-        RecordError: the first line that has not the form of a record's, as far as it is shown.
+        RecordError: the visible part of a line does not have the form that a record requires.
     """
     kinds = ["step"] * (len(chain.lines) - 3) + ["result"]
     transitions, result, seats = [], None, len(header.setup.names)
@@ -163,7 +162,7 @@ def parse_visible(chain: Chain, header: schema.Header) -> Record:
 
 
 def _parse_line(line: schema.PlainLine, kind: str) -> schema.Transition | schema.ResultLine:
-    """Refuse a line of another kind or form, and a line that hides what everybody may see."""
+    """Parse a line of a given kind; raise BadLine if it has another form, or hides a field that everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
         raise schema.BadLine(f"kind {show_json(fields.get('kind'), 40)}")
@@ -181,16 +180,16 @@ def _parse_line(line: schema.PlainLine, kind: str) -> schema.Transition | schema
     for field in hidden:
         value = field.holder[field.name]
         if field.path not in line.opened and not _is_hash(value):
-            raise schema.BadLine(f"{field.path} neither hidden nor shown with its salt")
+            raise schema.BadLine(f"{field.path}, which is neither hidden nor shown with its salt")
         if field.path in line.opened and field.name != "move" and isinstance(value, dict):
-            raise schema.BadLine(f"{field.path} shown as an object")
+            raise schema.BadLine(f"{field.path}, which is shown as an object")
     if len(hidden) != line.hidden_count:
-        raise schema.BadLine(f"{line.hidden_count} hidden values, of {len(hidden)} that are to be hidden")
+        raise schema.BadLine(f"{line.hidden_count} hidden values in place of {len(hidden)}")
     return entry
 
 
 def _check_command(command: dict[str, Any]) -> None:
-    """Refuse a value that is no command, or that has another form than the referee writes."""
+    """Raise BadLine if a value is no command, or is not in the form that the referee writes."""
     kind = command.get("command")
     form = _COMMANDS.get(kind) if isinstance(kind, str) else None
     if form is None:
@@ -199,14 +198,14 @@ def _check_command(command: dict[str, Any]) -> None:
     if isinstance(command.get("draws"), dict):
         filled["draws"] = []
     if form is ResumeSeat and "view" in filled:
-        filled["view"] = None  # msgspec has no type for bytes or null; if hidden, this field is checked later
+        filled["view"] = None  # msgspec has no type for "bytes or null"; a hidden view is checked later
     for name, fill in (("foul", _fill), ("result", _fill_result)):
         if name in command:
             filled[name] = fill(command[name])
     data = msgspec.json.encode(filled)
     decoded = msgspec.json.decode(data, type=form, strict=True)
     if msgspec.json.encode(decoded) != data:
-        raise schema.BadLine(f"{kind} with keys in another order, or too many, or numbers in another form")
+        raise schema.BadLine(f"{kind} with unknown keys, keys in another order, or numbers in another form")
     if isinstance(decoded, ExpelSeat) and not _HEX.fullmatch(decoded.foul.evidence):
         raise schema.BadLine("evidence that is not in hex")
 
@@ -217,12 +216,12 @@ def _fill_result(result: Any) -> Any:
 
 
 def _fill(holder: Any) -> Any:
-    """Return an object with some text in place of each field that is hidden; anything else as it is."""
+    """Return an object with a placeholder for each hidden field; return any other value unchanged."""
     if not isinstance(holder, dict):
         return holder
     return {key: _TEXT if isinstance(value, dict) and HASH_KEY in value else value for key, value in holder.items()}
 
 
 def _is_hash(value: Any) -> bool:
-    """Return whether a value is only the hash of a hidden one."""
+    """Return whether a value is the hash that stands for a hidden value."""
     return isinstance(value, dict) and list(value) == [HASH_KEY] and _HASH.fullmatch(str(value[HASH_KEY])) is not None

@@ -1,4 +1,4 @@
-"""Resumes matches from their records after the referee stopped: one match, or all that a tournament had open."""
+"""Resumes matches from their records after the referee stopped: one match, or all open matches of a tournament."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ from .key import Sealer, WrongKey
 from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_entry, read_record
 from .writer import RecordWriter, wait_until_free
 
-# To resume is to fold the record, to cut off a torn line, and to go on writing. Nothing has to be reconstructed,
-# because the whole state of a match follows from its events. Only two things are not in the events: the seed, which the
-# header has, encrypted for this key; and the connections, which are gone: every player has to come back with its token.
+# To resume a match, the referee folds the record (handles its events again), cuts off a torn line, and continues to
+# write. The whole state of a match follows from its events, with two exceptions. The seed is in the header, encrypted
+# for this key. The connections are gone, so every player has to come back with its token.
 #
-# A crash can fall between the last event and the result, or between the result and the seal. Both are completed here,
-# since nothing is left to decide.
+# The referee can also crash between the last event and the result, or between the result and the seal. Nothing is left
+# to decide then, so the record is completed here.
 
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """A match as its record left it."""
+    """A match that can be continued, in the state that its record shows."""
 
     match: Match
     writer: RecordWriter
@@ -32,27 +32,27 @@ class Resumption:
     last_ms: float
     """Instant of the last event."""
     programs: tuple[str, ...]
-    """Program of each seat, as it was given; empty if the referee had not started them."""
+    """Program of each seat, as the organiser named it; empty if the referee did not start the programs."""
     folder: str | None
-    """The folder in which they were given."""
+    """Folder that the paths of the programs are relative to."""
     context: MatchContext | None
-    """Place of the match in its tournament; None if it is a match by itself."""
+    """Place of the match in its tournament; None if it belongs to no tournament."""
     durability: str | None
-    """`turn` if all that follows from a line waits for the disk."""
+    """`turn` if no command is carried out before its line is on the disk; None otherwise."""
 
 
 def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
-    """Fold a record as far as it goes, and open it to continue it.
+    """Restore a match from its unfinished record, and open the record to continue it.
 
     If the match was over and only its result or its seal is missing, the record is completed and closed here.
 
     Args:
         path: the record.
-        find_game: a game's name -> its rules.
+        find_game: function that returns the rules of a game, given its name.
         sealer: the key that the record names.
 
     Raises:
-        RecordError: the record does not hold, is sealed already, or is another key's.
+        RecordError: the record does not hold, is already sealed, or belongs to another key.
         OSError: the file can't be written.
     """
     record = read_record(path)
@@ -83,7 +83,7 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
     header = record.header
     if header.key != sealer.public:
         raise RecordError(record.path, 0, f"key {sealer.public}, the referee's key", f"key {header.key}")
-    if header.rules_version != game.rules_version:  # its record would follow by neither
+    if header.rules_version != game.rules_version:  # one record must not mix the rules of two versions
         here, begun = name_rules(game.rules_version), name_rules(header.rules_version)
         raise RecordError(record.path, 0, f"a match by the rules of {here}, which are installed", f"one by {begun}")
     try:
@@ -93,30 +93,32 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
 
 
 TORN = ".torn"
-"""Ending of a file in which a crashed referee did not get to write a whole first line."""
+"""Ending of a file that was put aside because the referee crashed before it had written the whole first line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """The matches that were opened and not closed. A match that is in neither list had not begun."""
+    """Matches that a tournament had opened and not closed when it stopped. A match in neither list had not begun."""
 
     over: list[MatchEntry] = field(default_factory=list)
     """Entries of matches whose records are sealed."""
     open: dict[str, Resumption] = field(default_factory=dict)
-    """Match -> the match to continue."""
+    """Name of a match -> the match to continue."""
 
 
 def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindGame, sealer: Sealer) -> Recovery:
-    """Read the records of the matches that were opened and not closed; a file without a whole first line is put aside.
+    """Read the records of the matches that a tournament had opened and not closed when it stopped.
+
+    A file without a whole first line is put aside.
 
     Args:
         folder: folder of the records.
-        contexts: match -> the context that its record must have.
-        find_game: a game's name -> its rules.
-        sealer: the key that sealed them.
+        contexts: name of a match -> the context that its record must have.
+        find_game: function that returns the rules of a game, given its name.
+        sealer: the tournament's key.
 
     Raises:
-        RecordError: a record does not hold, is another key's, or says that it was opened for something else.
+        RecordError: a record does not hold, belongs to another key, or has another context.
         OSError: the folder can't be read or written.
     """
     recovery = Recovery()
@@ -141,25 +143,24 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
 
 
 def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> None:
-    """Check that a folder has no records of a tournament's matches except those that the tournament opened.
+    """Check that a tournament opened all matches whose records have its name and lie in the folder.
 
     Raises:
-        RecordError: there is another one.
-        OSError: it can't be read.
+        RecordError: there is a record of another match.
+        OSError: the folder can't be read.
     """
     for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
         if path.stem not in opened:
-            raise RecordError(path, None, f"no match that the record of {tournament} does not tell of", "this one")
+            raise RecordError(path, None, f"only matches that the record of {tournament} lists", "this one")
 
 
 def has_line(path: Path) -> bool:
-    """Return whether a record has its first line; without it, its match never began.
+    """Return whether a record has its whole first line. Without this line, the match never began.
 
-    Anything but a plain file counts as having one: opening a pipe here would block, and reading the record will fail
-    later.
+    The result is True for anything but a plain file: to open a pipe here would block, and reading it fails later.
 
     Raises:
-        OSError: it can't be read.
+        OSError: the file can't be read.
     """
     if not path.is_file():
         return True

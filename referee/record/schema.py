@@ -1,6 +1,7 @@
 """Structs that describe the lines of a record, and the functions that encode, parse and hash a line.
 
-A line has the SHA-256 of a view's msgpack bytes in place of the view: it can be derived again, and records stay small.
+A line holds the SHA-256 of a view's msgpack bytes instead of the view. This keeps records small, and an audit derives
+the view again.
 """
 
 import hashlib
@@ -19,13 +20,13 @@ from ..text import show_json
 from ..tournament.match_context import MatchContext
 from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
-# A line has one form only. Its keys come in a fixed order, numbers are written in one way, and optional null keys are
-# left out. Other bytes with the same meaning are refused. JSON allows much more, and that would matter. A hash is over
-# bytes, so two verifiers that normalise differently would disagree. And of a key that stands twice, one reader would
-# see the first value and another the second.
+# A line has a canonical form: its keys have a fixed order, numbers are written in one way, and optional keys that are
+# null are left out. Other bytes with the same meaning are refused. JSON would allow them, but a hash covers bytes, so
+# two verifiers that normalise differently would disagree. And if a key occurs twice, one reader would see the first
+# value and another reader the second.
 
 FORMAT = 1
-"""Format that is written and read. It is raised whenever an old reader would misread or refuse a new record."""
+"""Version of the format. It is increased whenever an old reader would misread or refuse a new record."""
 FIRST_PREV = "0" * 64
 """`prev` of the first line, which has no line before it."""
 
@@ -39,36 +40,36 @@ class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
     n: int
     """Number of the line, from 0."""
     prev: str
-    """Hash of the line before: SHA-256 of its core, without its line feed, in hex."""
+    """Hash of the previous line: SHA-256 of its core, without the line feed, in hex."""
 
 
 class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
-    """First line: what is settled before the match."""
+    """First line: the settings that are fixed before the match."""
 
     format: int
     referee: str
-    """Version of the program that wrote the record."""
+    """Version of the referee that wrote the record."""
     opened: str
-    """Wall-clock time, ISO 8601 in UTC, for people; nothing is derived from it."""
+    """Wall-clock time, ISO 8601 in UTC, for human readers; nothing is derived from it."""
     key: Hex32
-    """The Ed25519 public key that will seal the record."""
+    """Public key for the signature in the seal (Ed25519)."""
     setup: MatchSetup
     locked_seed: str
-    """The seed, encrypted so that the referee alone can open it, to resume the match."""
+    """The encrypted seed. Only the owner of the private key can decrypt it, to resume the match."""
     seed: Hex32 | None
-    """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
+    """The seed in hex if it was fixed beforehand (`--seed`); null otherwise, since only the result reveals it then."""
     programs: list[str] | None
-    """Program of each seat, as it was given, if the referee started them: enough to resume the match."""
+    """Program of each seat as the organiser named it; null if the referee did not start the programs."""
     folder: str | None = None
-    """The folder in which they were given."""
+    """Folder that the paths of the programs are relative to."""
     context: MatchContext | None = None
-    """Place of the match in its tournament; None if it is a match by itself."""
+    """Place of the match in its tournament; None if it belongs to no tournament."""
     dialect: str | None = None
-    """Name of the wire protocol that its players speak; None: the referee's own."""
+    """Name of the wire protocol of the players; None for the referee's own protocol."""
     durability: Literal["turn"] | None = None
-    """`turn` if all that followed from a line waited until the disk had it."""
+    """`turn` if no command was carried out before its line was on the disk."""
     rules_version: str = ""
-    """Name and version of the package that has the game's rules; empty: the referee itself has them."""
+    """Name and version of the package that contains the game's rules; empty if the game is built in."""
 
 
 class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):
@@ -76,9 +77,9 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
     event: AnyEvent
     standstills: tuple[Standstill, ...] = ()
-    """Standstills of the referee before the event that no earlier line reports in full."""
+    """Standstills of the referee before the event, except those that an earlier line reports in full."""
     told: Raw = field(name="commands")
-    """Commands as JSON; most readers need only their form."""
+    """Commands as JSON. They are decoded only when they are needed."""
 
     @cached_property
     def commands(self) -> list[dict[str, Any]]:
@@ -88,10 +89,10 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
     @cached_property
     def forms(self) -> "list[CommandForm]":
-        """The fields of the commands that are read before the fold has confirmed them.
+        """The few fields of the commands that are read before an audit has derived the commands itself.
 
         Raises:
-            BadLine: one of them is no command.
+            BadLine: an element is no command.
         """
         try:
             forms = _forms.decode(self.told)
@@ -104,20 +105,20 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
 
 class FoulForm(Struct, frozen=True):
-    """Fields that are read of a foul in an unconfirmed command."""
+    """Fields of a foul that are read before an audit has confirmed the command."""
 
     seat: int
 
 
 class ResultForm(Struct, frozen=True):
-    """Fields that are read of a result in an unconfirmed command."""
+    """Fields of a result that are read before an audit has confirmed the command."""
 
     fouls: list[FoulForm]
     void: str | None = None
 
 
 class CommandForm(Struct, frozen=True):
-    """Fields that are read of a command before the fold has confirmed it."""
+    """Fields of a command that are read before an audit has confirmed the command."""
 
     command: str
     seat: Annotated[int, Meta(ge=0)] | None = None
@@ -128,7 +129,7 @@ class CommandForm(Struct, frozen=True):
     result: ResultForm | None = None
 
     def check(self) -> None:
-        """Check that the command has the fields that its kind, or a limit, requires.
+        """Check that the command has the fields that its kind requires, and a seat if it has a limit.
 
         Raises:
             BadLine: a field is missing.
@@ -138,11 +139,11 @@ class CommandForm(Struct, frozen=True):
         if (self.command == "expel-seat" and not isinstance((self.foul or {}).get("cause"), str)) or (
             self.command == "close-match" and self.result is None
         ):
-            raise BadLine(f"commands: {self.command} without what it tells")
+            raise BadLine(f"commands: {self.command} without its foul or result")
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
-    """Last line but one: the result, and the secrets of the match."""
+    """Last line but one: the result, and the secrets of the match, which are revealed now."""
 
     result: Result
     seed: Hex32
@@ -150,19 +151,20 @@ class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
 
 
 class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
-    """Last line: the referee's signature over `prev`, and so over every line before."""
+    """Last line: the referee's signature over `prev`, and so over all lines before it."""
 
     signature: Hex64
 
 
-OTHER_FORM = "keys in another order, a number in another form, or a key that is left out where it is null"
+OTHER_FORM = "keys in another order, a number in another form, or a null key that should be left out"
+"""Description of a line that is not in the canonical form."""
 TOURNAMENT = "tournament"
 """Kind of the first line of a tournament's record."""
 _HEADERS = ("header", TOURNAMENT)
-"""Kinds of first lines: of the record of a match, and of a tournament."""
+"""Kinds of first lines, for records of matches and of tournaments."""
 AnyLine = Header | Transition | ResultLine | SealLine
 _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
-"""Values that replace hidden fields of a header."""
+"""Placeholders for hidden fields of a header."""
 _TELLING = ("expel-seat", "extend-limit", "close-match")
 """Commands with required fields. They are rare, so checking only these keeps reading fast."""
 
@@ -174,30 +176,30 @@ _sized = msgspec.msgpack.Encoder()
 
 
 class BadLine(Exception):
-    """Bytes that are not a line of a record; the text says why."""
+    """Bytes are not a line of a record; the text says why."""
 
 
 def encode_line(core: dict[str, Any], opened: dict[str, list[Any]]) -> tuple[bytes, str]:
-    """Turn a line into its bytes, without the line feed.
+    """Encode a line, without the line feed.
 
     Args:
-        core: its fields, the hidden ones replaced by their hashes.
-        opened: what the hashes stand for.
+        core: fields of the line. Hidden fields are replaced by their hashes.
+        opened: the hidden values, as `hide` returns them.
 
     Returns:
-        The bytes, and the line's hash.
+        The bytes of the line, and its hash.
     """
     data = _encoder.encode(core)
     return with_open(data, _encoder.encode(opened)[1:-1]), line_hash(data)
 
 
 def linked_core(n: int, prev: str, fields: bytes) -> bytes:
-    """Number the core of a line, and chain it to the line before.
+    """Make the core of a line, with its number and its link to the previous line.
 
     Args:
-        n: its number.
-        prev: hash of the line before.
-        fields: its other keys and values, as JSON without braces; hidden ones are hashes.
+        n: number of the line.
+        prev: hash of the previous line.
+        fields: the other keys and values, as JSON without braces. Hidden fields are replaced by their hashes.
     """
     return b'{"n":%d,"prev":"%s",%s}' % (n, prev.encode(), fields)
 
@@ -207,13 +209,13 @@ def with_open(core: bytes, opened: bytes) -> bytes:
 
     Args:
         core: core of the line.
-        opened: keys and values behind its hashes, as JSON without braces.
+        opened: the hidden values by path, as JSON without braces.
     """
     return b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
 
 
 def encode_plain(value: Any) -> bytes:
-    """Encode a plain value as it stands in a line."""
+    """Encode a plain value in the form that lines have."""
     return _encoder.encode(value)
 
 
@@ -221,19 +223,19 @@ class PlainLine(NamedTuple):
     """A line as it was read, not yet converted into a struct."""
 
     fields: dict[str, Any]
-    """All fields; hidden ones are opened as far as the line allows."""
+    """All fields. A hidden field has its value if the line reveals it, and its hash otherwise."""
     hash: str
     """SHA-256 of the line's core, in hex."""
     opened: tuple[str, ...]
-    """Paths of the fields that were hidden and could be opened."""
+    """Paths of the hidden fields whose values the line reveals."""
     shown: dict[str, Any]
-    """Views of a redacted record, by the path of their digest."""
+    """Views that a redacted record adds: path of a view's digest -> view."""
     hidden_count: int
-    """Number of fields that the line's core hides, opened or not."""
+    """Number of hidden fields in the line's core, whether or not the line reveals their values."""
 
     @property
     def is_redacted(self) -> bool:
-        """Whether hidden fields could not be opened."""
+        """True if the line does not reveal the values of all its hidden fields."""
         return self.hidden_count > len(self.opened)
 
 
@@ -241,20 +243,20 @@ def read_line(data: bytes) -> PlainLine:
     """Decode a line from its bytes, without the line feed.
 
     Raises:
-        BadLine: the bytes are no JSON object in the one form of a line, begin a record of another format, or open a
-            field to another value than its hash stands for.
+        BadLine: the bytes are no JSON object in canonical form, or a header of another format, or a value does not
+            match its hash.
     """
     try:
         line = msgspec.json.decode(data)
         if not isinstance(line, dict):
             raise BadLine("no JSON object")
         _check_format(line)
-        # Everything in it comes from players or goes to them, and msgpack has no integers of over 64 bits.
+        # All values come from players or go to players, so they must fit into msgpack: no integer over 64 bits.
         _sized.encode(line)
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != with_open(core, _encoder.encode(opened)[1:-1]):
-            raise BadLine("not the one form of such a line")
+            raise BadLine("a line that is not in the canonical form")
         shown = reveal(line, opened) if opened else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError, BadRedaction) as error:
         raise BadLine(str(error) or type(error).__name__) from None
@@ -262,19 +264,21 @@ def read_line(data: bytes) -> PlainLine:
 
 
 def _check_format(line: dict[str, Any]) -> None:
-    """Refuse a header of another format at once: its other fields may mean anything."""
+    """Raise BadLine for a header of another format. This comes first, because its other fields may mean anything."""
     form = line.get("format", FORMAT)
     if line.get("kind") in _HEADERS and (form != FORMAT or type(form) is not int):
         raise BadLine(
-            f"the header of a record of format {show_json(form, 40)}; this referee reads format {FORMAT} alone"
+            f"the header of a record of format {show_json(form, 40)}; this referee reads only format {FORMAT}"
         )
 
 
 def parse_line(line: PlainLine) -> AnyLine:
-    """Convert a plain line into one of the structs above; commands are checked only as far as they are read.
+    """Convert a plain line into one of the structs above.
+
+    Commands are checked only in part: an audit compares them later with those that it derives.
 
     Raises:
-        BadLine: it is no line of a record, or a field in it is still hidden, or stands openly though it must be hidden.
+        BadLine: the line is malformed, a value is missing since it is hidden, or a field that must be hidden is not.
     """
     fields = line.fields
     kind = fields.get("kind")
@@ -292,33 +296,34 @@ def parse_line(line: PlainLine) -> AnyLine:
         raise BadLine("a view: only a redacted record shows one")
     check_form(fields, parsed)
     if [*line.opened] != [place.path for place in hidden_fields(fields)]:
-        raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
+        raise BadLine("fields that are not hidden though they must be, or that are in another order")
     return parsed
 
 
 def check_form(fields: dict[str, Any], line: AnyLine) -> None:
-    """Check that a line has its keys in their order, and its numbers in their form: a line has one form only.
+    """Check that a line is in the canonical form.
 
-    Commands are checked only as far as they are read before the fold confirms them.
+    Commands are checked only in part: an audit compares them later with those that it derives.
 
     Args:
-        fields: fields of the line, plain.
+        fields: fields of the line as plain values.
         line: the struct that they were converted into.
 
     Raises:
-        BadLine: keys or numbers have another order or form, a default stands openly, or a command is malformed.
+        BadLine: keys are in another order, numbers in another form, a default is written out, or a command is
+            malformed.
     """
     if isinstance(line, Transition):
-        _ = line.forms  # an unknown command is refused there
+        _ = line.forms  # this property raises BadLine for a malformed command
     if not has_form(fields, line):
         raise BadLine(OTHER_FORM)
 
 
 def has_form(fields: dict[str, Any], line: Line) -> bool:
-    """Return whether a line of any record has its keys in their order, and its numbers in their form.
+    """Return whether a line of any record has its keys in the right order, and its numbers in the right form.
 
     Args:
-        fields: fields of the line, plain.
+        fields: fields of the line as plain values.
         line: the struct that they were converted into.
     """
     tagged = {"kind": fields.get("kind"), **fields}  # a struct has its tag first
@@ -326,10 +331,10 @@ def has_form(fields: dict[str, Any], line: Line) -> bool:
 
 
 def parse_header(line: PlainLine) -> Header:
-    """Convert the first line of a record, whole or redacted, into a header; hidden fields become null.
+    """Convert the first line of a record, whole or redacted, into a header. Hidden fields become None.
 
     Raises:
-        BadLine: it is no header.
+        BadLine: the line is no header.
     """
     hidden = {name: _STAND_INS[name] for name in HEADER_HIDES if isinstance(line.fields.get(name), dict)}
     try:
@@ -347,7 +352,7 @@ def line_hash(core: bytes) -> str:
 
 
 def plain_json(commands: tuple[Command, ...]) -> bytes:
-    """Encode commands as they stand in an opened line."""
+    """Encode commands in the form that they have in a line that hides nothing."""
     return _encoder.encode([_with_digest(command) for command in commands])
 
 

@@ -1,4 +1,4 @@
-"""Fairness of time, as records show it: the referee's own lag, close calls, expulsions for time, voided verdicts."""
+"""How fair the time was, as records show it: the referee's lag, close calls, late answers, and excused late answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
@@ -10,19 +10,19 @@ from ..match.fouls import Cause
 from .reader import Record
 from .schema import Transition
 
-# No verdict follows from these figures. They help an organiser to decide whether the machine was good enough. If the
-# referee's own lag is near the limits, or if answers were voided for standstills, then time decided games that moves
-# should have decided.
+# No verdict depends on these figures. They help an organiser to decide whether the machine was fast enough. If the
+# referee's own lag is close to the limits, or if late answers were excused by standstills, then time may have decided
+# games that moves should have decided.
 
 CLOSE_SHARE = 0.9
-"""Share of its limit from which on an answer is a close call."""
+"""An answer in time is a close call if it used at least this share of its limit."""
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _DIGITS = 3
-"""Microseconds, as instants have."""
+"""Decimal digits of a time in milliseconds: it is rounded to microseconds, as instants are."""
 
 
 class TimeSpread(Struct, frozen=True, kw_only=True):
-    """Distribution of times in milliseconds; each figure is one of the times (nearest rank), or 0 without any."""
+    """Distribution of times in milliseconds. Each figure is one of the times (nearest rank); 0 if there are none."""
 
     median_ms: float
     p95_ms: float
@@ -31,11 +31,11 @@ class TimeSpread(Struct, frozen=True, kw_only=True):
 
 
 MAX_CASES = 100
-"""Most late answers that a tournament's figures list one by one; `referee fairness` lists all."""
+"""Number of late answers that a tournament's figures list one by one; `referee fairness` lists all."""
 
 
 class Timing(Struct, frozen=True, kw_only=True):
-    """One request that was answered, or whose limit passed."""
+    """The time of one request that was answered, or whose limit passed."""
 
     match: str
     line: int
@@ -43,7 +43,7 @@ class Timing(Struct, frozen=True, kw_only=True):
     seat: int
     name: str
     turn: int | None
-    """Number of the turn for a move; None for anything else."""
+    """Number of the turn if a move was requested; None for any other request."""
     is_answer: bool
     """True if an answer came, in time or not."""
     used_ms: float
@@ -53,16 +53,18 @@ class Timing(Struct, frozen=True, kw_only=True):
     stalled_ms: float
     """The longest standstill of the referee while the request was open."""
     cause: str | None
-    """`timeout` or `refused-to-start` if its seat was expelled for time."""
+    """`timeout` or `refused-to-start` if the seat was expelled because it was late; None otherwise."""
     process: str
-    """Process that played it, as the record calls it."""
+    """Name of the process that played the match, as in the record."""
     is_voided: bool
-    """True if it was late but not judged, since the referee had stood still: the answer counted, or the limit began
-    again."""
+    """True if the seat was late, but a standstill of the referee excused it.
+
+    Then a late answer was accepted, or the seat got its limit again.
+    """
 
     @property
     def is_close(self) -> bool:
-        """True if it was in time, and used nearly all of its limit."""
+        """True if the answer came in time, and used nearly all of its limit."""
         return self.is_answer and CLOSE_SHARE * self.limit_ms <= self.used_ms <= self.limit_ms
 
 
@@ -85,50 +87,50 @@ class ProcessTime(Struct, frozen=True, kw_only=True):
     median_ms: float
     most_ms: float
     lag_ms: float
-    """Largest lag of the referee there."""
+    """Largest lag of this process."""
     standstills: int
-    """Number of requests during which the referee stood still there."""
+    """Number of requests during which this process stood still."""
 
 
 class Fairness(Struct, frozen=True, kw_only=True):
-    """The figures of one record, or of many together."""
+    """The figures of one record, or of several records together."""
 
     matches: int
     answers: int
     lag: TimeSpread
-    """The referee's lag, over all answers."""
+    """Distribution of the referee's lag over all answers."""
     standstills: int
     """Number of requests during which the referee stood still."""
     longest_standstill_ms: float
     close: int
     """Number of answers in time that used nearly all of their limit."""
     late: list[Timing]
-    """Expulsions for time."""
+    """Requests for which the seat was expelled because it was late."""
     voided: list[Timing]
-    """Late answers that were not judged, since the referee had stood still."""
+    """Requests whose late answer was excused by a standstill of the referee."""
     players: list[PlayerTime]
-    """One entry for each, by name."""
+    """Times of each player, in the order of their names."""
     processes: list[ProcessTime]
-    """One entry for each, by name."""
+    """Times of each process, in the order of their names."""
 
 
 class ProcessTotal(Struct, frozen=True, kw_only=True):
-    """One process in all matches of a tournament that it has played."""
+    """Totals of one process over all matches of a tournament that it has played."""
 
     process: str
     """Name of the process in the records."""
     matches: int
     answers: int
     most_ms: float
-    """Longest of its answers."""
+    """Longest time of an answer, in milliseconds."""
     lag_ms: float
-    """Largest lag of the referee there."""
+    """Largest lag of this process."""
     standstills: int
-    """Number of requests during which the referee stood still there."""
+    """Number of requests during which this process stood still."""
 
 
 class FairnessTotals(Struct, frozen=True, kw_only=True):
-    """Fairness of time in all matches of a tournament."""
+    """Totals over all matches of a tournament."""
 
     lag_ms: float
     """Largest lag of the referee."""
@@ -139,17 +141,17 @@ class FairnessTotals(Struct, frozen=True, kw_only=True):
     close: int
     """Number of answers in time that used nearly all of their limit."""
     late: int
-    """Expulsions for time."""
+    """Number of expulsions because of a late answer."""
     voided: int
-    """Late answers that were not judged, since the referee had stood still."""
+    """Number of late answers that were excused by a standstill of the referee."""
     cases: Sequence[Timing]
-    """The first of the voided and of the late answers."""
+    """Excused answers, then expulsions, up to MAX_CASES."""
     processes: Sequence[ProcessTotal]
     """Processes that have played matches: workers, and hosts of a cluster."""
 
 
 def timings(record: Record) -> list[Timing]:
-    """List every request of a record that was answered or ran out, in that order."""
+    """List all requests of a record that were answered or whose limit passed, in the order in which this happened."""
     limits: dict[int, float] = {}
     requests: list[Timing] = []
     process = ""
@@ -194,7 +196,7 @@ def _timing(
 
 
 def fairness(requests: Sequence[Timing], matches: int = 1) -> Fairness:
-    """Compute the figures of one record or of many.
+    """Compute the figures of one or more records.
 
     Args:
         requests: requests of all records together.
@@ -216,7 +218,7 @@ def fairness(requests: Sequence[Timing], matches: int = 1) -> Fairness:
 
 
 def fairness_totals(figures: Sequence[Fairness]) -> FairnessTotals:
-    """Add up the figures of several records, at least one."""
+    """Compute the totals of several records. At least one is needed."""
     voided = [timing for match in figures for timing in match.voided]
     late = [timing for match in figures for timing in match.late]
     return FairnessTotals(
@@ -274,7 +276,7 @@ def _processes(requests: Iterable[Timing]) -> Iterator[ProcessTime]:
 
 
 def spread(times_ms: Iterable[float]) -> TimeSpread:
-    """Return the distribution of times in milliseconds."""
+    """Return the distribution of some times in milliseconds."""
     ordered = sorted(times_ms) or [0.0]
 
     def _rank(share: float) -> float:

@@ -1,7 +1,7 @@
-"""The record of a tournament: its spec, and every event with the commands that it gave, chained and sealed.
+"""The record of a tournament: its spec, and every event with the commands that followed from it, chained and sealed.
 
-It lies in the tournament's folder and has the tournament's name. Every run of the referee ends with a seal, so there
-may be several; the last one covers all that stands before it.
+It lies in the tournament's folder and has the tournament's name. Each run of the referee ends with a seal, so a record
+may have several seals. The last one covers all lines before it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,28 +28,31 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TournamentHeader(Line, frozen=True, kw_only=True, tag=TOURNAMENT):
-    """First line: what is settled before the tournament."""
+    """First line: the settings that are fixed before the tournament."""
 
     format: int
     referee: str
-    """Version of the program that wrote it."""
+    """Version of the referee that wrote the record."""
     opened: str
-    """Wall-clock time, ISO 8601 in UTC, for people; nothing is derived from it."""
+    """Wall-clock time, ISO 8601 in UTC, for human readers; nothing is derived from it."""
     key: Hex32
-    """The Ed25519 public key that seals the record and those of the matches."""
+    """Public key for the signatures of this record and of the matches' records (Ed25519)."""
     spec: TournamentSpec
     salt: Annotated[str, Meta(pattern=r"^([0-9a-f]{2})+$(?!\n)")]
-    """16 random bytes in hex: the format's chance follows from them, and together with the referee's key every seed."""
+    """16 random bytes in hex. Random decisions of the pairing follow from them.
+
+    The seeds of all matches follow from the salt together with the referee's private key.
+    """
     programs: dict[str, e.Sha256]
-    """Entrant -> digest of its program's folder; entrants without a readable folder are missing."""
+    """Entrant -> digest of its program's folder. Entrants without a readable folder are left out."""
 
 
 class TournamentTransition(Line, frozen=True, kw_only=True, tag="tournament-step"):
-    """One event and the commands it gave."""
+    """One event, and the commands that followed from it."""
 
     event: e.AnyTournamentEvent
     commands: list[Any]
-    """Commands as plain objects; an audit compares them with those of the fold."""
+    """Commands as plain objects. An audit compares them with those that it derives from the events."""
 
 
 _TYPES: dict[Any, type[Line]] = {
@@ -60,7 +63,7 @@ _TYPES: dict[Any, type[Line]] = {
 
 
 class TournamentRecord(Struct, frozen=True, kw_only=True):
-    """The record of a tournament, its chain and its seals checked."""
+    """The record of a tournament, after a check of its chain and its seals."""
 
     header: TournamentHeader
     transitions: tuple[TournamentTransition, ...]
@@ -73,12 +76,12 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def is_sealed(self) -> bool:
-        """True if its last line is a seal: the referee stopped, and did not crash."""
+        """True if the last line is a seal, which shows that the referee stopped without a crash."""
         return bool(self.chain.lines) and self.chain.lines[-1].fields["kind"] == "seal" and not self.chain.rest
 
     @property
     def head(self) -> str:
-        """Hash of its last line, not counting a seal at the end, because the head of a seal is never published."""
+        """Hash of the last line before a final seal; a seal does not count, because its hash is never published."""
         return self.chain.lines[-2].hash if self.is_sealed else self.chain.head
 
     @property
@@ -88,7 +91,7 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def contexts(self) -> dict[str, MatchContext]:
-        """Match -> the context that its own record must have, in the order in which matches were opened."""
+        """Name of each match, in the order in which they were opened -> the context that its own record must have."""
         name, lines = self.header.spec.name, self.chain.lines
         return {
             transition.event.fixture.match: MatchContext(
@@ -115,36 +118,36 @@ def find_record(folder: Path) -> Path | None:
 
 
 def is_tournament(path: Path) -> bool:
-    """Return whether a file begins like the record of a tournament; it may be damaged further on.
+    """Return whether a file begins like the record of a tournament. The rest of the file is not checked.
 
     Raises:
-        OSError: it can't be read.
+        OSError: the file can't be read.
     """
     if not path.is_file():
-        return False  # opening a pipe would wait for ever
+        return False  # to open a pipe could wait for ever
     with path.open("rb") as file:
         return f'"kind":"{TOURNAMENT}"'.encode() in file.read(200)
 
 
 class TournamentStart(NamedTuple):
-    """Settings that a tournament began with, and the entrants that joined or changed since."""
+    """Settings with which a tournament began, and the entrants that joined or changed later."""
 
     spec: TournamentSpec
-    """The spec, with the entrants that joined later."""
+    """The spec, including the entrants that joined later."""
     starters: int
-    """Number of entrants that it began with."""
+    """Number of entrants at the beginning."""
     salt: str
     programs: dict[str, str]
     """Entrant -> digest of its latest program."""
     changed: dict[str, str]
-    """Entrant whose program has changed since the beginning -> time of day at which the referee noticed."""
+    """Entrant whose program has changed since the beginning -> date and time at which the referee noticed."""
 
 
 def read_start(folder: Path) -> TournamentStart | None:
-    """Read the settings that a folder's tournament began with, without checking its record.
+    """Read the settings with which a folder's tournament began, without a check of its record.
 
     Returns:
-        None if the folder holds no tournament.
+        The settings; None if the folder holds no tournament.
 
     Raises:
         RecordError: the settings can't be read.
@@ -167,7 +170,7 @@ def read_start(folder: Path) -> TournamentStart | None:
 
 
 def find_start(header: TournamentHeader, transitions: Iterable[TournamentTransition]) -> TournamentStart:
-    """Collect the settings that a tournament began with, and the entrants that joined or changed since."""
+    """Collect the settings with which a tournament began, and the entrants that joined or changed later."""
     spec, programs = header.spec, dict(header.programs)
     changed: dict[str, str] = {}
     for transition in transitions:
@@ -176,7 +179,7 @@ def find_start(header: TournamentHeader, transitions: Iterable[TournamentTransit
             spec = replace(spec, entrants=(*spec.entrants, event.participant))
             if event.digest is not None:
                 programs[event.participant.name] = event.digest
-        elif isinstance(event, e.ProgramChanged) and event.entrant < len(spec.entrants):  # else the fold refuses it
+        elif isinstance(event, e.ProgramChanged) and event.entrant < len(spec.entrants):  # else an audit refuses it
             name = spec.entrants[event.entrant].name
             programs[name] = event.digest
             changed[name] = event.at
@@ -184,10 +187,10 @@ def find_start(header: TournamentHeader, transitions: Iterable[TournamentTransit
 
 
 def read_tournament(path: Path) -> TournamentRecord:
-    """Read a tournament's record, and check its lines' form, numbers, chain and seals.
+    """Read a tournament's record, and check the form of its lines, their numbers, the chain and the seals.
 
     Raises:
-        RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
+        RecordError: the file can't be read, or a line is wrong. The error names the first wrong line.
     """
     chain = read_chain(path)
     lines = [_parse_line(path, number, line) for number, line in enumerate(chain.lines)]
@@ -219,7 +222,7 @@ def _parse_line(path: Path, number: int, line: PlainLine) -> Line:
         and isinstance(typed.event, e.MatchClosed)
         and not _is_sound(typed.event.entry)
     ):
-        raise RecordError(path, number, "what came of a match of these entrants", "other seats, or not all of them")
+        raise RecordError(path, number, "a result for every seat of the match", "missing seats, or other ones")
     if not has_form(line.fields, typed):
         raise RecordError(path, number, "a line of a tournament's record", OTHER_FORM)
     if isinstance(typed, TournamentHeader):
@@ -230,7 +233,7 @@ def _parse_line(path: Path, number: int, line: PlainLine) -> Line:
 
 
 def _is_sound(entry: MatchEntry) -> bool:
-    """Return whether an entry covers all seats of its match, and no others."""
+    """Return whether an entry covers exactly the seats of its match."""
     seats = range(len(entry.fixture.entrants))
     by_seat = (entry.names, entry.scores, entry.used_ms)
     ranked = sorted(seat for group in entry.ranking for seat in group)
@@ -245,24 +248,22 @@ def _is_sound(entry: MatchEntry) -> bool:
 def refold(
     record: TournamentRecord, take: Callable[[e.TournamentEvent], Sequence[c.TournamentCommand]]
 ) -> Iterator[c.TakenTransition]:
-    """Fold a tournament's events again, and yield each transition once it is applied.
+    """Apply the recorded events to a new tournament, and yield each transition after it was applied.
 
     Args:
         record: record of the tournament.
-        take: applies an event to a tournament that has not begun, and returns the commands.
+        take: function that applies an event to the new tournament, and returns the commands.
 
     Raises:
-        RecordError: an event can't happen, or gives other commands than stand in its line.
+        RecordError: an event can't happen, or other commands follow from it than its line holds.
     """
     for transition in record.transitions:
         try:
             commands = tuple(take(transition.event))
         except (ImpossibleEvent, BadRuling) as error:
             raise RecordError(record.path, transition.n, "an event that can happen then", str(error)) from None
-        expected, recorded = (
-            _encode(commands),
-            _encode(transition.commands),
-        )  # Python treats true as 1, and ignores the order of keys
+        # Bytes are compared, because comparing objects would take true for 1, and ignore the order of keys.
+        expected, recorded = _encode(commands), _encode(transition.commands)
         if expected != recorded:
             raise RecordError(
                 record.path, transition.n, f"commands {expected.decode():.300}", f"{recorded.decode():.300}"
@@ -274,17 +275,17 @@ def refold(
 
 
 class TournamentWriter(ChainWriter):
-    """The record of one running tournament. Its caller syncs every line to the disk.
+    """Writes the record of a running tournament. The caller syncs every line to the disk.
 
     Args:
-        path: the file; its folder is made, an existing file is never overwritten.
-        sealer: the key that seals it.
-        after: end of the record, if it is continued; a torn line behind it is cut off.
+        path: the file. Its folder is created if it is missing; an existing file is never overwritten.
+        sealer: the key for the seals.
+        after: end of the record, to continue it. A torn line after this end is cut off. None for a new record.
 
     Raises:
-        FileExistsError: there is a record of that name.
-        BlockingIOError: another referee is writing it.
-        OSError: the file can't be made or written.
+        FileExistsError: there is already a record of that name.
+        BlockingIOError: another referee is writing this record.
+        OSError: the file can't be created or written.
     """
 
     def write_header(
@@ -294,9 +295,9 @@ class TournamentWriter(ChainWriter):
 
         Args:
             spec: settings of the tournament.
-            salt: random bytes from which chance follows, in hex.
+            salt: random bytes in hex, the source of the tournament's random numbers.
             programs: entrant -> digest of its program's folder.
-            referee: version of this program.
+            referee: version of this referee.
             opened: wall-clock time, ISO 8601 in UTC.
         """
         plain = msgspec.to_builtins(spec)
@@ -307,10 +308,12 @@ class TournamentWriter(ChainWriter):
         self.sync()
 
     def write_transition(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenTransition:
-        """Write an event with its commands, and return the transition; nothing may follow from it until it is synced.
+        """Write an event with its commands, and return the transition.
+
+        The caller must not carry out the commands before the line is synced to the disk.
 
         Raises:
-            NotWritten: the disk refused.
+            NotWritten: the line can't be written.
         """
         line = self.count
         plain = [msgspec.to_builtins(command) for command in commands]

@@ -1,4 +1,4 @@
-"""Writes a file of chained lines, line by line: the record of a match, and what a tournament's record has in common."""
+"""Writes files of chained lines: the base class for all records, and the writer for the record of a match."""
 
 import contextlib
 import errno
@@ -33,36 +33,38 @@ from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, wi
 
 # Record first
 # ------------
-# A line is written and flushed before any of its commands is carried out. So the record is never behind the world: when
-# a player has been asked for a move, the question is on file. The price is one system call for each line, before
-# anything is sent. Doing it the other way round would be faster and wrong: after a crash between sending and writing, a
-# player would have an answer ready for a question that the record does not know.
+# A line is written and flushed before any of its commands is carried out. So the record is never behind the facts: when
+# a player has been asked for a move, the request is in the record. The price is one system call for each line, before
+# anything is sent. The other order would be faster, but wrong: if the referee crashed between sending and writing, a
+# player would answer a request that the record does not contain.
 #
-# A flushed line survives a crash of this process, not of the machine. For that there is `sync`, and the caller decides
-# when it is worth its price: a match with durability `turn` waits for the disk at every line, others sync at the end
-# only, and several matches of a process share one sync (net/group_commit.py).
+# A flushed line survives a crash of this process, but not of the machine. `sync` makes it survive both. The caller
+# decides when this is worth its price: a match with durability `turn` waits for the disk at every line, other matches
+# sync only at the end, and several matches of a process share one sync (net/group_commit.py).
 #
 # The chain
 # ---------
 # Each line holds the hash of the line before it, and the last line is a signature over such a hash. So one signature
-# covers the file: to change, drop or insert a line, one has to change all later ones, and cannot sign the end.
+# covers the file: a forger who changes, drops or inserts a line has to change all later lines, and can't sign the end.
 #
-# A line without its `open` part has the same hash, which is what makes a redacted record possible (hidden_fields.py).
+# A line has the same hash with and without its `open` part, which makes redacted records possible (hidden_fields.py).
 #
-# The hash of a line that was published before the end, a *head*, pins all lines up to it. Before the seal nothing else
-# does: a referee can rewrite its own running record, and only a head that somebody kept will show it.
+# If the hash of a line is published during the match, it is called a *head*, and it fixes all lines up to this one.
+# Before the seal, nothing else fixes them: a referee can rewrite its own running record, and only a head that somebody
+# has kept can prove it.
 #
 # What a crash leaves
 # -------------------
 # - Nothing: the header was not written. The match never began.
-# - Whole lines, and maybe a torn one. A torn line has no line feed, so nothing followed from it: it is cut off when the
-#   file is opened to go on. Repairing it would be guessing.
-# - A result without a seal: `resume` writes the seal, which needs the key and no new decision.
-# - A file that another process still writes: a worker may outlive the process that started it. The lock on the open
-#   file tells, and the kernel releases it however its holder ends; a file with a process id would go stale.
+# - Whole lines, and perhaps a torn one. A torn line has no line feed, so none of its commands was carried out. It is
+#   cut off when the file is opened again, since its missing part could only be guessed.
+# - A result without a seal. `resume` writes the seal, which needs the key, but no new decision.
+# - A file that another process is still writing, because a worker can outlive the process that started it. The lock on
+#   the open file shows this. The kernel releases a lock in whatever way its owner ends, but a file with a process id
+#   would stay behind.
 #
-# Once the disk has refused a line, a part of it may be there. From then on every write raises the same error: a line
-# written behind half a line would be lost.
+# When the disk refuses a line, a part of it may already be in the file. So from then on every write raises the same
+# error: a line written after half a line could not be read.
 
 _encode = msgspec.json.Encoder().encode
 _Showing = c.AskMove | c.StartSeat | c.ResumeSeat
@@ -76,20 +78,20 @@ def new_salts() -> Iterator[str]:
 
 
 def _draw_salts() -> list[str]:
-    """Draw many salts at once, because each call of the system costs more than a hash."""
+    """Draw many salts at once, because one system call per salt would cost more than a hash."""
     block, chars = os.urandom(_SALTS_AT_ONCE * SALT_BYTES).hex(), 2 * SALT_BYTES
     return [block[at : at + chars] for at in range(0, len(block), chars)]
 
 
 class _LineRedaction(Struct):
-    """Replaces fields of one line by hashes, and keeps the values behind them."""
+    """Replaces fields of one line by their hashes, and collects the hidden values."""
 
     salts: Iterator[str]
     opened: list[bytes] = []
     """Entries of the line's key `open`, as JSON."""
 
     def hide(self, path: str, value: bytes) -> Raw:
-        """Return the hash of a value, given as JSON, as it stands in the core."""
+        """Return the object that stands in the core in place of a value, which is given as JSON."""
         salt = next(self.salts).encode()
         self.opened.append(b'"%s":["%s",%s]' % (path.encode(), salt, value))
         return Raw(_HIDDEN % hashlib.sha256(salt + value).hexdigest())
@@ -103,11 +105,11 @@ def encode_transition(
     Args:
         event: the event.
         commands: the commands that followed from it.
-        standstills: the referee's standstills that this line reports; without any, the line has no such key.
-        salts: salts for the hidden fields, one each.
+        standstills: the referee's standstills that this line reports. If there are none, the line has no such key.
+        salts: salts for the hidden fields, one for each field.
 
     Returns:
-        Keys and values of the line's core from `kind` on, and those of `open`, as JSON without the braces around them.
+        The keys and values of the line's core from `kind` on, and those of `open`, both as JSON without braces.
     """
     redaction = _LineRedaction(salts)
     happened = _encode(_hide_event(event, redaction))
@@ -123,7 +125,7 @@ def encode_transition(
 
 @cache
 def _list_hidden(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of an event that are hidden, each with the value with which it is left out."""
+    """Return the hidden fields of a kind of event, each with its default: a field with this value is left out."""
     config: Any = kind.__struct_config__
     defaults = {field.name: field.default for field in fields(kind)} if config.omit_defaults else {}
     return tuple((name, defaults.get(name)) for name in EVENT_HIDES.get(config.tag, ()))
@@ -139,7 +141,7 @@ def _hide_event(event: Event, redaction: _LineRedaction) -> Event:
 
 
 def _hide_view(command: _Showing, path: str, redaction: _LineRedaction) -> c.Command:
-    """Hide the digest of a view, for the line does not hold the view itself."""
+    """Hide the digest of a view. The line does not hold the view itself."""
     if command.view is None:
         return command
     digest = hashlib.sha256(command.view).hexdigest()
@@ -181,28 +183,28 @@ _HIDING: dict[type[c.Command], Callable[[Any, str, _LineRedaction], c.Command]] 
 
 _LOOK_S = 0.02
 _LOOKS = 250
-"""Number of attempts to lock a file that another process may still hold; all attempts together take five seconds."""
+"""Number of attempts to lock a file that another process may have locked. All attempts together take five seconds."""
 
 
 class NotWritten(RefereeError, OSError):
-    """A line of a record can't be written, so none of its commands may be carried out."""
+    """A line of a record can't be written, so its commands must not be carried out."""
 
     def __str__(self) -> str:
-        return f"the record {self.filename} can't be written: {self.strerror}; what it was for was not finished"
+        return f"the record {self.filename} can't be written: {self.strerror}; its match or tournament was not finished"
 
 
 class ChainWriter:
-    """A file of chained lines that grows.
+    """Appends chained lines to a file.
 
     Args:
-        path: the file; its folder is made, an existing file is never overwritten.
-        sealer: the key that seals it.
-        after: where the file ends, if it is continued; a torn line behind that is cut off.
+        path: the file. Its folder is created if it is missing; an existing file is never overwritten.
+        sealer: the key for the seal.
+        after: end of the file, to continue it. A torn line after this end is cut off. None for a new file.
 
     Raises:
-        FileExistsError: there is a record of that name.
-        BlockingIOError: another referee is writing it.
-        OSError: the file can't be made or written.
+        FileExistsError: there is already a record of that name.
+        BlockingIOError: another referee is writing this record.
+        OSError: the file can't be created or written.
     """
 
     def __init__(self, path: Path, sealer: Sealer, after: ChainEnd | None = None) -> None:
@@ -211,14 +213,14 @@ class ChainWriter:
         self.head = FIRST_PREV if after is None else after.head
         """Hash of the last line written."""
         self.sealed_head = self.head
-        """Hash of the last line before the seal, once that is written."""
+        """Hash of the last line before the seal, after `seal` was called."""
         self._sealer = sealer
         self.count = 0 if after is None else after.count
-        """Lines written."""
+        """Number of lines in the file."""
         self._refusal: NotWritten | None = None
-        """Error of the first refused write; a part of that line may be there, so nothing is written behind it."""
+        """Error of the first write that failed. A part of that line may be in the file, so nothing more is written."""
         self.is_named = False
-        """True once the file's name in its folder is on the disk, too."""
+        """True once the file's entry in its folder is on the disk, too."""
         self.file = path.open("xb" if after is None else "r+b")
         self._lock(after)
         if after is not None:
@@ -226,20 +228,20 @@ class ChainWriter:
             self.file.seek(after.size_bytes)
 
     def _lock(self, after: ChainEnd | None) -> None:
-        """Keep other referees from the record until this one closes it or ends."""
+        """Lock the record against other referees until this one closes the file or ends."""
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if after is not None and os.fstat(self.file.fileno()).st_size != after.size_bytes + after.torn_bytes:
-                raise BlockingIOError  # another process wrote to it after it was read
+                raise BlockingIOError  # another process has written to the file after this one had read it
         except BlockingIOError:
             self.file.close()
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
 
     def seal(self) -> None:
-        """Sign what is written, if this process has the key; the signature is not synced.
+        """Write the seal, if this process has the key; the seal is not synced.
 
         Raises:
-            NotWritten: the disk refused.
+            NotWritten: the seal can't be written.
         """
         self.sealed_head = self.head
         if self._sealer.can_sign:
@@ -250,24 +252,24 @@ class ChainWriter:
 
         Args:
             kind: kind of line.
-            fields: plain values.
+            fields: the other keys, with plain values.
 
         Raises:
-            NotWritten: the disk refused, now or earlier.
+            NotWritten: the line, or an earlier one, can't be written.
         """
         plain = {"kind": kind, **fields}
         opened = hide(plain)
         self.append(encode_plain(plain)[1:-1], encode_plain(opened)[1:-1])
 
     def append(self, fields: bytes, opened: bytes) -> None:
-        """Number a line, chain it to the one before, and write it.
+        """Number a line, chain it to the previous one, and write it.
 
         Args:
-            fields: keys and values of its core from `kind` on, as JSON without braces; hidden ones are hashes.
-            opened: keys and values of what the hashes stand for, in the same way.
+            fields: keys and values of the core from `kind` on, as JSON without braces. Hidden fields are hashes.
+            opened: the hidden values by path, as JSON without braces.
 
         Raises:
-            NotWritten: the disk refused, now or earlier.
+            NotWritten: the line, or an earlier one, can't be written.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -281,10 +283,10 @@ class ChainWriter:
         self.count += 1
 
     def sync(self) -> None:
-        """Have the disk keep what is written, so that it survives a power failure.
+        """Sync the file and its entry in the folder to the disk, so that all lines survive a power failure.
 
         Raises:
-            NotWritten: the disk refused.
+            NotWritten: the disk reports an error.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -297,37 +299,37 @@ class ChainWriter:
             raise self.refuse(error) from None
 
     def sync_file(self) -> None:
-        """Have the disk keep the file's content, but not its name. Any thread may call this while another one writes.
+        """Sync the content of the file to the disk. Any thread may call this while another thread writes.
 
         Raises:
-            OSError: the disk refused; pass the error to `refuse` in the writer's own thread.
+            OSError: the disk reports an error. Pass it to `refuse` in the writer's own thread.
             ValueError: the file is closed.
         """
         os.fsync(self.file.fileno())
 
     def refuse(self, error: OSError) -> NotWritten:
-        """Stop all writing, because the disk has refused something; return the error that callers raise."""
+        """Stop all further writing after an error of the disk; return the error for the caller to raise."""
         if self._refusal is None:
             self._refusal = NotWritten(error.errno, error.strerror, str(self.path))
         return self._refusal
 
     def close(self) -> None:
-        """Close the file. An error is ignored: what the disk refused before, it would refuse again."""
+        """Close the file. An error is ignored, because an earlier write or sync has already reported it."""
         with contextlib.suppress(OSError):
             self.file.close()
 
 
 def wait_until_free(path: Path) -> None:
-    """Wait until no process writes a file of lines any more, for five seconds at most.
+    """Wait until no other process writes a record, but for at most five seconds.
 
-    A worker outlives a tournament's process that is killed, for as long as it takes to notice. If it still holds the
-    file after that, opening it fails with an error that says so.
+    If a tournament's process is killed, its workers need some time to notice this, and end. If a worker still has the
+    file locked after five seconds, opening the record later fails with an error that says so.
 
     Args:
-        path: the file.
+        path: the record.
 
     Raises:
-        OSError: it can't be read.
+        OSError: the file can't be read.
     """
     with path.open("rb") as file:
         for _ in range(_LOOKS):
@@ -340,17 +342,17 @@ def wait_until_free(path: Path) -> None:
 
 
 class RecordWriter(ChainWriter):
-    """The record of one running match.
+    """Writes the record of a running match.
 
     Args:
-        path: the file; its folder is made, an existing file is never overwritten.
-        sealer: the key that seals the record.
-        after: where the record ends, if a crashed referee began it; a torn line behind that is cut off.
+        path: the file. Its folder is created if it is missing; an existing file is never overwritten.
+        sealer: the key for the seal.
+        after: end of the record, to continue it. A torn line after this end is cut off. None for a new record.
 
     Raises:
-        FileExistsError: there is a record of that name.
-        BlockingIOError: another referee is writing it.
-        OSError: the file can't be made or written.
+        FileExistsError: there is already a record of that name.
+        BlockingIOError: another referee is writing this record.
+        OSError: the file can't be created or written.
     """
 
     def __init__(self, path: Path, sealer: Sealer, after: ChainEnd | None = None) -> None:
@@ -375,16 +377,16 @@ class RecordWriter(ChainWriter):
         """Write the first line.
 
         Args:
-            setup: what is settled before the match.
+            setup: settings of the match.
             seed: the match's seed, which is encrypted for this key.
-            is_fixed: True if the seed is no secret, and is also written openly.
-            referee: version of this program.
+            is_fixed: True if the seed was fixed beforehand and is no secret, so that it is also written in clear.
+            referee: version of this referee.
             opened: wall-clock time, ISO 8601 in UTC.
-            programs: the program of each seat as it was given, if the referee started them.
-            folder: folder that their paths are relative to.
-            context: place of the match in its tournament, if it is one of a tournament.
-            dialect: name of the wire that its players speak; None for the referee's own.
-            durability: `turn` if all that follows from a line waits for the disk; else None.
+            programs: program of each seat as the organiser named it; None if the referee did not start the programs.
+            folder: folder that the paths of the programs are relative to.
+            context: place of the match in its tournament; None if it belongs to no tournament.
+            dialect: name of the wire protocol of the players; None for the referee's own protocol.
+            durability: `turn` if no command is carried out before its line is on the disk; None otherwise.
             rules_version: the game's `rules_version`.
         """
         self.write(
@@ -412,21 +414,23 @@ class RecordWriter(ChainWriter):
         Args:
             event: the event.
             commands: commands that followed from the event.
-            standstills: standstills of the referee that are not written yet.
+            standstills: standstills of the referee that no earlier line reports.
 
         Raises:
-            NotWritten: the disk refused, now or earlier.
+            NotWritten: the line, or an earlier one, can't be written.
         """
         self.append(*encode_transition(event, commands, standstills, self._salts))
 
     def end(self, match: Match) -> None:
-        """Write the result of a match that is over, what was hidden until then, and the seal; neither syncs nor closes.
+        """Write the last lines: the result with the secrets of the match, and the seal.
+
+        The file is neither synced nor closed.
 
         Args:
             match: the match after its last event.
 
         Raises:
-            NotWritten: the disk refused.
+            NotWritten: a line can't be written.
         """
         result = msgspec.to_builtins(match.result)
         self.write("result", result=result, seed=match.seed.hex(), nonces=match.nonces.opened)

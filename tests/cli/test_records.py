@@ -129,7 +129,7 @@ def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None
     said = told("audit", "logs", "--heads", "heads.log", cwd=tmp_path)
     assert f"{count} published heads of these records looked for" in said
     heads.write_text(heads.read_text().replace('"line":3,', '"line":-3,'))
-    assert "line 3: no published head" in told("audit", "logs", "--heads", "heads.log", cwd=tmp_path, status=2)
+    assert "line 3: not a published head" in told("audit", "logs", "--heads", "heads.log", cwd=tmp_path, status=2)
     referee("play", "q", "house:dag", "house:greedy", "--heads", "others.log", "--logs", "more", cwd=tmp_path)
     said = told("audit", "logs", "--heads", "others.log", cwd=tmp_path, status=1)
     assert "expected a record that has line 1 with the hash" in said
@@ -344,7 +344,7 @@ def test_a_record_with_something_left_out_is_not_taken_for_redacted(logs: Path, 
     lines[number] = json.dumps(whole, separators=(",", ":")).encode() + b"\n"
     (tmp_path / "m.jsonl").write_bytes(b"".join(lines))
     text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
-    assert "m.jsonl, line 0 expected shown all that one seat may see, and nothing else" in text
+    assert "m.jsonl, line 0 expected exactly the fields that one seat may see" in text
 
 
 def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
     with pytest.raises(SystemExit) as raised, word_errors(as_json=False):
         writer.seal()
     writer.close()
-    said = f"the record {path} can't be written: No space left on device; what it was for was not finished\n"
+    said = f"the record {path} can't be written: No space left on device; its match or tournament was not finished\n"
     assert (raised.value.code, capsys.readouterr().err) == (1, said)
 
 

@@ -19,7 +19,7 @@ MESSAGE = msgspec.msgpack.encode({"ack": 1})
         (b"\xc1\xc1\xc1\xc1\x05", "not-msgpack", None, "MessagePack data is malformed"),
         (MESSAGE, "not-due", {"ack": 1}, ""),
         (len(MESSAGE).to_bytes(4, "big") + MESSAGE, "not-due", {"ack": 1}, ""),
-        (b"\0\0\1\0" + MESSAGE, "not-due", {"ack": 1}, "a frame announced 256 bytes, 6 of them are here"),
+        (b"\0\0\1\0" + MESSAGE, "not-due", {"ack": 1}, "the frame announces 256 bytes, and 6 of them are here"),
     ],
 )
 def test_what_bytes_say(data: bytes, code: str, decoded: Any, problem: str) -> None:

@@ -175,7 +175,7 @@ def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
 def test_a_field_that_must_be_hidden_cannot_stand_openly() -> None:
     """A line that shows the move in its core is refused, although it is well-formed."""
     data = json.dumps(step({**MOVE, "move": VALUE}), separators=(",", ":")).encode()
-    with pytest.raises(BadLine, match="stand there openly"):
+    with pytest.raises(BadLine, match="not hidden though they must be"):
         parse_line(read_line(data))
 
 

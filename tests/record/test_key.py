@@ -108,7 +108,7 @@ def test_what_is_no_key_is_told(tmp_path: Path) -> None:
         load_key(path)
     make_key(path)
     path.chmod(0o640)
-    with pytest.raises(BadKey, match="others can read"):
+    with pytest.raises(BadKey, match="other users can read"):
         load_key(path)
     path.chmod(0o600)
     for content, text in ((b"junk", "no private key"), (b"", "no private key"), (rsa_pem(), "no Ed25519 key")):
@@ -125,9 +125,9 @@ def test_a_key_has_one_form(tmp_path: Path, change: bytes) -> None:
     count = change.count(b"%s")
     path.write_bytes(change % ((path.read_bytes(),) * count))
     public.write_bytes(change % ((pem,) * count))
-    with pytest.raises(BadKey, match="another form than `referee key make`"):
+    with pytest.raises(BadKey, match="not in the form that `referee key make`"):
         load_key(path)
-    with pytest.raises(BadKey, match="another form than `referee key export`"):
+    with pytest.raises(BadKey, match="not in the form that `referee key export`"):
         parse_public(str(public))
 
 

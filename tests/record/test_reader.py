@@ -297,7 +297,7 @@ def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], fo
     """Its other content is not judged, such as the key here, which is none of a header."""
     path = tmp_path / "m"
     path.write_bytes(chained([{**HEADER, "format": form, "locked_seed": None, "later": 1}, *CLEAN[1:]]))
-    with pytest.raises(RecordError, match="this referee reads format 1 alone") as caught:
+    with pytest.raises(RecordError, match="this referee reads only format 1") as caught:
         read(path)
     assert (caught.value.line, f"record of format {json.dumps(form)}" in caught.value.found) == (0, True)
 

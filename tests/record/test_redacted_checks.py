@@ -136,7 +136,7 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
     "an answer of who is out": (
         "silent offer",
         lambda lines: events(lines, "move-received")[1].update(seat=1),
-        "nothing of seat 1",
+        "no event of seat 1",
     ),
     "a seat that there is not": (
         "late move",
@@ -183,7 +183,7 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
     "a result of another foul": (
         "crashed",
         lambda lines: lines[-2]["result"]["fouls"][0].update(turn=1),
-        "the fouls that were told",
+        "the fouls of the expulsions",
     ),
     "a result that was not told": (
         "clean",
@@ -312,15 +312,15 @@ def other_turn(lines: Lines) -> None:
 @pytest.mark.parametrize(
     ("name", "forge", "expected"),
     [
-        ("dealt", another_hand, "for seat 0 the view"),
+        ("dealt", another_hand, "the view of seat 0"),
         ("dealt", other_draws, "draws"),
-        ("dealt", other_points, "a play that the rules allow then"),
-        ("dealt", other_move, "a play that the rules allow then"),
+        ("dealt", other_points, "a play that the rules allow"),
+        ("dealt", other_move, "a play that the rules allow"),
         ("dealt", lambda lines: everywhere(lines, scores=[9, 3]), "scores"),
         ("dealt", lambda lines: both(lines, "reason", "q.end.finished"), "reason"),
         ("quincy", other_draws, "draws"),
-        ("quadominos", other_points, "a play that the rules allow then"),
-        ("quadominos", other_rule, "of a move its rule and code"),
+        ("quadominos", other_points, "a play that the rules allow"),
+        ("quadominos", other_rule, "rule and code of the move"),
         ("seats by lot", lambda lines: lines[0]["setup"]["names"].reverse(), "seats by lot"),
         ("whole deal", other_turn, "a turn of seat 1; found 2"),
     ],

@@ -50,12 +50,12 @@ CONTRADICTIONS: dict[str, tuple[str, Forge, str]] = {
     "another play for one seat": (
         "dealt",
         lambda lines: commands(lines, "tell-seat")[1]["what"].update(count=5),
-        "the same told to all",
+        "the same news for all seats",
     ),
     "an expulsion that was none": (
         "dealt",
         lambda lines: commands(lines, "tell-seat")[0].update(what={"kind": "expelled"}),
-        "an expulsion that there was",
+        "an expulsion that happened",
     ),
     "teams that are none": ("dealt", lambda lines: with_teams(commands(lines, "offer-match")[0]), "teams []"),
     "a foul of another turn": (
@@ -76,7 +76,7 @@ CONTRADICTIONS: dict[str, tuple[str, Forge, str]] = {
         lambda lines: lines[0]["setup"].update(seed_opens="after-last-leg"),
         "seed_opens at-end",
     ),
-    "a leg of another match": ("duplicate deal", lambda lines: fixture(lines).update(leg=2), "the match cup-00001.3"),
+    "a leg of another match": ("duplicate deal", lambda lines: fixture(lines).update(leg=2), "the name cup-00001.3"),
     "an entrant twice": ("duplicate deal", lambda lines: fixture(lines).update(entrants=[0, 1, 2, 2]), "4 entrants"),
     "starts outside of a tournament": (
         "dealt",

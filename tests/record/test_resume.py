@@ -238,5 +238,5 @@ def test_records_that_the_tournament_does_not_tell_of_are_named(
     (tmp_path / "other-00009.jsonl").touch()
     check_no_others(tmp_path, "cup", contexts)
     (tmp_path / "cup-00009.jsonl").touch()
-    with pytest.raises(RecordError, match=r"cup-00009\.jsonl: expected no match that the record of cup"):
+    with pytest.raises(RecordError, match=r"cup-00009\.jsonl: expected only matches that the record of cup"):
         check_no_others(tmp_path, "cup", contexts)

@@ -218,10 +218,10 @@ FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
     "a salt that is none": (lambda lines: changed(lines, 0, ["salt"], "xy"), "line 0: "),
     "a seal with more": (lambda lines: [*lines[:-1], {**lines[-1], "x": 1}], "a line of a tournament's record"),
     "another's seal": (lambda lines: changed(lines, 0, ["key"], "ab" * 32), "expected the seal of key abab"),
-    "a seat too many": (lambda lines: _entry(lines, "scores", [1, 2, 3]), "found other seats, or not all of them"),
-    "no ranking": (lambda lines: _entry(lines, "ranking", []), "found other seats, or not all of them"),
-    "a seat twice": (lambda lines: _entry(lines, "ranking", [[0], [0, 1]]), "found other seats"),
-    "an empty place": (lambda lines: _entry(lines, "ranking", [[0, 1], []]), "found other seats"),
+    "a seat too many": (lambda lines: _entry(lines, "scores", [1, 2, 3]), "found missing seats, or other ones"),
+    "no ranking": (lambda lines: _entry(lines, "ranking", []), "found missing seats, or other ones"),
+    "a seat twice": (lambda lines: _entry(lines, "ranking", [[0], [0, 1]]), "found missing seats, or other ones"),
+    "an empty place": (lambda lines: _entry(lines, "ranking", [[0, 1], []]), "found missing seats, or other ones"),
     "a spec in another order": (lambda lines: _turned(lines, 0, "spec"), "keys in another order"),
     "an event in another order": (lambda lines: _turned(lines, 2, "event"), "keys in another order"),
     "a number in another form": (lambda lines: _entry(lines, "used_ms", [1, 2.5]), "a number in another form"),
@@ -235,7 +235,7 @@ FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
     ),
     "a foul of nobody": (
         lambda lines: _entry(lines, "fouls", [{"seat": -1, "cause": "crashed", "turn": 0}]),
-        "found other seats",
+        "found missing seats, or other ones",
     ),
 }
 

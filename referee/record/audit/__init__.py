@@ -1,1 +1,1 @@
-"""The audit of records: each is folded again, and checked a second time without the fold."""
+"""The audit of records: its modules play each match again from its events, and check it once more by separate code."""

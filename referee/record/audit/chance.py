@@ -1,4 +1,7 @@
-"""Checks the chance in a record without the code that ran its match: commitments, nonces, seating and the deal."""
+"""Checks the random decisions in a record: commitments, nonces, seating and the deal.
+
+It does not use the code that ran the match.
+"""
 
 import hashlib
 import itertools
@@ -14,22 +17,22 @@ from ...match import events as e
 from ...text import show_json
 from ..reader import Record, RecordError
 
-# The shuffle is written here a second time, from protocol/SPEC.md alone and in another way than in chance.py: the fold
-# draws numbers from a stream one by one, this draws all places first. An error in one of them shows as a difference.
-# Sharing the code would make this check worthless, however much shorter it would be.
+# This is a second implementation of the shuffle. It follows protocol/SPEC.md and works in another way than chance.py:
+# that module draws numbers one by one, and this one draws all places first. An error in one of them shows as a
+# difference. To share the code would save lines, but make this check worthless.
 
 T = TypeVar("T")
 _BLOCKS = 16
-"""Number of a stream's blocks that are computed together."""
+"""Number of blocks of random numbers that are computed together."""
 _SURE = 2**64 - 2**32
-"""A word below it is never thrown away: no list is longer than the difference."""
+"""A random number below this is never rejected, because no list has 2**32 elements or more."""
 
 
 def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
-    """Deal again, by a shuffle written a second time from its description, and compare the first views.
+    """Deal the cards again with the second implementation of the shuffle, and compare the first views.
 
     Raises:
-        RecordError: the commitment, the nonces or the deal do not follow from what is revealed.
+        RecordError: the commitment, the nonces, the seating or the deal do not follow from the revealed secrets.
     """
     shuffle = check_chance(record)
     if shuffle is not None and record.header.setup.position is None:
@@ -37,13 +40,13 @@ def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
 
 
 def check_chance(record: Record) -> "Redealer | None":
-    """Check the commitment, the nonces and the lot.
+    """Check the commitment, the nonces and the seating by lot.
 
     Returns:
-        The shuffle of the match's first deal; None if the record does not tell its seed.
+        The shuffle of the match's first deal; None if the record does not reveal its seed.
 
     Raises:
-        RecordError: they do not follow from what is revealed.
+        RecordError: they do not follow from the revealed secrets.
     """
     setup, seed = record.header.setup, record.seed
     if seed is None:
@@ -80,13 +83,14 @@ def _check_lot(record: Record, seed: bytes) -> None:
 
 
 def check_nonces(record: Record) -> list[str | None]:
-    """Check the nonces that were opened against their commitments and against those of the result.
+    """Check the revealed nonces against their commitments and against the nonces in the result.
 
     Returns:
-        Every seat's nonce that counts: those that were opened in time, since the match was last offered.
+        For each seat the nonce that counts, since it was revealed in time and after the last offer; None without one.
 
     Raises:
-        RecordError: one counts that its seat had not committed to, or does not though it had; or the result has others.
+        RecordError: a nonce was accepted without fitting its commitment, or refused in spite of fitting it, or the
+            result has other nonces.
     """
     setup = record.header.setup
     nonces: list[str | None] = [None] * len(setup.names)
@@ -110,7 +114,7 @@ def check_nonces(record: Record) -> list[str | None]:
                 raise RecordError(record.path, number, f"a verdict on commitment {committed.get(event.seat)}", opened)
             nonces[event.seat] = None if foul else event.nonce
             if not setup.nonces:
-                raise RecordError(record.path, number, "no nonce, for this setup has none", "one")
+                raise RecordError(record.path, number, "no nonce, because this setup uses none", "one")
     if record.result is not None and record.result.nonces != nonces:
         expected, opened = show_json(nonces), show_json(record.result.nonces)
         raise RecordError(record.path, len(record.transitions) + 1, f"nonces {expected}", opened)
@@ -118,10 +122,10 @@ def check_nonces(record: Record) -> list[str | None]:
 
 
 class Redealer:
-    """The shuffles of protocol/SPEC.md, "Chance", once more.
+    """The second implementation of the shuffles in protocol/SPEC.md, "Chance".
 
     Args:
-        key: 32 bytes.
+        key: key of the shuffle, 32 bytes.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -138,7 +142,7 @@ class Redealer:
         return cls(hashlib.sha256(seed + "".join(f":{nonce or ''}" for nonce in nonces).encode()).digest())
 
     def later(self, deal: int) -> "Redealer":
-        """Return the shuffle of another deal."""
+        """Return the shuffle of a later deal in the same match."""
         return Redealer(hashlib.sha256(self._key + f"deal:{deal}".encode()).digest())
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
@@ -152,7 +156,7 @@ class Redealer:
 
 
 def _places(key: bytes, size: int) -> list[int]:
-    """Return numbers below size, below size - 1, ... below 2."""
+    """Return random numbers below size, below size - 1, and so on, down to a number below 2."""
     words, sizes = draw_words(key), range(size, 1, -1)
     drawn = list(itertools.islice(words, len(sizes)))
     if max(drawn, default=0) < _SURE:
@@ -162,7 +166,7 @@ def _places(key: bytes, size: int) -> list[int]:
 
 
 def draw_words(key: bytes) -> Iterator[int]:
-    """Yield the numbers of 64 bits that follow from a key, without end."""
+    """Yield the endless sequence of 64-bit numbers that follows from a key."""
     return itertools.chain.from_iterable(map(partial(_some_words, key), itertools.count(0, _BLOCKS)))
 
 

@@ -1,4 +1,4 @@
-"""Judges what players were expelled for once more, from the bytes that the record keeps, without the fold."""
+"""Judges expulsions again from the bytes that the record keeps, without the code that ran the match."""
 
 from collections.abc import Callable
 from typing import Protocol as Interface
@@ -18,47 +18,50 @@ from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
 from ..schema import CommandForm, Transition
 
-# A foul of the wire is the one kind of expulsion that an outsider can judge without any rule of a game: the bytes are
-# in the record, all of them. So they are decoded once more, and must be the breach that was stated; and for an answer
-# that was late or illegal, they must be that answer. Bytes of a deadline must be the beginning of a message: had they
-# been a whole one, the seat had answered.
+# An outsider can judge a breach of the protocol without the rules of any game, because the record holds all bytes of
+# it. So the bytes are decoded again here, and must show the stated breach. If an answer was late or illegal, its bytes
+# must decode to this answer. Bytes that had arrived at a deadline must be an incomplete message: a whole one would have
+# been an answer.
 #
-# Some fouls leave no bytes: a connection that broke, a program that ended, a player that nobody saw. For these the word
-# of the referee is all there is.
+# Some fouls leave no bytes: a connection that broke, a program that ended, a player that never came. For these there is
+# only the word of the referee.
 
 
 class Wire(Interface):
-    """Reads bytes as the wire of a match's players has them."""
+    """Decodes bytes in the wire protocol of a match's players."""
 
     codes: frozenset[str]
-    """Codes of all breaches of this wire."""
+    """Error codes of all breaches of this protocol."""
     game: str | None
-    """The only game that is played on it; None: any game."""
+    """The only game that can be played with this protocol; None if any game can."""
     nonce: str | None
-    """Nonce that the referee commits to and opens for players who know neither offers nor tokens; None if they do."""
+    """Nonce that the referee uses for players whose protocol has no offers, nonces and tokens; None if it has them."""
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
         """Judge the bytes of a breach again.
 
         Args:
-            code: code of the breach, one of `codes`; it decides whether the bytes begin with a frame's prefix.
+            code: stated code of the breach, one of `codes`. It decides whether the bytes begin with a frame's prefix.
             data: bytes that the player sent.
-            asked: message that was due: `hello`, `ready`, `nonce`, `move` or `ack`; None: nothing.
+            asked: message that was due: `hello`, `ready`, `nonce`, `move` or `ack`; None if no message was due.
             match: the match's name.
 
         Returns:
-            The same code if the bytes deserve it, else the code that they deserve, or a description of them.
+            The right code for these bytes; a description of the bytes if they are no breach.
         """
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Return whether bytes are the answer of an event, and nothing else."""
+        """Return whether bytes are exactly the answer that an event reports."""
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Return whether bytes may be the beginning of a message; no bytes at all may be one, too."""
+        """Return whether bytes can be an incomplete message. No bytes at all count as one, too."""
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two plain values are written alike in a record: for Python, true equals 1, and 1.0 equals 1."""
+    """Return whether two plain values look the same in a record.
+
+    `==` would not do: in Python, True equals 1, and 1.0 equals 1.
+    """
     return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
@@ -80,7 +83,7 @@ class OwnWire:
         return _judge_body(data, asked, match)
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Return whether bytes are an answer, as Wire has it."""
+        """Return whether bytes are an answer; see Wire.is_answer."""
         try:
             message = decode(data, FROM_PLAYER)
         except RemoteProtocolError:
@@ -90,14 +93,14 @@ class OwnWire:
         )
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Return whether bytes begin a frame, as Wire has it."""
+        """Return whether bytes are an incomplete frame; see Wire.is_unfinished."""
         length = int.from_bytes(data[:PREFIX_BYTES])
         is_allowed = len(data) < PREFIX_BYTES or 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES
         return is_allowed and len(data) < PREFIX_BYTES + max(length, 1)
 
 
 def _judge_body(data: bytes, asked: str | None, match: str) -> str:
-    """Return which breach the body of a frame is, or which answer."""
+    """Return the code of the breach that the body of a frame is, or a description if it is none."""
     if not 0 < len(data) <= MAX_FRAME_FROM_PLAYER_BYTES:
         return f"{len(data)} bytes"
     try:
@@ -108,11 +111,11 @@ def _judge_body(data: bytes, asked: str | None, match: str) -> str:
         return str(Code.OUT_OF_TURN)
     if getattr(message, "match", match) != match:
         return str(Code.WRONG_MATCH)
-    return f"a {asked} that was asked for"
+    return f"a valid {asked}, which was asked for"
 
 
 def _judge_prefix(data: bytes, *, is_asked: bool) -> str:
-    """Return which breach the prefix of a frame is."""
+    """Return the code of the breach that the prefix of a frame is, or a description if it is none."""
     if len(data) < PREFIX_BYTES:
         return "no whole prefix"
     length = int.from_bytes(data[:PREFIX_BYTES])
@@ -141,38 +144,38 @@ OWN_WIRE = OwnWire()
 
 
 _SELF_ANSWERED = ("offer-match", "ask-nonce")
-"""Requests that the referee answers itself, at once, for players that know no offers and nonces."""
+"""Requests that the referee answers itself, at once, for players whose protocol has no offers and nonces."""
 
 
 def check_dialect(record: Record, wire: Wire) -> None:
-    """Check what a dialect settles: the game, confirmations, nonces, and that nobody is waited for or comes back.
+    """Check that a match fits its dialect: the game, the confirmations, the nonces, and the events that can happen.
 
     Args:
         record: record whose header names the dialect.
         wire: wire of the dialect.
 
     Raises:
-        RecordError: the first line that this dialect can't produce.
+        RecordError: a line is impossible with this dialect. The error names the first such line.
     """
     setup, dialect = record.header.setup, record.header.dialect
     is_fit = wire.game in (None, setup.game) and setup.acknowledge and record.header.context is None
     if not is_fit:
         description = f"{setup.game}, {'with' if setup.acknowledge else 'without'} confirmations"
         description += "" if record.header.context is None else ", in a tournament"
-        raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", description)
+        raise RecordError(record.path, 0, f"a match that is possible with players of {dialect}", description)
     if wire.nonce is None:
         return
     open_requests = dict[int, str]()
     for number, transition in enumerate(record.transitions, 1):
         if not _can_happen(transition, transition.forms, open_requests, setup, wire.nonce):
             description = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
-            raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", description)
+            raise RecordError(record.path, number, f"an event that is possible with players of {dialect}", description)
 
 
 def _can_happen(
     transition: Transition, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
 ) -> bool:
-    """Judge one line, and note what each seat is asked in it."""
+    """Return whether a line is possible, and note in `asked` the requests that it makes."""
     event, before = transition.event, dict(asked)
     asked.update(
         {command.seat: command.command for command in commands if command.seat is not None and command.limit_ms}
@@ -193,34 +196,35 @@ def _can_happen(
 
 
 FindWire = Callable[[str], Wire]
-"""A dialect's name -> what reads the bytes of its players."""
+"""Function that returns the wire protocol of a dialect, given its name."""
 
 _ASKS = {"offer-match": "ready", "ask-nonce": "nonce", "ask-move": "move"}
-"""Command -> what it asks for; every other one that sets a limit asks for an ack."""
+"""Command -> the answer that it asks for. All other commands with a limit ask for an ack."""
 _BEGINNINGS = (e.MatchOpened, e.MatchResumed)
 _PROGRAM_EVENTS = (e.ProgramExited, e.SeatReturned)
 _SHOWN_CHARS = 80
 
 
 class _Evidence:
-    """Requests of each seat, as the lines show them, and the evidence held against it."""
+    """Checks the lines of a record one after the other: the evidence in each, and what the seat was asked then."""
 
     def __init__(self, record: Record, wire: Wire, shown: int | None) -> None:
         self._path = record.path
         self._match = record.header.setup.match
         self._wire = wire
         self._shown = shown
+        """The only seat whose bytes are visible in a redacted record; None for a whole record."""
         self._programs = dict(enumerate(record.header.programs or ()))
         self._asked: dict[int, str] = {}
         self._unseated: set[int] = set()
-        """Seats that have sent nothing since the referee was started."""
+        """Seats without any event since the referee was started."""
         self._seats = range(len(record.header.setup.names))
 
     def take(self, number: int, event: e.Event, commands: list[CommandForm]) -> None:
         """Judge one line.
 
         Raises:
-            RecordError: the evidence does not show what was judged.
+            RecordError: the evidence does not support the verdict.
         """
         if isinstance(event, _BEGINNINGS):
             self._unseated = {*self._seats}
@@ -252,18 +256,18 @@ class _Evidence:
                 self._judge_breach(number, event)
 
     def _judge_answer(self, number: int, event: e.Answer, *, is_expelled: bool) -> None:
-        """Check that an answer's bytes are kept where it led to an expulsion, and only there, and say what it says."""
+        """Check that the bytes of an answer are kept only if it led to an expulsion, and that they decode to it."""
         if not is_expelled:
             if event.frame:
-                raise self._error(number, "no bytes of an answer that was taken", event.frame)
+                raise self._error(number, "no bytes of an answer that was accepted", event.frame)
         elif not event.frame or not (
             self._is_hidden(event) or self._wire.is_answer(self._bytes(number, event.frame), event, self._match)
         ):
-            raise self._error(number, "the answer in its bytes, all of them", event.frame or "none")
+            raise self._error(number, "all bytes of the answer", event.frame or "none")
 
     def _judge_rest(self, number: int, rest: str) -> None:
         if not self._wire.is_unfinished(self._bytes(number, rest)):
-            raise self._error(number, "bytes of a message that is not complete, or none", rest)
+            raise self._error(number, "bytes of an incomplete message, or none", rest)
 
     def _judge_breach(self, number: int, event: e.ProtocolBroken) -> None:
         if event.code not in self._wire.codes:
@@ -273,7 +277,7 @@ class _Evidence:
         elif event.seat in self._unseated:
             due_message = "hello" if event.stage is e.Stage.NEW else None
         else:
-            raise self._error(number, "a player that was seated", f"one that is {event.stage}")
+            raise self._error(number, "a player with a seat", f"one without a seat, at stage {event.stage}")
         if self._is_hidden(event):
             return
         breach = self._wire.breach(event.code, self._bytes(number, event.evidence), due_message, self._match)
@@ -281,7 +285,10 @@ class _Evidence:
             raise self._error(number, f"bytes that are {event.code}", f"{breach}: {event.evidence}")
 
     def _is_fit(self, event: e.ProgramExited | e.SeatReturned) -> bool:
-        """Return whether the seat has a program that the referee started, as what ended, and not what came back."""
+        """Return whether an event fits the seat's player: only a program that the referee started can exit.
+
+        Only any other player can return after it lost its connection.
+        """
         if self._shown is not None:
             return True
         is_started = self._programs.get(event.seat, REMOTE) != REMOTE
@@ -304,28 +311,28 @@ class _Evidence:
 
 
 _OF_A_LIMIT = (e.Ending.SILENT, e.Ending.COMPUTING, e.Ending.WAITING)
-"""Endings of a seat whose program had not ended when its limit passed."""
+"""Endings that are possible only if the seat's limit passed while its program was running."""
 
 
 def _find_misfit(event: e.ProgramExited) -> str:
-    """Return what the ending of a program should be by its status; empty: the two agree."""
+    """Describe what is expected in place of an ending that contradicts the status; return "" if the two agree."""
     how, _, words = event.status.partition(": ")
     is_refused = "its hello had been refused" in event.status
     if (event.ending is e.Ending.ENDED) > (how == "exit status 0"):
         return "ending ended only with exit status 0"
     if how == "exit status 0" and event.ending in (e.Ending.FAILED, e.Ending.SPEECHLESS):
-        return "ending ended, for the exit status is 0"
+        return "ending ended, because the exit status is 0"
     if event.ending in _OF_A_LIMIT or (event.ending is e.Ending.STRANGER and not is_refused):
-        return "an ending that its status tells of"
+        return "an ending that fits its status"
     if event.ending is e.Ending.OUT_OF_MEMORY and not words:
-        return "words about memory, for the program ended for want of it"
+        return "words about memory, because the program ran out of it"
     if event.ending is e.Ending.SPEECHLESS and words:
-        return "no words of a program that had printed nothing"
+        return "no words, because the program had printed nothing"
     return ""
 
 
 def no_dialects(name: str) -> Wire:
-    """Refuse every dialect; for matches whose players speak the referee's own wire.
+    """Refuse every dialect, because only matches in the referee's own protocol are expected.
 
     Raises:
         LookupError: always.
@@ -334,16 +341,16 @@ def no_dialects(name: str) -> Wire:
 
 
 def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None) -> None:
-    """Check the bytes of every answer and breach that led to an expulsion, and what came before each deadline.
+    """Check the bytes of all answers and breaches that led to an expulsion, and the bytes that came before deadlines.
 
     Args:
-        record: record whose commands were verified by the fold.
-        find_wire: reads the bytes of players that speak a dialect.
-        shown: the only seat whose bytes stand in it, if it is a redacted one; None: all.
+        record: record whose commands the fold has verified.
+        find_wire: function that returns the wire protocol of a dialect.
+        shown: the only seat whose bytes are visible in a redacted record; None for a whole record.
 
     Raises:
-        RecordError: the first line whose bytes do not show what was judged.
-        Exception: what find_wire raises for a dialect that it does not know.
+        RecordError: the bytes in a line do not support the verdict. The error names the first such line.
+        Exception: find_wire does not know the dialect.
     """
     dialect = record.header.dialect
     wire = OWN_WIRE if dialect is None else find_wire(dialect)

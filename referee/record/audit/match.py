@@ -1,4 +1,4 @@
-"""Verifies the record of a match: folds it again and compares every command, and checks it without the fold, too."""
+"""Verifies the record of a match: folds its events again, compares every command, and makes checks without the fold."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -30,27 +30,28 @@ from .times import check_book
 
 # What an audit does
 # ------------------
-# A record holds events and the commands that followed. The audit takes the header, the seed and the events, folds the
-# match again (match/machine.py) and demands the same commands, byte for byte. So no verdict in a record is believed: it
-# is derived. `prove` is the quick way for a record that is finished: it writes every line once more and compares bytes,
-# and says nothing about what is wrong. If it fails, `refold` goes line by line and names the first that does not hold.
+# A record holds events and the commands that followed from them. The audit takes the header, the seed and the events,
+# folds the match again (match/machine.py) and requires the same commands, byte for byte. So it believes no verdict in a
+# record: it derives all of them. `prove` is the quick way for a finished record: it writes every line again and
+# compares bytes, but can't say what is wrong. If it fails, `refold` goes line by line and names the first wrong one.
 #
-# A fold that is wrong would confirm its own errors. Therefore the modules next to this one check a second time, without
-# it: the deal and the nonces (chance.py), limits, banks and lags (times.py), the bytes held against a player
-# (evidence.py), the ranking (here). They are written from the specification, and share only the game's rules with the
+# A fold with a bug would confirm its own errors. Therefore other code checks a second time, without the fold: the deal
+# and the nonces (chance.py), limits, banks and lags (times.py), the bytes that are evidence against a player
+# (evidence.py), and the ranking (here). It is written from the specification, and shares only the game's rules with the
 # fold.
 #
-# What it can show: every line follows from those before it; the referee had committed to the seed before the players
-# sent their nonces; each expulsion follows from bytes that the record holds and from instants that it states; nothing
-# was changed after the seal; the file was sealed with the key that it names (or with one that the auditor demands).
+# What the audit can show: every line follows from the lines before it. The referee had committed to the seed before the
+# players sent their nonces. Each expulsion follows from the bytes and the instants in the record. Nothing was changed
+# after the seal. The file was sealed with the key that it names, or with one that the auditor requires.
 #
-# What it cannot show: that the events happened. Only the referee knows when bytes arrived, and it could invent a
-# player's answer, or delay one. A lie has to be consistent, though: standstills are common to all matches of a process,
-# instants must leave room for what they claim, and every answer that led to an expulsion is there in its bytes. Nor can
-# it show that a record is complete: a match that nobody kept a head of can be played again in secret. Published heads,
-# the record of the tournament and the signed list of a folder narrow that down.
+# What it can't show: that the events happened. Only the referee knows when bytes arrived, and it could invent or delay
+# a player's answer. But a lie has to be consistent. All matches of a process share its standstills, each instant must
+# be possible between its neighbours, and the bytes of every answer that led to an expulsion are in the record. Nor can
+# the audit show that nothing is missing: if nobody kept a head of a match, the referee can play it again in secret.
+# Published heads, the record of the tournament and the signed list of a folder limit this.
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
+"""Function that returns the rules of a game, given its name."""
 
 
 def audit(
@@ -65,19 +66,20 @@ def audit(
 
     Args:
         path: the record.
-        find_game: a game's name -> its rules.
-        keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
-        is_strict: True to refuse a record without a seal, that is of an unfinished match.
-        find_wire: a dialect's name -> the wire that reads the bytes of its players.
+        find_game: function that returns the rules of a game, given its name.
+        keys: public keys in hex, one of which must have sealed the record. If empty, the key that the record names
+            counts.
+        is_strict: True to refuse a record without a seal, whose match is unfinished.
+        find_wire: function that returns the wire protocol of a dialect, given its name.
 
     Returns:
-        The record; everything in it follows from its header, its events and its seed. If `result` is None the match
-        was not finished, and its commands could be verified only if its seed was fixed beforehand.
+        The record. Everything in it follows from its header, its events and its seed. If its `result` is None, the
+        match is unfinished, and the commands could be verified only if the seed was fixed beforehand.
 
     Raises:
-        RecordError: the first line that does not hold.
-        NotSealed: all of them hold, the record has no seal, and is_strict is true.
-        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+        RecordError: a line does not hold. The error names the first such line.
+        NotSealed: all lines hold, the record has no seal, and is_strict is True.
+        Exception: find_game does not know the game, or find_wire does not know the dialect.
     """
     record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
     check_key(record.path, 0, record.header.key, keys)
@@ -96,16 +98,16 @@ def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire 
     """Check that everything in a record follows from its header, its events and its seed.
 
     Args:
-        record: record whose lines hold together.
-        find_game: a game's name -> its rules.
-        find_wire: a dialect's name -> the wire that reads the bytes of its players.
+        record: record whose form, chain and seal were checked.
+        find_game: function that returns the rules of a game, given its name.
+        find_wire: function that returns the wire protocol of a dialect, given its name.
 
     Returns:
-        The match, folded again; None if its record does not have the seed: then only its times were checked.
+        The match, folded again. None if the record does not reveal the seed, so that only times were checked.
 
     Raises:
-        RecordError: the first line that does not hold.
-        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+        RecordError: a line does not hold. The error names the first such line.
+        Exception: find_game does not know the game, or find_wire does not know the dialect.
     """
     match = open_match(record, find_game)
     if match is None:
@@ -114,14 +116,14 @@ def check_consequences(record: Record, find_game: FindGame, find_wire: FindWire 
     for number, (transition, _) in enumerate(refold(record, match), 1):
         if match.result is not None and number < len(record.transitions):
             raise RecordError(
-                record.path, number + 1, "the result, for the match is over", type(transition.event).__name__
+                record.path, number + 1, "the result, because the match is over", type(transition.event).__name__
             )
     _check_without_fold(record, match, find_wire)
     return match
 
 
 def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> None:
-    """Make all checks without the fold, once the fold has confirmed every line."""
+    """Make all checks that don't need the fold, after the fold has confirmed every line."""
     check_result(record, match)
     check_evidence(record, find_wire)
     check_book(record)
@@ -133,10 +135,10 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     """Build the match of a record, before its first event.
 
     Returns:
-        The match, or None if the record of an unfinished match does not have its seed.
+        The match; None if it is unfinished and its record does not reveal the seed.
 
     Raises:
-        RecordError: the setup is not one of the game's, or the seed does not fit the commitment.
+        RecordError: the game does not accept the setup, or the seed does not fit the commitment.
     """
     setup = record.header.setup
     fixed = record.header.seed
@@ -149,25 +151,25 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     with naming_rules(record, game):
         try:
             return Match(game, setup, seed)
-        except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
+        except (BadSetup, UnfitSeed) as error:  # any other exception is not the record's fault
             raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 
 def name_rules(version: str) -> str:
-    """Return the package and version that has the rules of a game, in words."""
+    """Return a name for a version of a game's rules, even if the game is built in and has none."""
     return version or "the referee itself"
 
 
 @contextmanager
 def naming_rules(record: Record, game: Game[Any, Any, Any]) -> Iterator[None]:
-    """Replace any error by one that names both versions of the rules, if a match was played by another version.
+    """Replace an error in the `with` block if the match was played by another version of the rules.
 
-    Such a record may well hold: only an audit with the version that it names can tell. If it holds by this version,
-    too, there is no error to replace.
+    Such a record may hold all the same, but only an audit with the version that it names can show this. So the new
+    error names both versions.
 
     Args:
         record: the record.
-        game: its game, as it is installed here.
+        game: its game, in the version that is installed here.
 
     Raises:
         RecordError: the block failed, and the header names another version of the rules.
@@ -180,7 +182,7 @@ def naming_rules(record: Record, game: Game[Any, Any, Any]) -> Iterator[None]:
         played, here = name_rules(record.header.rules_version), name_rules(game.rules_version)
         trouble = f"{type(error).__name__}: {error}"
         if isinstance(error, RecordError):
-            trouble = f"line {error.line} does not follow by them"
+            trouble = f"line {error.line} does not follow from them"
         expected = f"the rules of {played}, by which the match was played: install them, and try again"
         raise RecordError(record.path, 0, expected, f"those of {here}: {trouble}") from error
 
@@ -189,9 +191,9 @@ def refold(record: Record, match: Match) -> Iterator[tuple[schema.Transition, Ma
     """Fold a record's events again, and yield each transition with the match after it.
 
     Raises:
-        RecordError: an event can't happen, or gives other commands than stand in its line; or the rules have another
-            version here, and a line does not follow by them.
-        Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
+        RecordError: an event can't happen, or other commands follow from it than its line holds. If another version
+            of the rules is installed, the error says so.
+        Exception: the fold or the game failed, though the record reports no failure. It is a bug of this program.
     """
     for number, transition in enumerate(record.transitions, 1):
         with naming_rules(record, match.game):
@@ -212,7 +214,7 @@ def _fold_transition(record: Record, match: Match, number: int, transition: sche
 
 
 def _is_void(transition: schema.Transition) -> bool:
-    """Return whether a transition closed its match as void, or has malformed commands."""
+    """Return whether the commands of a transition close the match as void, or are malformed."""
     try:
         return any(form.result is not None and form.result.void is not None for form in transition.forms)
     except schema.BadLine:
@@ -220,10 +222,10 @@ def _is_void(transition: schema.Transition) -> bool:
 
 
 def check_result(record: Record, match: Match) -> None:
-    """Compare the result in a record, if there is one, with that of its match folded again.
+    """Compare the result in a record, if there is one, with the result of the match that was folded again.
 
     Raises:
-        RecordError: the match is not over, or ended otherwise.
+        RecordError: the match is not over, or has another result.
     """
     number = len(record.transitions) + 1
     if record.result is None:
@@ -240,11 +242,11 @@ def check_result(record: Record, match: Match) -> None:
 
 
 def _difference(path: Path, number: int, expected: list[Any], recorded: list[Any]) -> RecordError:
-    """Name the first command that differs."""
+    """Return an error that names the first differing command."""
     for index, command in enumerate(expected):
         if index >= len(recorded):
             return RecordError(path, number, f"command {index + 1}: {show_json(command)}", "no such command")
-        if msgspec.json.encode(command) != msgspec.json.encode(recorded[index]):  # to Python, true is 1 and 1.0 is 1
+        if msgspec.json.encode(command) != msgspec.json.encode(recorded[index]):  # in Python, True equals 1
             return RecordError(path, number, f"command {index + 1}: {show_json(command)}", show_json(recorded[index]))
     return RecordError(path, number, f"{len(expected)} commands", f"{len(recorded)} commands")
 
@@ -257,19 +259,19 @@ _steps = msgspec.json.Decoder(schema.Transition)
 
 
 def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Record, Match] | None:
-    """Read a record, and fold its match, if it is one that is finished and holds.
+    """Verify a finished record quickly: fold its events, write every line again, and compare the bytes.
 
     Args:
         path: the record.
-        open_match: builds the match, before its first event, of a record that has no transitions yet.
+        open_match: function that builds the match before its first event. It gets a record without transitions.
 
     Returns:
-        Both; None if the bytes are not those that the referee would have written, or if that can't be decided.
+        The record and its match; None if the record is unfinished or does not hold, or if this can't be decided.
     """
     try:
         with open_file(path) as file:
             return _proven(path, list(read_lines(path, file)), open_match)
-    except Exception:  # noqa: BLE001  # the slower check meets it again, and says what it is
+    except Exception:  # noqa: BLE001  # the slower check will run into it again, and report it
         return None
 
 
@@ -294,7 +296,7 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
     chain = Chain(path, hashes, len(data), b"", partial(_read, data))
     record = Record(path, header, (), result, seal, chain)
     match = open_match(record)
-    assert match is not None, "a result tells the seed"
+    assert match is not None, "a result holds the seed"
     return replace(record, transitions=transitions.fold(match)), match
 
 
@@ -303,22 +305,23 @@ def _read(data: bytes) -> tuple[schema.PlainLine, ...]:
 
 
 class _Steps:
-    """The lines between the header and the result, which are chained.
+    """The lines between the header and the result.
 
-    Each thing is done for all of them before the next is: in the processor's caches, there is room for one at a time.
+    Each stage is done for all lines before the next stage begins. This is faster, because the processor's caches have
+    room for the code and the data of only one stage.
 
     Args:
-        lines: with their line feeds.
+        lines: the lines with their line feeds.
         prev: hash of the header.
 
     Raises:
-        BadLine: they are not chained.
+        BadLine: the lines are not chained.
     """
 
     def __init__(self, lines: Sequence[bytes], prev: str) -> None:
         self._lines = lines
         self._parts: list[tuple[bytes, bytes]] = []
-        """Core and, if anything is hidden in it, the key `open`."""
+        """For each line, its core, and the content of its key `open` without the last brace; empty without the key."""
         self.hashes = [prev]
         """Hashes of the header and of the lines after it."""
         for number, data in enumerate(lines, 1):
@@ -330,21 +333,21 @@ class _Steps:
             self.hashes.append(schema.line_hash(core))
 
     def fold(self, match: Match) -> tuple[schema.Transition, ...]:
-        """Fold the events, write the lines once more, and compare.
+        """Fold the events, write the lines again, and compare the bytes.
 
         Args:
             match: the match before its first event.
 
         Raises:
-            BadLine: a line is not what this fold writes.
+            BadLine: a line differs from the line that was written again.
             Exception: a line is not valid, or its event can't happen.
         """
         transitions, salts = zip(*(_open_line(*parts) for parts in self._parts), strict=True)
         followed = [match.handle(transition.event) for transition in transitions]
         msgspec.msgpack.encode(
             ([transition.event for transition in transitions], followed)
-        )  # fails for integers of over 64 bits
-        _ = [transition.forms for transition in transitions]  # fails for commands that are none
+        )  # raises an error for integers of more than 64 bits
+        _ = [transition.forms for transition in transitions]  # raises an error for malformed commands
         written = [
             encode_transition(transition.event, commands, transition.standstills, iter(line_salts))
             for transition, commands, line_salts in zip(transitions, followed, salts, strict=True)
@@ -357,9 +360,10 @@ class _Steps:
 
 
 def _open_line(core: bytes, opened: bytes) -> tuple[schema.Transition, list[str]]:
-    """Return a transition, its values put in their places one after the other, and their salts.
+    """Return a transition with its hidden values filled in, and their salts.
 
-    A misplaced value gives another line when that is written once more.
+    The values are filled in by their order, without a look at their paths. If a value gets into a wrong place, the line
+    that is written again differs.
     """
     if not opened:
         return _steps.decode(core), []
@@ -373,14 +377,14 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 def check_header(record: Record, *, is_fixed: bool) -> None:
-    """Check the header's seats, seed, nonces and tournament, and the starts of programs against it.
+    """Check that the seats, seed, nonces and tournament in the header fit each other, and that starts fit the header.
 
     Args:
-        record: whole, or redacted with stand-ins for what is hidden.
-        is_fixed: True if its header has a seed, hidden or not.
+        record: a whole record, or a redacted one with placeholders for hidden fields.
+        is_fixed: True if the header has a seed, whether hidden or not.
 
     Raises:
-        RecordError: the first line that contradicts the header, or the header itself.
+        RecordError: the header contradicts itself, or a line contradicts the header.
     """
     header, setup = record.header, record.header.setup
     seats = len(setup.names)
@@ -388,16 +392,16 @@ def check_header(record: Record, *, is_fixed: bool) -> None:
     if header.programs is not None and len(header.programs) != seats:
         raise _wrong(record, f"programs of {seats} seats", show_json(header.programs, 140))
     if is_fixed and setup.nonces:
-        raise _wrong(record, "no nonces, for the seed was fixed beforehand", "nonces true")
+        raise _wrong(record, "no nonces, because the seed was fixed beforehand", "nonces true")
     if shares_deal != (setup.seed_opens != "at-end"):
         expected = (
-            "a seed that opens after its last leg"
+            "a seed that is revealed after the last leg"
             if shares_deal
-            else "seed_opens at-end, for no other match has its deal"
+            else "seed_opens at-end, because no other match has its deal"
         )
         raise _wrong(record, expected, f"seed_opens {setup.seed_opens}, nonces {show_json(setup.nonces)}")
     if shares_deal and header.context is None:
-        raise _wrong(record, "a tournament, for this is a leg of a duplicate deal", "none")
+        raise _wrong(record, "a tournament, because this is a leg of a duplicate deal", "none")
     if header.context is not None:
         _check_context(record, header.context)
     for number, transition in enumerate(record.transitions, 1):
@@ -410,26 +414,26 @@ def _check_context(record: Record, context: MatchContext) -> None:
     setup, fixture = record.header.setup, context.fixture
     name = name_match(context.tournament, fixture.number, fixture.leg, fixture.attempt)
     if not setup.match == fixture.match == name:
-        raise _wrong(record, f"the match {name}, as its fixture makes it", f"{setup.match}, opened as {fixture.match}")
+        raise _wrong(record, f"the name {name}, which follows from the fixture", f"{setup.match} and {fixture.match}")
     if len(fixture.entrants) != len(setup.names) or len({*fixture.entrants}) != len(fixture.entrants):
         raise _wrong(record, f"{len(setup.names)} entrants, one for each seat", show_json(fixture.entrants))
     if fixture.leg >= len(setup.names) or (fixture.leg and setup.nonces):
         raise _wrong(record, "a leg of a duplicate deal, one for each seat at most", f"leg {fixture.leg}")
     if setup.lot or min(fixture.entrants) < 0 or not _HASH.fullmatch(context.head):
         contradiction = f"lot {show_json(setup.lot)}, entrants {show_json(fixture.entrants)}, head {context.head}"
-        raise _wrong(record, "a match that a line of a tournament's record opened, its seats not drawn", contradiction)
+        raise _wrong(record, "a match that a tournament opened, without a lot for the seats", contradiction)
 
 
 def _check_starts(record: Record, number: int, starts: tuple[int, ...]) -> None:
-    """Check that only matches of a tournament have starts, one for each seat, and none for a remote player."""
+    """Check that only matches of a tournament report starts of programs, one per seat, and 0 for a remote player."""
     header, seats = record.header, len(record.header.setup.names)
     if not starts:
         return
     if header.context is None:
-        raise RecordError(record.path, number, "no starts, for programs stay in tournaments alone", show_json(starts))
+        raise RecordError(record.path, number, "no starts, because only tournaments keep programs", show_json(starts))
     remote = [seat for seat, given in enumerate(header.programs or ()) if given == REMOTE]
     if len(starts) != seats or min(starts) < 0 or any(starts[seat] for seat in remote):
-        expected = "a start for each seat, from 1, and 0 where there is no program"
+        expected = "a start for each seat: at least 1, or 0 if the seat has no program"
         raise RecordError(record.path, number, expected, show_json(starts))
 
 
@@ -438,7 +442,7 @@ def _wrong(record: Record, expected: str, found: str) -> RecordError:
 
 
 def check_ranking(record: Record) -> None:
-    """Check that every seat has one rank, that seats which fouled share the last one, and that the best win.
+    """Check that every seat has one rank, that seats with a foul share the last rank, and that the best seats win.
 
     Raises:
         RecordError: the result contradicts itself.
@@ -463,7 +467,11 @@ def check_ranking(record: Record) -> None:
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
-    """Return who can have won: the best; nobody if all fouled, or perhaps if a winner fouled confirming the end."""
+    """Return the possible lists of winners.
+
+    Usually the seats of the best rank win. Nobody wins if all seats fouled. If a seat was expelled while the end was
+    confirmed, both are possible.
+    """
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])

@@ -1,4 +1,4 @@
-"""Checks what the matches of a tournament say of the processes that played them: runs, starts, standstills."""
+"""Checks that the matches of a tournament agree about the processes that played them: runs, starts, standstills."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,40 +15,43 @@ from ..reader import RecordError
 from ..tournament_record import TournamentRecord
 from .times import ROUNDING_MS, Presence
 
-# One record can be consistent and still be invented. Matches that one process played are harder to invent apart from
-# each other: they share its clock, and its standstills. So a stall that excuses a favourite in one match must be in all
-# the others that ran then, and a match that was played in secret before has no place on the clock of the run that
-# opened it.
+# A single record can be invented and still be consistent. To invent one of many matches that the same process played is
+# harder, because they share its clock and its standstills. A stall that excuses a favourite in one match must appear in
+# all other matches that ran at that time. And if a match was played in secret before, it does not fit the clock of the
+# run that opened it.
 #
-# Programs that stay for several matches could remember a deal. Their starts are numbered, and no start may play the
-# same deal twice, two matches at once, or more matches than the tournament allows.
+# A program that stays for several matches could remember a deal. So its starts are numbered. One start must not play
+# the same deal twice, two matches at once, or more matches than the tournament allows.
 
 _ROUNDING_MS = 0.01
-"""Tolerance for the sum of an instant and a clock's reading, both rounded to a microsecond, with some room."""
+"""Tolerance when times on a process's clock are compared. Each is the sum of two rounded values, with some room."""
 
 
 class _Runs:
-    """Runs of a tournament so far, and the processes that they name."""
+    """Checks the lines of a tournament's record one after the other: its runs, and the processes in each run.
+
+    A run lasts from a start of the referee to its stop or crash.
+    """
 
     def __init__(self, record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) -> None:
         self._path = record.path
         self._ran = ran
         self._run = 0
         self._runs: dict[str, int] = {}
-        """Process -> number of the run that names it."""
+        """Process -> number of the run that it belongs to."""
         self._hosts: set[str] = set()
         """Processes of hosts that have joined."""
         self._opened: dict[str, tuple[int, dict[str, float]]] = {}
-        """Match that is open -> the run that opened it, and by process when the last match was over on its clock that
-        had been closed by then."""
+        """Open match -> the run that opened it, and a copy of `_over_ms` from that moment."""
         self._over_ms: dict[str, float] = {}
+        """Process -> end of its latest closed match of this run, on the clock of the process."""
 
     def take(self, line: int, event: e.AnyTournamentEvent) -> None:
         """Check an event of the tournament.
 
         Raises:
-            RecordError: it names a process once more, or for a host one that is not the run's, or a match is closed
-                that no run so far explains.
+            RecordError: a process belongs to two runs, a host has a process of another run, or a closed match did not
+                run in the processes that the record allows.
         """
         match event:
             case e.Begun() | e.TournamentResumed():
@@ -64,7 +67,7 @@ class _Runs:
         """Check the matches that are still open.
 
         Raises:
-            RecordError: no run explains one of them.
+            RecordError: a match did not run in the processes that the record allows.
         """
         for name in list(self._opened):
             self._check(name)
@@ -73,31 +76,29 @@ class _Runs:
         self._run, self._over_ms = self._run + 1, {}
         for process in processes:
             if not process or self._runs.setdefault(process, self._run) != self._run:
-                raise RecordError(self._path, line, "processes with names of their own", show_json(process))
+                raise RecordError(self._path, line, "a process name that no earlier run used", show_json(process))
 
     def _came(self, line: int, process: str) -> None:
         if self._runs.get(process) != self._run or process in self._hosts:
-            raise RecordError(self._path, line, "a process of this run, and of no other host", show_json(process))
+            raise RecordError(self._path, line, "a process of this run that no other host has", show_json(process))
         self._hosts.add(process)
 
     def _check(self, name: str) -> None:
-        """Check that a match ran in processes of the runs since it was opened, in their order, and after what was over.
+        """Check a match: it ran in processes of the runs since it was opened, in the order of the runs.
 
-        It need not have run in each of them: the first run may have crashed before the match began, and the last may
-        have found it over.
+        It must have begun after the end of the matches that were closed before it was opened. It need not have run in
+        each run: the first run may have crashed before the match began, and in the last run it may have been over.
         """
         opened, over_ms = self._opened.pop(name, (self._run, self._over_ms))
         last, earlier = opened, set[str]()
         for presence in self._ran.get(name, ()):
             process, run = presence.process, self._runs.get(presence.process)
             if run is None or not last <= run <= self._run or process in earlier:
-                what = (
-                    "a process of its own, once" if process in earlier else "a process that played matches of its run"
-                )
-                raise self._error(name, f"{what}, as {self._path.name} has them", process or "none")
+                what = "another process" if process in earlier else "a process that played matches of its run"
+                raise self._error(name, f"{what}, according to {self._path.name}", process or "none")
             begin_ms, since_ms = presence.clock_ms + presence.begin_ms, over_ms.get(process, 0.0)
             if run == opened and begin_ms < since_ms - _ROUNDING_MS:
-                what = f"a begin from {since_ms:.3f} ms of its process on, for matches were over before it was opened"
+                what = f"a beginning at {since_ms:.3f} ms of its process or later, when an earlier match was over"
                 raise self._error(name, what, f"{begin_ms:.3f} ms")
             if run == self._run:
                 ended_ms = presence.clock_ms + presence.end_ms
@@ -110,14 +111,14 @@ class _Runs:
 
 
 def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) -> None:
-    """Check that each match ran in processes that the runs of its tournament name, in their order.
+    """Check that each match ran in processes that belong to the runs of its tournament, in the order of the runs.
 
     Args:
         record: record of the tournament.
-        ran: match whose record holds -> the processes that ran it, and when.
+        ran: match whose record holds -> the times in which a process ran it.
 
     Raises:
-        RecordError: the first match that did not.
+        RecordError: a match did not. The error names the first such match.
     """
     runs = _Runs(record, ran)
     for transition in record.transitions:
@@ -130,13 +131,13 @@ class _Start(Struct):
 
     entrant: int
     deals: dict[str, str] = field(default_factory=dict)
-    """Deal -> a match that had it."""
+    """Deal -> a match with this deal."""
     spans: list[tuple[float, float, str]] = field(default_factory=list)
     """Begin and end of each match on the clock of the process, and its name."""
 
 
 class _Starts:
-    """Starts of programs, as the matches so far report them."""
+    """Checks the starts of programs that the matches report."""
 
     def __init__(self, record: TournamentRecord, spec: TournamentSpec) -> None:
         self._path = record.path
@@ -147,12 +148,12 @@ class _Starts:
         """Check a time in which a process ran a match.
 
         Raises:
-            RecordError: no tournament of that spec has such starts.
+            RecordError: the spec of the tournament does not allow such starts.
         """
         given, name = presence.starts, fixture.match
         if given and (self._spec.programs == "anew" or len(given) != len(fixture.entrants)):
             expected = (
-                "no starts, as programs do not stay" if self._spec.programs == "anew" else "a start for each seat"
+                "no starts, because programs do not stay" if self._spec.programs == "anew" else "a start for each seat"
             )
             raise self._error(name, expected, show_json(given))
         for seat, entrant in enumerate(fixture.entrants):
@@ -160,7 +161,7 @@ class _Starts:
             if not number and seat in presence.heard and self._is_kept(entrant):
                 raise self._error(name, f"a start of the program that answered on seat {seat}", show_json(given))
             if number < 0 or (number and self._spec.entrants[entrant].player == REMOTE):
-                raise self._error(name, "starts of programs that the referee started, from 1", show_json(given))
+                raise self._error(name, "starts from 1, and 0 for remote players", show_json(given))
             if number:
                 self._add(entrant, number, fixture, presence)
 
@@ -171,7 +172,7 @@ class _Starts:
         """Check that no program played two matches at once.
 
         Raises:
-            RecordError: one did.
+            RecordError: a program did.
         """
         for (_, number), start in self._starts.items():
             for (_, over_ms, match), (begun_ms, _, following) in pairwise(sorted(start.spans)):
@@ -188,7 +189,7 @@ class _Starts:
             whose = spec.entrants[start.entrant].name
             raise self._error(name, f"another start than {number}, which is one of {whose}", f"{number}")
         has_more = spec.duplicate or spec.seed is not None
-        deal = str(fixture.number) if has_more else name  # else it is this match's alone
+        deal = str(fixture.number) if has_more else name  # otherwise no other match has the deal
         other = start.deals.setdefault(deal, name)
         if other != name:
             raise self._error(name, f"another start than {number}, which played that deal in {other}", f"{number}")
@@ -202,15 +203,15 @@ class _Starts:
 
 
 def check_starts(record: TournamentRecord, spec: TournamentSpec, ran: Mapping[str, Sequence[Presence]]) -> None:
-    """Check that every start of a program played matches of its own entrant, one at a time and each deal once.
+    """Check that each start of a program belongs to one entrant, and played one match at a time and each deal once.
 
     Args:
         record: record of the tournament.
-        spec: spec of the tournament, with entrants that joined later.
-        ran: match whose record holds -> the processes that ran it, and when.
+        spec: spec of the tournament, including the entrants that joined later.
+        ran: match whose record holds -> the times in which a process ran it.
 
     Raises:
-        RecordError: the first match of which that does not hold.
+        RecordError: a match contradicts this. The error names the first such match.
     """
     starts = _Starts(record, spec)
     for name, context in record.contexts.items():
@@ -220,20 +221,21 @@ def check_starts(record: TournamentRecord, spec: TournamentSpec, ran: Mapping[st
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
-    """A standstill that one match of a process had, and another match at the same time had not."""
+    """A standstill that one match of a process reports, though another match of it at the same time does not."""
 
     match: str
-    """Match that does not have the standstill."""
+    """Match that does not report the standstill."""
     witness: str
-    """Match that has it."""
+    """Match that reports it."""
     at_ms: float
-    """End of the standstill, in the time of the match that does not have it."""
+    """End of the standstill, as an instant of the match that does not report it."""
 
 
 def contradictions(presences: Iterable[Presence]) -> Iterator[Contradiction]:
-    """Yield, for each match, the first standstill that another match of its process had at that time, and it had not.
+    """Yield, for each match, the first standstill that only another match of the same process reports.
 
-    One that was not over at the last line of either is not compared: there, its end is not known.
+    If a standstill was not over at the last line of one of the matches, it is not compared, since this match does not
+    know its end.
     """
     processes = defaultdict[str, list[Presence]](list)
     for presence in presences:
@@ -247,7 +249,7 @@ def contradictions(presences: Iterable[Presence]) -> Iterator[Contradiction]:
 
 
 class _OnClock:
-    """A presence on the clock of its process, with the standstills that ended within it."""
+    """A presence in the time of its process's clock, with the standstills that ended within it."""
 
     def __init__(self, presence: Presence) -> None:
         shift = self._shift = presence.clock_ms
@@ -261,7 +263,11 @@ class _OnClock:
         return self.begin_ms < other.begin_ms
 
     def lacking(self, everything: Sequence[tuple[float, float, "_OnClock"]]) -> Iterator[Contradiction]:
-        """Yield the first standstill, of all that its process had, that this match lacks."""
+        """Yield the first standstill that this match lacks, if there is one.
+
+        Args:
+            everything: all standstills of the process, each with its end, its begin, and the match that reports it.
+        """
         first = bisect_left(everything, (self.begin_ms + 2 * ROUNDING_MS,))
         last = bisect_left(everything, (self._end_ms,))
         for over_ms, begin_ms, witness in everything[first:last]:
@@ -271,7 +277,13 @@ class _OnClock:
                 return
 
     def _has(self, begin_ms: float, over_ms: float, known_ms: float) -> bool:
-        """Return whether it has a standstill, whose begin before an instant is unknown."""
+        """Return whether this match reports a standstill.
+
+        Args:
+            begin_ms: begin of the standstill.
+            over_ms: end of the standstill.
+            known_ms: instant before which the begin of the standstill is not known.
+        """
         index = bisect_left(self._ends, over_ms - ROUNDING_MS)
         if index == len(self._ends) or self._ends[index] > over_ms + ROUNDING_MS:
             return False

@@ -1,4 +1,4 @@
-"""Checks what a redacted record shows: by itself, and by playing its match again once the seed is known."""
+"""Checks the visible part of a redacted record, and plays its match again if the seed is known."""
 
 import dataclasses
 import hashlib
@@ -23,18 +23,18 @@ from .evidence import same
 from .match import check_ranking, naming_rules
 from .times import check_book
 
-# A redacted record hides what only other seats may know: their moves, hands, and messages. It cannot be folded without
-# them. Still it shows much: instants, turns, whom the referee asked, every play as all seats were sent it, every foul's
-# cause. These must agree with each other, and that is checked here; what is hidden allows no conclusion in either way.
+# A redacted record hides what only other seats may know: their moves, hands and messages. Without them, it can't be
+# folded. But it shows a lot: instants, turns, the requests, the announcement of every play, and the cause of every
+# foul. The checks here find out whether these facts agree with each other. Hidden fields prove nothing, either way.
 #
-# Once the seed is known, the match can be played again from it: every play that was announced must be legal, and what
-# the record's own seat saw and drew must follow. The hidden bytes of an expelled seat are not needed for that, since
-# nothing but its expulsion followed from them.
+# If the seed is known, the match can be played again: every announced play must be legal, and the views and draws of
+# the record's own seat must follow. The hidden bytes of an expelled seat are not needed for this, because nothing but
+# its expulsion followed from them.
 
 _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in FOUL_HIDES)
 """Fields of a foul that everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
-"""Fields of an event that the evidence of its foul is taken from."""
+"""Fields of an event from which the evidence of its foul is taken."""
 _END_FIELDS = ("winners", "ranking", "scores", "void")
 """Fields of a result that each seat is sent at the end."""
 _ACCUSING = (e.ProtocolBroken, e.ProgramExited, e.ConnectionLost, e.SeatVacant)
@@ -44,14 +44,14 @@ _ANSWER_CAUSES = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cau
 
 
 def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
-    """Check everything that a redacted record shows.
+    """Check the visible part of a redacted record.
 
     Args:
-        record: record with stand-ins for hidden fields; see record_as_shown.
+        record: record with placeholders for hidden fields; see redacted_record.parse_visible.
         game: game of the match.
 
     Raises:
-        RecordError: the first line that contradicts itself or another one.
+        RecordError: a line contradicts itself or another line.
     """
     _check_instants(record)
     _check_turns(record)
@@ -67,29 +67,29 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
 
 
 def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, Any]) -> None:
-    """Play a redacted record's match again, from its seed and the news in it, and compare what its seat was shown.
+    """Play the match of a redacted record again from its seed and its news, and compare what its seat was shown.
 
     Args:
-        record: record with stand-ins for hidden fields; see record_as_shown.
-        seat: seat whose fields it shows.
+        record: record with placeholders for hidden fields; see redacted_record.parse_visible.
+        seat: seat whose fields the record shows.
         seed: seed of the match, in hex.
         game: game of the match.
 
     Raises:
-        RecordError: the commitment is not to this seed, or nonces, seats, or what is shown do not follow from it.
-        BadSetup: the options do not fit the game, or it has no such number of seats.
+        RecordError: the seed does not fit the commitment, or the nonces, seats or visible fields do not follow from it.
+        BadSetup: the game does not accept the options or the number of seats.
     """
     assert record.result is not None, "a redacted record has one"
     setup = record.header.setup
     shuffle = check_chance(dataclasses.replace(record, result=replace(record.result, seed=seed)))
     if setup.position is None and shuffle is not None:
         with naming_rules(record, game):
-            restore_position(game, game.parse_options(setup.options), setup)  # as a match does when it begins
+            restore_position(game, game.parse_options(setup.options), setup)  # raises BadSetup
             check_replay(record, seat, game, shuffle)
 
 
 def _check_scores(record: Record) -> None:
-    """Check that seats which were not expelled are ranked by their scores."""
+    """Check that the seats without a foul are ranked by their scores."""
     if record.result is None or record.result.result.void is not None:
         return
     result = record.result.result
@@ -102,7 +102,7 @@ def _check_scores(record: Record) -> None:
 
 
 def _check_instants(record: Record) -> None:
-    """Check that instants are in order, and that no expelled seat does anything."""
+    """Check that instants are in order, and that an expelled seat has no further events."""
     last_ms, out = 0.0, set[int]()
     for number, transition in enumerate(record.transitions, 1):
         event = transition.event
@@ -110,7 +110,8 @@ def _check_instants(record: Record) -> None:
             raise RecordError(record.path, number, f"an instant from {last_ms} ms on", f"{event.at_ms} ms")
         last_ms = event.at_ms
         if isinstance(event, e.SeatEvent) and event.seat in out:
-            raise RecordError(record.path, number, f"nothing of seat {event.seat}, which is out", type(event).__name__)
+            what = f"no event of seat {event.seat}, which is expelled"
+            raise RecordError(record.path, number, what, type(event).__name__)
         if isinstance(event, _TIMED) and not _are_in_order(event):
             raise RecordError(record.path, number, "instants in order, and lags within them", show_json(event, 200))
         out |= {foul.seat for foul in _list_expulsions(transition)}
@@ -124,7 +125,7 @@ def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
 
 
 def _check_turns(record: Record) -> None:
-    """Check that turns are counted from 1, and that the result has as many."""
+    """Check that turns are counted from 1, and that the result states the same number of turns."""
     turns = 0
     for number, transition in enumerate(record.transitions, 1):
         for command in transition.commands:
@@ -142,7 +143,7 @@ def _check_turns(record: Record) -> None:
 
 
 def _check_fouls(record: Record) -> None:
-    """Check each foul against what its seat did, and the result's against those, and against the last command's."""
+    """Check that each foul fits its event, and that the result and the last command list the same fouls."""
     fouls = []
     for number, transition in enumerate(record.transitions, 1):
         for foul in _list_expulsions(transition):
@@ -158,7 +159,7 @@ def _check_fouls(record: Record) -> None:
         raise RecordError(
             record.path,
             line,
-            f"the fouls that were told, {show_json(fouls)}",
+            f"the fouls of the expulsions, {show_json(fouls)}",
             show_json([*map(_public, result.fouls)]),
         )
     last = record.transitions[-1].commands if record.transitions else []
@@ -173,7 +174,7 @@ def _check_fouls(record: Record) -> None:
 
 
 def _check_own_words(record: Record) -> None:
-    """Check that a seat's own foul is described alike in its event, its expulsion and the result."""
+    """Check that the event, the expulsion and the result describe the seat's own foul in the same words."""
     assert record.result is not None, "a redacted record has one"
     shown: dict[tuple[int, str], str] = {}
     for number, transition in enumerate(record.transitions, 1):
@@ -189,7 +190,7 @@ def _check_own_words(record: Record) -> None:
 def _check_words(
     record: Record, number: int, foul: dict[str, Any], shown: dict[tuple[int, str], str], event: e.Event | None
 ) -> None:
-    """Compare the words of a foul with those shown of it before, or else with its event."""
+    """Compare the words of a foul with its earlier description, or with its event if there is none."""
     for name in FOUL_HIDES:
         key, text = (foul["seat"], name), foul[name]
         if not isinstance(text, str):
@@ -201,7 +202,7 @@ def _check_words(
 
 
 def _check_news_of_all(record: Record, game: Game[Any, Any, Any]) -> None:
-    """Check what every seat was sent alike: the teams, every play and expulsion, and how the match ended."""
+    """Check the news that all seats were sent: the teams, every play and expulsion, and the end of the match."""
     assert record.result is not None, "a redacted record has one"
     setup, result = record.header.setup, record.result.result
     seats = len(setup.names)
@@ -228,26 +229,26 @@ def _check_news_of_all(record: Record, game: Game[Any, Any, Any]) -> None:
 
 
 def _check_news(record: Record, number: int, what: dict[str, Any], played: list[Any], fouls: list[Foul]) -> None:
-    """Check that a seat was sent the same play as the others, or an expulsion that happened."""
+    """Check that a seat was sent the same play as the others, or an expulsion that really happened."""
     if what.get("kind") == "expelled":
         causes = [{"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)} for foul in fouls]
         if not any(same(cause, what) for cause in causes):
-            raise RecordError(record.path, number, "an expulsion that there was", show_json(what))
+            raise RecordError(record.path, number, "an expulsion that happened", show_json(what))
         return
     if played and not same(played[0], what):
-        expected = f"the same told to all, {show_json(played[0], 140)}"
+        expected = f"the same news for all seats, {show_json(played[0], 140)}"
         raise RecordError(record.path, number, expected, show_json(what, 140))
     played.append(what)
 
 
 def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | None) -> None:
-    """Check the stated reason of the end against the seats that were left, and against the game's rules."""
+    """Check that the stated reason of the end fits the seats that were left, and is a rule of the game."""
     assert record.result is not None, "a redacted record has one"
     result = record.result.result
     if result.void is not None:
         expected, is_fit = "no reason of a void match", result.reason is None
     elif default is not None:
-        expected, is_fit = f"the reason {default.reason}, for who is left has won", result.reason == default.reason
+        expected, is_fit = f"the reason {default.reason}, because the others are out", result.reason == default.reason
     else:
         expected, is_fit = f"a rule of {game.name} as the reason", result.reason in game.rules
     if not is_fit:
@@ -255,7 +256,7 @@ def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | 
 
 
 def _check_end(record: Record, number: int, command: dict[str, Any], result: Result) -> None:
-    """Check the end that a seat was sent, if nobody was expelled from then on."""
+    """Check the `end` that a seat was sent. It must be the final result, since no seat was expelled after it."""
     wrong = [name for name in _END_FIELDS if not same(getattr(result, name), command[name])]
     is_void_later = result.void is not None and number < len(record.transitions)
     if wrong and not is_void_later:
@@ -274,7 +275,7 @@ def _present(seats: int, fouls: Sequence[Foul]) -> list[int]:
 
 
 def _check_shown_bytes(record: Record, number: int, transition: Transition) -> None:
-    """Check that a foul whose evidence is shown has the first bytes of its event's."""
+    """Check that the visible evidence of a foul is the beginning of the bytes in its event."""
     for evidence in (
         command["foul"]["evidence"] for command in transition.commands if command["command"] == "expel-seat"
     ):
@@ -290,7 +291,7 @@ def _list_expulsions(transition: Transition) -> list[Foul]:
 
 
 def _is_that_of(foul: Foul, event: e.Event) -> bool:
-    """Return whether an event can be the foul that its seat was expelled for."""
+    """Return whether an event can be the reason for a foul."""
     if not isinstance(event, e.SeatEvent) or (foul.seat, foul.at_ms) != (event.seat, event.at_ms):
         return False
     if (foul.rule is not None) != (foul.cause is Cause.ILLEGAL_MOVE):
@@ -316,17 +317,17 @@ def _without_fouls(result: dict[str, Any]) -> bytes:
 
 
 _BY_OUTCOME = ("winners", "ranking", "scores", "reason")
-"""Fields of a result that the game decides."""
+"""Fields of a result that follow from the game."""
 
 
 class _Replay:
-    """The part of a game that the lines have shown so far.
+    """Plays the match of a redacted record again, line by line.
 
     Args:
-        record: the redacted record, of a match that was dealt from its seed.
-        seat: seat whose fields it shows.
+        record: the redacted record. Its match began with a deal, not with a position.
+        seat: seat whose fields the record shows.
         game: game of the match.
-        shuffle: shuffle of its first deal.
+        shuffle: shuffle of the first deal.
     """
 
     def __init__(self, record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
@@ -339,18 +340,19 @@ class _Replay:
         self._teams = game.teams(options, len(setup.names))
         self._state = game.new(options, len(setup.names), shuffle)
         self._out: list[int] = []
-        """The seats that were expelled, in their order."""
+        """Expelled seats, in the order of their expulsion."""
         self._dropped: set[int] = set()
+        """Expelled seats whose pieces were taken out of the game."""
         self._arriving: int | None = None
-        """Seat that has to confirm what it was handed."""
+        """Seat that has to confirm what it drew; None if there is none."""
         self.is_over = False
         self.outcome: Outcome | None = None
 
     def take(self, number: int, transition: Transition) -> None:
-        """Take a line.
+        """Apply the next line.
 
         Raises:
-            RecordError: it shows something that does not follow from the seed and the news.
+            RecordError: the line shows something that does not follow from the seed and the news.
         """
         event, commands = transition.event, transition.commands
         expelled = {command["seat"]: command["foul"] for command in commands if command["command"] == "expel-seat"}
@@ -367,7 +369,7 @@ class _Replay:
             self._follow(number, command)
 
     def _follow(self, number: int, command: dict[str, Any]) -> None:
-        """Compare one command with the game, or let what it tells happen there."""
+        """Apply an announced expulsion or the end to the game, or compare any other command with the game."""
         kind, seat = command["command"], command.get("seat")
         if kind == "tell-seat" and command["what"].get("kind") == "expelled":
             self._tell_of_foul(number, command["what"].get("seat"))
@@ -377,10 +379,10 @@ class _Replay:
             self._demand(number, "a turn of seat", self._to_move(number), seat)
         if seat == self._seat and isinstance(command.get("view"), str):
             view = msgspec.msgpack.encode(self._game.view(self._state, seat))
-            self._demand(number, f"for seat {seat} the view", hashlib.sha256(view).hexdigest(), command["view"])
+            self._demand(number, f"the view of seat {seat}:", hashlib.sha256(view).hexdigest(), command["view"])
 
     def _judge(self, number: int, event: e.MoveReceived, foul: dict[str, Any] | None) -> None:
-        """Judge a move of the seat itself: whether the rules take it, and if not, which one it breaks."""
+        """Judge a move of the record's own seat: it must be legal, or break the rule that the foul names."""
         if event.seat != self._seat or (foul is not None and foul["cause"] in (Cause.TIMEOUT, Cause.OUT_OF_TURN)):
             return
         broken: tuple[str | None, str | None] | None = None
@@ -391,10 +393,10 @@ class _Replay:
             broken = None, "move"
         except IllegalMove as error:
             broken = error.rule_id, None
-        self._demand(number, "of a move its rule and code", broken, foul and (foul["rule"], foul["code"]))
+        self._demand(number, "rule and code of the move:", broken, foul and (foul["rule"], foul["code"]))
 
     def _play(self, number: int, event: e.Event, told: list[dict[str, Any]]) -> None:
-        """Make the play that seats were sent, and compare what the record's own seat drew."""
+        """Make the play that was announced to the seats, and compare what the record's own seat drew."""
         mover = self._to_move(number)
         what = {key: value for key, value in told[0]["what"].items() if key != "kind"}
         moves = self._moves(what)
@@ -402,7 +404,7 @@ class _Replay:
             moves = self._parse(event.move)
         self._state = self._try_moves(number, moves, what)
         for command in told:
-            self._demand(number, "the same told to all", told[0]["what"], command["what"])
+            self._demand(number, "the same news for all seats,", told[0]["what"], command["what"])
             if command["seat"] == self._seat:
                 due = self._game.news(self._state).draws if mover == self._seat else None
                 self._demand(number, "draws", due, command["draws"])
@@ -411,7 +413,7 @@ class _Replay:
             self._deliver()
 
     def _try_moves(self, number: int, moves: Iterator[Any], what: dict[str, Any]) -> Any:
-        """Return the state after the move that would be announced like this."""
+        """Return the state after the first of the moves that is legal and has this announcement."""
         for move in moves:
             try:
                 state = self._game.play(self._state, move)
@@ -419,10 +421,10 @@ class _Replay:
                 continue
             if same(self._game.news(state).public, what):
                 return state
-        raise RecordError(self._path, number, "a play that the rules allow then", show_json(what, 200))
+        raise RecordError(self._path, number, "a play that the rules allow", show_json(what, 200))
 
     def _moves(self, what: dict[str, Any]) -> Iterator[Any]:
-        """Yield the moves that an announced play can mean: those of its form, and all that can be listed."""
+        """Yield the moves that an announcement can mean: moves made from its fields, then all legal moves."""
         for form in get_args(self._game.move_type) or (self._game.move_type,):
             config = form.__struct_config__
             named = {field.encode_name: what[field.encode_name] for field in fields(form) if field.encode_name in what}
@@ -437,7 +439,7 @@ class _Replay:
 
     def _to_move(self, number: int) -> int:
         if self._game.outcome(self._state) is not None:
-            raise RecordError(self._path, number, "the end of the match, for its game is over", "a turn")
+            raise RecordError(self._path, number, "the end of the match, because the game is over", "a turn")
         return self._game.to_move(self._state)
 
     def _deliver(self) -> None:
@@ -457,7 +459,7 @@ class _Replay:
             self._state = self._game.drop(self._state, seat)
 
     def _end(self) -> None:
-        """Take the outcome when seats are sent the end for the first time; later fouls do not change it."""
+        """Determine the outcome, when the `end` is sent for the first time; later fouls do not change it."""
         self.is_over = True
         present = [seat for seat in range(len(self._setup.names)) if seat not in self._out]
         for seat in self._out:
@@ -470,16 +472,16 @@ class _Replay:
 
 
 def check_replay(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
-    """Check what a redacted record shows of its match from the deal on: views, draws, plays, its own moves, the result.
+    """Check the views, draws, plays, own moves and the result in a redacted record, from the deal on.
 
     Args:
-        record: record with stand-ins for hidden fields, of a match that was dealt from its seed.
-        seat: seat whose fields it shows.
+        record: record with placeholders for hidden fields. Its match began with a deal, not with a position.
+        seat: seat whose fields the record shows.
         game: game of the match.
-        shuffle: shuffle of its first deal.
+        shuffle: shuffle of the first deal.
 
     Raises:
-        RecordError: the first line that shows what does not follow from the seed.
+        RecordError: a line shows something that does not follow from the seed. The error names the first such line.
     """
     replay = _Replay(record, seat, game, shuffle)
     for number, transition in enumerate(record.transitions, 1):

@@ -1,4 +1,4 @@
-"""Checks the time in a record without the code that ran its match: standstills, limits, banks, who was late."""
+"""Checks the times in a record: standstills, limits, banks, and who was late. It does not use the code of the match."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,28 +14,30 @@ from ...text import show_json
 from ..reader import Record, RecordError
 from ..schema import CommandForm, Transition
 
-# The fold judges lateness by what events say: when a request was sent, when the answer was complete, how long the
-# referee did not listen. This file asks whether they can be true. A referee that wants to spare a late player would
-# state a lag that never was; one that wants to get rid of a player would deny one that was. So lags are not free
-# figures: a line reports the standstills of the referee's loop as spans of time, and every lag must fit into them, and
-# every standstill that a record reports must be credited to whom it concerns.
+# The fold judges lateness by the times in the events: when a request was sent, when the answer was complete, and how
+# long the referee did not listen. This module checks whether these times are possible. A dishonest referee could spare
+# a late player by an invented lag, or harm a player by hiding a real one. So a lag is not a free figure: the lines
+# report the standstills of the referee's event loop as spans of time. Every lag must fit into these spans, and every
+# reported standstill must be credited to the seats that it affects.
 #
-# Bounds, not equations: the loop notices a standstill only when a beat comes late, so that up to UNNOTICED_MS at each
-# end remain unseen; and instants are rounded. Each bound takes the reading that is best for the referee, since an
+# The checks use bounds, not equations. The loop notices a standstill only when one of its beats comes late, so it can
+# miss up to UNNOTICED_MS at each end; and instants are rounded. Each bound is generous to the referee, because an
 # honest record must never be refused.
 
 PROMPT_MS = 100.0
-"""Longest time from the line that asks to the sending of the request. In between, the referee judges, writes and sends
-what came before, in at most nine turns of its loop; each is a standstill if it takes longer than UNNOTICED_MS. The rest
-is room."""
+"""Longest time from the line with a request to the sending of the request.
+
+In between, the referee handles and sends what came before, in at most nine turns of its loop. A turn that takes longer
+than UNNOTICED_MS is reported as a standstill. The rest is a margin.
+"""
 LOOKING_MS = (MAX_LOOKS + 4) * UNNOTICED_MS
-"""Longest time that a referee may look into a socket after a deadline, without a standstill."""
+"""Longest time in which a referee may read from a socket after a deadline, without a standstill."""
 ROUNDING_MS = 0.005
-"""Instants are rounded to a microsecond, and so is each of the few that a difference is made of."""
+"""Tolerance for sums and differences of a few instants, each of which is rounded to a microsecond."""
 
 
 class Presence(Struct, frozen=True):
-    """A time in which one process ran one match, in the instants of the match."""
+    """A span of time in which one process ran one match, in instants of the match."""
 
     match: str
     process: str
@@ -43,20 +45,20 @@ class Presence(Struct, frozen=True):
     """Reading of the process's clock at the match's instant 0."""
     begin_ms: float
     end_ms: float
-    """Instant of its last line."""
+    """Instant of the process's last line."""
     standstills: tuple[Standstill, ...]
-    """All standstills in their order; one that two lines report, since it went on, is here once, as a whole."""
+    """All standstills in order. If several lines report parts of one standstill, it stands here once, as a whole."""
     starts: tuple[int, ...] = ()
-    """Number of the program's start for each seat, where programs stay for several matches."""
+    """Number of the program's start for each seat, if programs stay for several matches; empty otherwise."""
     heard: frozenset[int] = frozenset()
-    """The seats that answered something."""
+    """Seats that answered a request."""
 
 
 class Excuses:
-    """Time of a match that the standstills of its referee account for.
+    """Computes how much time of a match the standstills of its referee can explain.
 
     Args:
-        presences: times in which a process ran the match.
+        presences: all spans in which a process ran the match.
     """
 
     def __init__(self, presences: Iterable[Presence]) -> None:
@@ -64,7 +66,7 @@ class Excuses:
         self._ends = [over_ms for _, over_ms in self._all]
 
     def all_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return the most milliseconds of a span that can be the referee's own."""
+        """Return an upper bound of the time within a span in which the referee stood still, in milliseconds."""
         found_ms, reached_ms = ROUNDING_MS, begin_ms
         for begun_ms, over_ms in self._within(begin_ms, end_ms):
             until_ms = min(over_ms + UNNOTICED_MS, end_ms)
@@ -73,14 +75,14 @@ class Excuses:
         return found_ms
 
     def longest_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return the most milliseconds that the longest standstill within a span can have lasted."""
+        """Return an upper bound of the longest standstill within a span, in milliseconds."""
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in self._within(begin_ms, end_ms))
         return max((*parts, 0.0)) + ROUNDING_MS
 
     def least_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return the least milliseconds that the longest remembered standstill within a span lasted.
+        """Return a lower bound of the longest remembered standstill within a span, in milliseconds.
 
-        One that had just begun at the end had not been noticed then.
+        A standstill that began just before the end of the span does not count, since the referee had not noticed it.
         """
         within = list(self._within(begin_ms, end_ms))[1 - KEPT_STANDSTILLS :]
         parts = (
@@ -91,12 +93,12 @@ class Excuses:
         return max((*parts, 0.0)) - ROUNDING_MS
 
     def sent_by_ms(self, asked_ms: float, end_ms: float, disk_ms: float) -> float:
-        """Return the latest instant at which a request can have been sent, but not after the end of the span.
+        """Return the latest instant at which a request can have been sent.
 
         Args:
-            asked_ms: instant of the line that asked.
-            end_ms: end of the span.
-            disk_ms: longest wait for the disk.
+            asked_ms: instant of the line with the request.
+            end_ms: upper bound of the result.
+            disk_ms: longest time in which the request could wait for the disk.
         """
         by_ms, reached_ms = asked_ms + PROMPT_MS + disk_ms + ROUNDING_MS, asked_ms
         for begun_ms, over_ms in self._within(asked_ms, end_ms):
@@ -108,17 +110,17 @@ class Excuses:
 
     def _within(self, begin_ms: float, end_ms: float) -> Iterable[Standstill]:
         first = bisect_left(self._ends, begin_ms - UNNOTICED_MS)
-        if first == len(self._all):  # as for nearly every answer
+        if first == len(self._all):  # a shortcut that serves nearly every answer
             return ()
         return takewhile(lambda standstill: standstill[0] <= end_ms + UNNOTICED_MS, islice(self._all, first, None))
 
 
 def presences(record: Record) -> list[Presence]:
-    """List the times in which a process ran a match, with the standstills that the record reports.
+    """List the spans in which a process ran a match, with the standstills that the record reports.
 
     Raises:
-        RecordError: one is told of that is over before the line before it or after its own, begins before the last one
-            was over, or before the referee did.
+        RecordError: a standstill is in a wrong place. It must end between the previous line and its own, and begin
+            after the start of the process and after the end of the previous standstill.
     """
     ended: list[Presence] = []
     last_ms, standstills = 0.0, _Told(0.0)
@@ -132,19 +134,18 @@ def presences(record: Record) -> list[Presence]:
             began, standstills = event, _Told(event.at_ms)
         for standstill in transition.standstills:
             if not (standstills.takes(standstill) and last_ms <= standstill[1] <= event.at_ms):
-                what = (
-                    f"standstills from {standstills.reached_ms} ms on that are over from {last_ms} to {event.at_ms} ms"
-                )
+                begin = f"standstills that begin at {standstills.reached_ms} ms or later"
+                what = f"{begin} and end from {last_ms} to {event.at_ms} ms"
                 raise RecordError(record.path, number, what, f"one from {standstill[0]} to {standstill[1]} ms")
         last_ms = event.at_ms
     return [*ended, *_presence(record, began, last_ms, standstills)]
 
 
 class _Told:
-    """The standstills of one presence, and the seats that answered in it.
+    """Collects the standstills of one presence, and the seats that answered in it.
 
     Args:
-        begin_ms: when it began.
+        begin_ms: begin of the presence.
     """
 
     def __init__(self, begin_ms: float) -> None:
@@ -153,7 +154,7 @@ class _Told:
         self.heard: set[int] = set()
 
     def takes(self, standstill: Standstill) -> bool:
-        """Add a standstill, or extend the last one that goes on; return False if it contradicts the last one."""
+        """Add a standstill, or extend the last one if it goes on; return False if it contradicts the last one."""
         begin_ms, end_ms = standstill
         if self.all and begin_ms == self.all[-1][0] and end_ms >= self.reached_ms:
             self.all.pop()
@@ -174,43 +175,43 @@ def _presence(record: Record, began: e.Began | None, end_ms: float, told: _Told)
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _TIMED = (e.Answer, e.DeadlinePassed)
 _WHOLE_MS = 0.01
-"""An answer that is found in the socket after its deadline is charged its whole limit, but for less than this."""
+"""An answer that the referee finds in the socket after the deadline is charged at least its limit less this amount."""
 _MOST_EXTENSIONS = 2
-"""Most extensions of one request; protocol/SPEC.md, "Time"."""
+"""Maximum number of extensions of one request; see protocol/SPEC.md, "Time"."""
 
 
 class _Asked(Struct):
     """An open request."""
 
     at_ms: float
-    """Instant of the line that asked."""
+    """Instant of the line with the request."""
     limit_ms: float
     is_move: bool
     extensions: int = 0
 
 
 class TimeBook:
-    """The open requests and the time used, as the lines tell them."""
+    """Checks the lines of a record one after the other: the open requests, and the time that each seat has used."""
 
     def __init__(self, record: Record) -> None:
         self._path = record.path
         self._excuses = Excuses(presences(record))
         self._disk_ms = 0.0 if record.header.durability is None else DISK_MS
-        """So long a request may wait for the disk to have its line."""
+        """Longest time in which a request may wait until its line is on the disk."""
         self._setup = setup = record.header.setup
         self._bank_ms = [setup.time.bank_ms] * len(setup.names)
         self._asked: dict[int, _Asked] = {}
         self._mover: int | None = None
         self._turn_ms = 0.0
-        """Used in the turn that goes on."""
+        """Time used in the present turn, in milliseconds."""
         self.used_ms = [0.0] * len(setup.names)
         self.fouls: list[Any] = []
 
     def take(self, number: int, transition: Transition) -> None:
-        """Check one line and add its time.
+        """Check one line, and add the time that its event took.
 
         Raises:
-            RecordError: the time used and the verdict contradict each other, or an answer came before its request.
+            RecordError: the times, limits and verdict of the line contradict each other or earlier lines.
         """
         event = transition.event
         commands = transition.forms
@@ -246,7 +247,8 @@ class TimeBook:
             extensions = old.extensions + is_unsure
             left_ms = old.limit_ms if is_unsure else self._left_ms(event, old)
             if limit_ms != left_ms:
-                raise RecordError(self._path, number, f"a limit of {left_ms} ms, which was left", f"{limit_ms} ms")
+                what = f"a limit of {left_ms} ms, the time that was left"
+                raise RecordError(self._path, number, what, f"{limit_ms} ms")
         else:
             again = old if isinstance(event, e.MatchResumed) and command.command != "offer-match" else None
             extensions = 0 if again is None else again.extensions
@@ -255,9 +257,10 @@ class TimeBook:
         self._asked[seat] = _Asked(event.at_ms, limit_ms, is_move, extensions)
 
     def _check_move(self, number: int, command: CommandForm, seat: int, limit_ms: float, old: _Asked | None) -> None:
-        """Check the limit of a move against the time that its seat has left.
+        """Check the limit of a move against the time that the seat has left.
 
-        The lines do not say how much of an old request had passed when the referee crashed.
+        If the referee crashed, the record does not show how much of the old limit had passed. So only an upper bound is
+        checked.
         """
         told_ms = command.bank_ms
         if old is not None:
@@ -283,15 +286,15 @@ class TimeBook:
             self._bank_ms[self._mover] = round(left_ms + self._setup.time.increment_ms, 3)
 
     def _check_lags(self, number: int, event: Any, since_ms: float, granted_ms: float = 0.0) -> None:
-        """Check the referee's stated delays against the standstills that it reports.
+        """Check the delays that the referee states against the standstills that it reports.
 
         Args:
             number: number of the line.
             event: an answer, a passed deadline or a return.
-            since_ms: when the request was sent.
-            granted_ms: further time that may have been taken off.
+            since_ms: instant at which the request was sent.
+            granted_ms: further lag that needs no standstill.
         """
-        if event.lag_ms == event.stalled_ms == 0:  # true of nearly every answer
+        if event.lag_ms == event.stalled_ms == 0:  # a shortcut that serves nearly every answer
             return
         lag_ms = self._excuses.all_ms(since_ms, event.at_ms) + granted_ms
         stalled_ms = self._excuses.longest_ms(since_ms, event.at_ms)
@@ -300,7 +303,7 @@ class TimeBook:
             raise RecordError(self._path, number, what, f"{lag_ms:.3f} ms, {stalled_ms:.3f} ms")
 
     def _charge_absence(self, number: int, event: e.SeatReturned, standstills: Sequence[Standstill]) -> None:
-        """Charge the time that passed while a seat was away."""
+        """Check a seat's return, and charge the time that passed while it was away."""
         request = self._asked.get(event.seat)
         since_ms = event.at_ms if request is None else request.at_ms
         self._check_lags(number, event, since_ms, self._disk_ms and self._disk_ms + PROMPT_MS)
@@ -315,17 +318,17 @@ class TimeBook:
     def _check_completeness(
         self, number: int, event: e.SeatReturned, asked: _Asked, standstills: Sequence[Standstill]
     ) -> None:
-        """Check that a returning seat is credited with every standstill since its request was surely sent."""
+        """Check that a returning seat is credited with every standstill that certainly came after its request."""
         sent_ms = self._excuses.sent_by_ms(asked.at_ms, event.at_ms, self._disk_ms)
         least_ms = self._excuses.least_ms(sent_ms, event.at_ms)
         if least_ms > max(event.stalled_ms, event.stormed_ms):
-            what = f"a standstill of {least_ms:.3f} ms in the time that its seat was asked"
+            what = f"a standstill of {least_ms:.3f} ms while the request was open"
             raise RecordError(self._path, number, what, f"{max(event.stalled_ms, event.stormed_ms)} ms")
         present = standstills[-1] if standstills and standstills[-1][1] == event.at_ms else (event.at_ms, event.at_ms)
         lag_ms = event.at_ms - max(present[0], sent_ms) - ROUNDING_MS
         if (
             not event.stormed_ms and lag_ms >= least_ms and lag_ms > event.lag_ms
-        ):  # a longer one may have been a storm's
+        ):  # if the seat's address flooded the lobby, the lag may be missing rightly
             raise RecordError(self._path, number, f"a lag of {lag_ms:.3f} ms", f"{event.lag_ms} ms")
 
     def _is_unsure(self, stalled_ms: float, asked: _Asked) -> bool:
@@ -333,7 +336,7 @@ class TimeBook:
 
     @staticmethod
     def _left_ms(event: e.SeatReturned, asked: _Asked) -> float:
-        """Return the milliseconds left of a limit when its seat comes back."""
+        """Return the time that is left of a limit when the seat comes back, in milliseconds."""
         left_ms = asked.limit_ms - (event.at_ms - asked.at_ms - event.lag_ms)
         return round(min(max(left_ms, 0.0), asked.limit_ms), 3)
 
@@ -353,8 +356,8 @@ class TimeBook:
             what = f"a request sent from {request.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")
         used_ms = event.at_ms - event.sent_ms - event.lag_ms
-        is_looked_for = isinstance(event, e.Answer) and used_ms >= request.limit_ms - _WHOLE_MS
-        self._check_lags(number, event, event.sent_ms, LOOKING_MS if is_looked_for else 0.0)
+        is_found_late = isinstance(event, e.Answer) and used_ms >= request.limit_ms - _WHOLE_MS
+        self._check_lags(number, event, event.sent_ms, LOOKING_MS if is_found_late else 0.0)
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if isinstance(event, e.MoveReceived):
             self.charge(event.seat, min(max(used_ms, 0.0), request.limit_ms))
@@ -368,11 +371,11 @@ class TimeBook:
         if is_late:
             self._check_late(number, event, request)
         if is_extended != (isinstance(event, e.DeadlinePassed) and is_late and is_unsure):
-            what = "a new limit if, and only if, the referee stood still too long to judge"
+            what = "a new limit only if the referee stood still too long to judge" if is_extended else "a new limit"
             raise RecordError(self._path, number, what, "one" if is_extended else "none")
 
     def _check_late(self, number: int, event: e.Answer | e.DeadlinePassed, asked: _Asked) -> None:
-        """Check that a late seat was judged at once, and is excused if the record reports a long enough standstill."""
+        """Check that a late seat was judged at once, and that a reported long standstill excuses it."""
         passed_ms = self._excuses.all_ms(event.sent_ms, event.at_ms)
         latest_ms = event.sent_ms + asked.limit_ms + LOOKING_MS + PROMPT_MS + passed_ms
         if event.at_ms > latest_ms:
@@ -384,10 +387,11 @@ class TimeBook:
 
 
 def check_book(record: Record) -> None:
-    """Check every deadline, the time used and the list of fouls.
+    """Check all limits and verdicts on time, and the used times and the fouls of the result.
 
     Raises:
-        RecordError: the first line whose instants, limits and verdict do not fit, or the result's if its sums do not.
+        RecordError: the times, limits and verdict of a line contradict each other, or the result has other sums or
+            fouls. The error names the first such line.
     """
     book = TimeBook(record)
     for number, transition in enumerate(record.transitions, 1):

@@ -1,4 +1,4 @@
-"""Verifies the record of a tournament, and that the records of its matches are those that it names."""
+"""Verifies the record of a tournament, and checks that the records of its matches belong to it."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -21,21 +21,24 @@ from ..tournament_record import TournamentHeader, TournamentRecord, read_tournam
 from .match import FindGame
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
-"""Pairs rounds, and gives for each the name and version of what paired it. All are known, so none waits for another."""
+"""Function that pairs several rounds again. It yields each round's tables, and the pairing program with its version.
+
+All rounds are known beforehand, so they can be paired at the same time.
+"""
 MAX_ROUNDS_TOGETHER = 64
-"""Most rounds that are paired together, since each holds all results before it."""
+"""Maximum number of rounds that are paired together, because each of them holds all results before it in memory."""
 
 
 class EventChecks:
-    """Checks of a tournament's events that the fold does not make; each event has passed the fold already.
+    """Checks of a tournament's events that the fold does not make. The fold has already accepted each event.
 
     Args:
         path: path of the record.
         header: first line of the record.
-        tournament: the fold that the events are applied to.
+        tournament: the tournament to which the events are applied.
 
     Raises:
-        RecordError: the header has a digest of a program that the referee can't have read.
+        RecordError: the header has the digest of a remote program, which the referee can't have read.
     """
 
     def __init__(self, path: Path, header: TournamentHeader, tournament: Tournament) -> None:
@@ -45,7 +48,7 @@ class EventChecks:
         self._is_running = False
         self._has_begun = False
         self._lasts: dict[str, set[bool]] = {}
-        """Match that is being played, or was -> whether it was the only leg of its pairing without a result."""
+        """Opened match -> for each line since then, whether it was the last leg of its deal without a result."""
         for participant in header.spec.entrants:
             self._check_digest(0, participant, header.programs.get(participant.name))
 
@@ -53,14 +56,15 @@ class EventChecks:
         """Check the event of a line.
 
         Raises:
-            RecordError: it contradicts the events before it.
+            RecordError: the event contradicts the events before it.
         """
         if isinstance(event, e.MatchOpened):
             self._lasts[event.fixture.match] = set()
         self._check_run(number, event)
         match event:
             case e.RoundPaired() if is_blank(event.by):
-                raise RecordError(self._path, number, "name and version of what paired the round", show_json(event.by))
+                expected = "name and version of the program that paired the round"
+                raise RecordError(self._path, number, expected, show_json(event.by))
             case e.EntrantJoined():
                 self._check_digest(number, event.participant, event.digest)
                 self._programs[event.participant.name] = event.digest
@@ -71,17 +75,17 @@ class EventChecks:
                 self._lasts[fixture.match].add(self._tournament.is_last_leg(fixture))
 
     def may_be_last(self, match: str) -> frozenset[bool]:
-        """Return whether a match can have begun as the last leg of its deal, as an earlier one, or as both."""
+        """Return the possible answers to whether a match began as the last leg of its deal: True, False or both."""
         return frozenset(self._lasts.get(match, ()))
 
     def _check_run(self, number: int, event: e.TournamentEvent) -> None:
-        """Check that the tournament begins once, and that nothing happens while no referee runs."""
+        """Check that the tournament begins once, and that it has no events while no referee runs it."""
         begins = isinstance(event, e.Begun | e.TournamentResumed)
         if isinstance(event, e.Begun) and self._has_begun:
             raise RecordError(self._path, number, "one beginning of the tournament", "another one")
         if not begins and not self._is_running:
             kind = type(event).__struct_config__.tag
-            raise RecordError(self._path, number, "nothing while no referee runs: it begins, or goes on", f"{kind}")
+            raise RecordError(self._path, number, "the beginning of the tournament, or its continuation", f"{kind}")
         self._has_begun = True
         self._is_running = not isinstance(event, e.Stopped | e.Finished)
 
@@ -89,7 +93,7 @@ class EventChecks:
         participant = self._tournament.spec.entrants[event.entrant]
         self._check_digest(number, participant, event.digest)
         if self._programs.get(participant.name) == event.digest:
-            expected = f"another program of {participant.name} than the one that it had"
+            expected = f"a program of {participant.name} that differs from the previous one"
             raise RecordError(self._path, number, expected, event.digest)
         self._programs[participant.name] = event.digest
 
@@ -100,12 +104,12 @@ class EventChecks:
 
 
 class MatchProof(Struct, frozen=True, kw_only=True):
-    """Facts about the tournament from the record of a match that holds by itself."""
+    """Facts from the verified record of a match that concern its tournament."""
 
     path: Path
     header: Header
     entry: MatchEntry | None
-    """Entry of the match; None if it is not over."""
+    """Entry of the match; None if the match is not over."""
     seed: bytes | None
 
     @classmethod
@@ -116,11 +120,11 @@ class MatchProof(Struct, frozen=True, kw_only=True):
 
 
 class AuditedTournament:
-    """A tournament whose record holds by itself.
+    """A tournament whose own record was verified. Its methods compare the records of its matches with it.
 
     Args:
         record: record of the tournament.
-        history: history after all its events.
+        history: history of the tournament after all its events.
         taken_on_trust: rounds that were not paired again.
         events: checks of its events.
     """
@@ -132,11 +136,11 @@ class AuditedTournament:
         self.history = history
         self._events = events
         self.taken_on_trust = taken_on_trust
-        """Rounds that another program, or another version of it, had paired: only the rules of pairing were checked."""
+        """Rounds that another program, or another version of it, had paired. Only the rules of pairing were checked."""
         self.contexts = record.contexts
-        """Match -> the context that its own record must have."""
+        """Name of a match -> the context that its own record must have."""
         self._none = RecordError if record.is_sealed else NotSealed
-        """Error for something missing: a tournament that goes on may have written it since."""
+        """Error for missing content. If the tournament is not sealed, the referee may just have written it."""
         self._closed = {entry.match: entry for entry in history.entries}
         self._line = {
             transition.event.entry.match: transition.n
@@ -153,18 +157,18 @@ class AuditedTournament:
 
     @property
     def spec(self) -> TournamentSpec:
-        """Settings of the tournament, with the entrants that joined later."""
+        """Settings of the tournament, including the entrants that joined later."""
         return self.history.tournament.spec
 
     def check_files(self, files: Collection[Path], *, is_whole: bool) -> None:
         """Check that a folder has the records of all matches that were played, and no others.
 
         Args:
-            files: records below the folder that are audited, except that of the tournament.
-            is_whole: True if these are all records of the folder.
+            files: audited records below the folder, without the tournament's record.
+            is_whole: True if these are all records below the folder.
 
         Raises:
-            RecordError: one is missing or superfluous, or the tournament's record has the name of another tournament.
+            RecordError: a record is missing, a record does not belong here, or the tournament's file has a wrong name.
         """
         path, folder, there = self.record.path, self.record.path.parent, set(files)
         if is_whole and path.stem != self.spec.name:
@@ -174,30 +178,30 @@ class AuditedTournament:
                 raise self._none(folder / f"{match}.jsonl", None, f"the record of {match}, which was played", "none")
         for file in sorted(there):
             if file.parent != folder or file.stem not in self.contexts:
-                raise RecordError(file, None, f"no record that {path.name} does not tell of", "this one")
+                raise RecordError(file, None, f"only records of matches that {path.name} lists", "this one")
 
     def without_proof(self, proofs: Collection[MatchProof]) -> tuple[str, ...]:
-        """List the matches that were played and whose record was not verified."""
+        """List the played matches whose records were not verified."""
         proven = {proof.path.stem for proof in proofs}
         return tuple(match for match in self._closed if match not in proven)
 
     def check_head(self, path: Path, header: Header, head: str) -> None:
-        """Check that a redacted record was made from the record that was sealed.
+        """Check that a redacted record was made from the sealed record of the match.
 
         Args:
-            path: the record, whose name is that of an opened match.
+            path: the record. Its file name is the name of an opened match.
             header: first line of the record.
-            head: hash of its last line but the seal.
+            head: hash of the last line before the seal.
 
         Raises:
-            RecordError: it was not.
+            RecordError: the record was made from another one.
         """
         self._check_opening(path, header)
         self._check_leg(path, header)
         entry = self._closed.get(path.stem)
         if entry is not None and entry.head != head:
             line = self._line[path.stem]
-            raise RecordError(path, None, f"head {entry.head}, as line {line} of {self.record.path.name} has it", head)
+            raise RecordError(path, None, f"head {entry.head}, as in line {line} of {self.record.path.name}", head)
 
     def check_sealed(self) -> None:
         """Check that the record ends with a seal.
@@ -207,17 +211,17 @@ class AuditedTournament:
         """
         record = self.record
         if not record.is_sealed:
-            end = "the end of a record whose referee crashed or goes on"
-            last_line = "a line that is torn" if record.chain.rest else end
+            end = "the end of a record whose referee crashed or still runs"
+            last_line = "a torn line" if record.chain.rest else end
             raise NotSealed(record.path, len(record.chain.lines), "a seal", last_line)
 
     def check_broken(self, path: Path, line: int | None, *, is_unfinished: bool) -> None:
-        """Refuse the record of a match that does not hold, since the tournament's results follow from it.
+        """Refuse a match's record that does not hold, because the tournament's results depend on it.
 
         Args:
             path: path of the record.
             line: number of the line that does not hold.
-            is_unfinished: True if the record holds as far as it goes, and only the seal is missing.
+            is_unfinished: True if all lines hold, and only the end with the seal is missing.
 
         Raises:
             RecordError: always, except for an unfinished match that the tournament has not closed.
@@ -225,23 +229,24 @@ class AuditedTournament:
         if is_unfinished and path.stem not in self._closed:
             return
         error = self._none if is_unfinished else RecordError
-        raise error(path, line, "a record that holds, for the tournament's result follows from it", "one that does not")
+        expected = "a record that holds, because the tournament's result depends on it"
+        raise error(path, line, expected, "one that does not")
 
     def _check_opening(self, path: Path, header: Header) -> None:
-        """Check that a match's record names the line of the tournament that opened it."""
+        """Check that a match's record names the line of the tournament's record that opened the match."""
         match, name, stated = path.stem, self.record.path.name, header.context
         context = self.contexts.get(match)
         if stated != context or context is None:
-            expected = f"the record of {match}, as line {self._opened.get(match, 0)} of {name} opened it"
+            expected = f"the record of {match} that line {self._opened.get(match, 0)} of {name} opened"
             raise RecordError(path, 0, expected, _told_opening(stated, context))
         check_key(path, 0, header.key, (self.record.header.key,))
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
-        """Check that the record of a match is the one that the tournament's record names.
+        """Check that the record of a match agrees with the tournament's record.
 
         Raises:
-            RecordError: it belongs to another match or another attempt, or has another setup or result.
-            Exception: what find_game raises for a game it does not know.
+            RecordError: the record belongs to another match or another attempt, or has another setup or result.
+            Exception: find_game does not know the game.
         """
         path, header, name = proof.path, proof.header, self.record.path.name
         self._check_opening(path, header)
@@ -257,14 +262,14 @@ class AuditedTournament:
             _check_entry(proof, proof.entry, entry, f"line {self._line[path.stem]} of {name}")
 
     def _check_leg(self, path: Path, header: Header) -> None:
-        """Check that only the last leg of a deal says that it reveals the seed."""
+        """Check that only the last leg of a deal reveals the seed at its end."""
         opens, may_be_last = header.setup.seed_opens, self._events.may_be_last(path.stem)
         if opens != "at-end" and (opens == "at-end-unless-void") not in may_be_last:
-            legs = "after-last-leg, for other legs were to be played" if False in may_be_last else "at-end-unless-void"
+            legs = "after-last-leg, because other legs followed" if False in may_be_last else "at-end-unless-void"
             raise RecordError(path, 0, f"seed_opens {legs}", f"seed_opens {opens}")
 
     def _check_deal(self, proof: MatchProof, number: int) -> None:
-        """Check that the legs of one pairing, and no other matches, have the same deal."""
+        """Check that all legs of one pairing have the same deal, and that no other match has it."""
         if proof.seed is None or self.spec.seed is not None:
             return
         deal = self._deals.setdefault(number, proof.seed) if self.spec.duplicate else None
@@ -272,7 +277,7 @@ class AuditedTournament:
             raise RecordError(proof.path, None, "the deal of the other matches of its pairing", "another one")
         before = self._dealt.setdefault(proof.seed, number if self.spec.duplicate else proof.path.stem)
         if before not in (number, proof.path.stem):
-            raise RecordError(proof.path, None, "a deal of its own", f"the deal of {before}")
+            raise RecordError(proof.path, None, "a deal that no other match has", f"the deal of {before}")
 
 
 def audit_tournament(
@@ -284,21 +289,22 @@ def audit_tournament(
     keys: Collection[str] = (),
     is_strict: bool = True,
 ) -> AuditedTournament:
-    """Verify the record of a tournament by itself.
+    """Verify the record of a tournament, without the records of its matches.
 
     Args:
         path: the record.
-        find_format: a format's name -> the format.
-        find_game: a game's name -> its rules.
-        pair: pairs rounds again; where another program, or another version of it, had paired it, only what the rules
-            demand is checked.
-        keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
-        is_strict: whether a record that does not end with a seal is refused.
+        find_format: function that returns a pairing format, given its name.
+        find_game: function that returns the rules of a game, given its name.
+        pair: function that pairs rounds again. If another program, or another version of it, had paired a round, only
+            the rules of pairing are checked.
+        keys: public keys in hex, one of which must have sealed the record. If empty, the key that the record names
+            counts.
+        is_strict: True to refuse a record that does not end with a seal.
 
     Raises:
-        RecordError: the first line that does not hold.
-        NotSealed: all of them hold, the last one is no seal, and is_strict is true.
-        Exception: what find_format and find_game raise for what they do not know.
+        RecordError: a line does not hold. The error names the first such line.
+        NotSealed: all lines hold, the last one is no seal, and is_strict is True.
+        Exception: find_format does not know the format, or find_game does not know the game.
     """
     record = read_tournament(path)
     header = record.header
@@ -314,7 +320,7 @@ def audit_tournament(
             events.take(transition.line, transition.event)
             due_round = history.tournament.to_pair
     except RecordError:
-        rounds.check()  # an error in an earlier line is reported first
+        rounds.check()  # it covers earlier lines, so an error in it is reported first
         raise
     rounds.check()
     audited = AuditedTournament(record, history, tuple(sorted(rounds.on_trust)), events)
@@ -324,38 +330,38 @@ def audit_tournament(
 
 
 class _Rounds:
-    """The rounds of a tournament that are to be paired again.
+    """Collects the rounds of a tournament, and pairs them again in batches.
 
     Args:
         path: path of the record.
-        pair: pairs the rounds.
+        pair: function that pairs the rounds.
     """
 
     def __init__(self, path: Path, pair: PairRounds) -> None:
         self.on_trust: list[int] = []
-        """Rounds that another program, or another version, had paired."""
+        """Rounds that were not paired again, because another program, or another version of it, had paired them."""
         self._path = path
         self._pair = pair
         self._waiting: list[tuple[RoundToPair, e.RoundPaired, int]] = []
 
     def add(self, asked: RoundToPair, event: e.RoundPaired, line: int) -> None:
-        """Take a round that stands in a line.
+        """Add a round from a line of the record.
 
         Raises:
-            RecordError: one of those so far is paired otherwise.
+            RecordError: this round or an earlier one must be paired in another way.
         """
         if event.output is not None:
-            self.on_trust.append(asked.round)  # the fold has held it to the rules, and has read the program's output
+            self.on_trust.append(asked.round)  # the fold has checked the program's output against the rules
             return
         self._waiting.append((asked, event, line))
         if len(self._waiting) == MAX_ROUNDS_TOGETHER:
             self.check()
 
     def check(self) -> None:
-        """Check the rounds so far.
+        """Pair the collected rounds again, and compare.
 
         Raises:
-            RecordError: one is paired otherwise.
+            RecordError: a round must be paired in another way.
         """
         waiting, self._waiting = self._waiting, []
         paired = self._pair([asked for asked, _, _ in waiting])
@@ -364,48 +370,48 @@ class _Rounds:
                 self.on_trust.append(asked.round)
             elif tables != event.tables:
                 raise RecordError(
-                    self._path, line, f"the tables that {by} gives: {show_json(tables)}", show_json(event.tables)
+                    self._path, line, f"the tables according to {by}: {show_json(tables)}", show_json(event.tables)
                 )
 
 
 def _told_opening(told: MatchContext | None, context: MatchContext | None) -> str:
-    """Describe the opening that a match's record states, in place of the right one."""
+    """Describe the wrong opening that a match's record states."""
     if told is None:
-        return "the record of a match by itself"
+        return "the record of a match that belongs to no tournament"
     if context is not None and told.tournament != context.tournament:
         return f"a file that holds the record of {told.fixture.match}, a match of {told.tournament}"
     if context is None or told.fixture.match != context.fixture.match:
         return f"a file that holds the record of {told.fixture.match}"
     pairs = [(name, getattr(told.fixture, name)) for name in told.fixture.__struct_fields__]
     others = ", ".join(f"{name} {show_json(value)}" for name, value in pairs if value != getattr(context.fixture, name))
-    return f"one with {others}" if others else f"one that was opened by a line whose hash is {told.head}"
+    return f"one with {others}" if others else f"one that a line with the hash {told.head} opened"
 
 
 def _check_entry(proof: MatchProof, proven: MatchEntry, entry: MatchEntry, where: str) -> None:
-    """Check that a match ended as the tournament's record has it."""
+    """Check that a match ended as the tournament's record states."""
     for field in entry.__struct_fields__:
         expected, there = getattr(entry, field), getattr(proven, field)
         if expected != there:
-            what = f"{field} {show_json(expected, 200)}, as {where} has it"
+            what = f"{field} {show_json(expected, 200)}, as in {where}"
             raise RecordError(proof.path, None, what, show_json(there, 200))
 
 
 def _check_spec(path: Path, spec: TournamentSpec, game: Game[Any, Any, Any]) -> None:
-    """Check the parts of a spec that neither its form nor the fold checks."""
+    """Check the parts of a spec that neither the parser nor the fold checks."""
     names = [entrant.name for entrant in spec.entrants]
     if len(set(names)) < len(names):
-        raise RecordError(path, 0, "a name of its own for each entrant", f"{', '.join(names)}")
+        raise RecordError(path, 0, "a different name for each entrant", f"{', '.join(names)}")
     options = _options(path, game, spec.options)
     try:
         teams = game.teams(options, spec.seats)
     except BadSetup as error:
         raise RecordError(path, 0, f"a setup of {game.name}", str(error)) from None
     if spec.scoring.teams != teams:
-        raise RecordError(path, 0, f"teams {show_json(teams)}, as {game.name} has them", show_json(spec.scoring.teams))
+        raise RecordError(path, 0, f"teams {show_json(teams)}, as in {game.name}", show_json(spec.scoring.teams))
 
 
 def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game: Game[Any, Any, Any]) -> None:
-    """Check that a match has the setup that the spec demands."""
+    """Check that a match has the setup that the tournament's spec requires."""
     setup, path = proof.header.setup, proof.path
     expected = {
         "match": fixture.match,
@@ -425,17 +431,15 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
     actual["options"] = _options(path, game, setup.options)
     for name, value in expected.items():
         if actual[name] != value:
-            raise RecordError(
-                path, 0, f"{name} {show_json(value, 140)}, as the spec has it", show_json(actual[name], 140)
-            )
+            raise RecordError(path, 0, f"{name} {show_json(value, 140)}, as in the spec", show_json(actual[name], 140))
     shares = spec.duplicate and spec.seed is None
     if shares != (setup.seed_opens != "at-end"):
-        seed_use = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
+        seed_use = "a seed that stays secret until the last leg of its deal" if shares else "a seed that is revealed"
         raise RecordError(path, 0, seed_use, f"seed_opens {setup.seed_opens}")
     durability = None if spec.durability == "match" else spec.durability
     if proof.header.durability != durability:
         raise RecordError(
-            path, 0, f"durability {show_json(durability)}, as the spec has it", show_json(proof.header.durability)
+            path, 0, f"durability {show_json(durability)}, as in the spec", show_json(proof.header.durability)
         )
     if spec.seed is not None:
         deal = chance.seed_from_number(chance.deal_number(spec.seed, fixture.number)).hex()

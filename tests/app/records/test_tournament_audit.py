@@ -110,7 +110,7 @@ def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Pat
     other = tmp_path / "again" / "cup-00002.jsonl"
     path = folder / "cup-00002.jsonl"
     path.write_bytes(b"\n".join([*redact(other, find_game, 0, find_wire=installed().wire), b""]))
-    assert broken(audited(folder)).expected == "the record of cup-00002, as line 4 of cup.jsonl opened it"
+    assert broken(audited(folder)).expected == "the record of cup-00002 that line 4 of cup.jsonl opened"
     assert broken(audited(folder)).record == str(path)
 
 
@@ -206,7 +206,7 @@ def test_what_goes_on_is_taken_if_that_is_asked_for(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
         organiser.begin_match(one)[1].close()
-        assert broken(audited(tmp_path)).found.startswith("the end of a record whose referee crashed or goes on")
+        assert broken(audited(tmp_path)).found.startswith("the end of a record whose referee crashed or still runs")
         found = sound(audited(tmp_path, unsealed=True))
         assert (found.state, found.matches, found.playing) == ("unfinished", 2, 2)
         organiser.recorder.close(organiser.record_match(two))
@@ -314,7 +314,7 @@ def test_a_swapped_file_is_called_by_what_it_holds(folder: Path) -> None:
     other.rename(three)
     found = broken(audited(folder))
     assert (found.record, found.found) == (str(one), "a file that holds the record of cup-00003")
-    assert found.expected == "the record of cup-00001, as line 3 of cup.jsonl opened it"
+    assert found.expected == "the record of cup-00001 that line 3 of cup.jsonl opened"
 
 
 @pytest.mark.forges

@@ -223,7 +223,7 @@ def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
     """Any event after the last one is refused."""
     for extra in CLEAN[1:-2]:
         error = refused(tmp_path / "m", sealed([*CLEAN[:-2], {**extra, "commands": []}, *CLEAN[-2:]]))
-        assert (error.line, error.expected) == (len(CLEAN) - 2, "the result, for the match is over")
+        assert (error.line, error.expected) == (len(CLEAN) - 2, "the result, because the match is over")
 
 
 # --- who sealed it, and what players were told

@@ -73,7 +73,7 @@ def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
     lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "round-paired")[0]["event"]["by"] = by
     record_path(folder, "cup").write_bytes(chain(lines, SEALER))
-    with pytest.raises(RecordError, match="expected name and version of what paired the round"):
+    with pytest.raises(RecordError, match="expected name and version of the program that paired the round"):
         audit_tournament(record_path(folder, "cup"), find_format, find_game, _pair_otherwise)
 
 
@@ -82,7 +82,9 @@ def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
     """After a stop, the first event is that a referee resumes, and a tournament begins only once."""
     lines = course_of(record_path(folder, "cup"))
     resumed = event_lines(lines, "resumed")[0]
-    assert "nothing while no referee runs" in refused(folder, [line for line in lines if line is not resumed])
+    assert "the beginning of the tournament, or its continuation" in refused(
+        folder, [line for line in lines if line is not resumed]
+    )
     begun = event_lines(lines, "begun")[0]
     assert "one beginning of the tournament" in refused(
         folder, [line if line is not resumed else {**resumed, "event": begun["event"]} for line in lines]
@@ -95,7 +97,7 @@ def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
-    assert "line 3: expected another program of e1" in refused(tmp_path, course_of(record_path(tmp_path, "cup")))
+    assert "line 3: expected a program of e1" in refused(tmp_path, course_of(record_path(tmp_path, "cup")))
 
 
 @pytest.mark.forges

@@ -58,8 +58,8 @@ def audited(folder: Path, story: Story) -> Record:
 
 
 BYTES = "bytes that are "
-ANSWER = "the answer in its bytes"
-REST = "bytes of a message that is not complete"
+ANSWER = "all bytes of the answer"
+REST = "bytes of an incomplete message"
 LIES: dict[str, tuple[e.Event, str]] = {
     # breaches of the wire
     "a valid move, called not-msgpack": (broken("not-msgpack", frame_of(TURN, PASS)), BYTES),
@@ -81,7 +81,10 @@ LIES: dict[str, tuple[e.Event, str]] = {
     "an empty frame that is none": (broken("empty", "00000001"), BYTES),
     "bytes of who reads nothing": (broken("not-reading", "c1"), BYTES),
     "bytes that are no hex": (broken("not-msgpack", "C1"), "bytes in hex"),
-    "no hello, by who has played": (broken("out-of-turn", frame_of(TURN, PASS), stage=e.Stage.NEW), "was seated"),
+    "no hello, by who has played": (
+        broken("out-of-turn", frame_of(TURN, PASS), stage=e.Stage.NEW),
+        "a player with a seat",
+    ),
     # answers
     "an illegal move without a frame": (illegal(""), ANSWER),
     "an illegal move of 2,000 bytes c1": (illegal("c1" * 2000), ANSWER),
@@ -106,7 +109,7 @@ LIES: dict[str, tuple[e.Event, str]] = {
     "a late move without its bytes": (moved(ASKED, TURN, PASS, 3000.0, sent=AT_MS), ANSWER),
     "bytes of a move that was taken": (
         moved(ASKED, TURN, PASS, AT_MS, frame=frame_of(TURN, PASS)),
-        "no bytes of an answer that was taken",
+        "no bytes of an answer that was accepted",
     ),
     # time
     "a timeout with the answer pending": (
@@ -171,7 +174,7 @@ OFFERED: dict[str, tuple[e.Event, str]] = {
     ),
     "no hello, which is one": (broken("out-of-turn", HELLO, stage=e.Stage.NEW), BYTES),
     "flood in place of a hello": (broken("flood", "00001001", stage=e.Stage.NEW), BYTES),
-    "a ready that was asked for": (broken("out-of-turn", body_of("ready", nonce=NONCE)), BYTES),
+    "a valid ready, which was asked for": (broken("out-of-turn", body_of("ready", nonce=NONCE)), BYTES),
 }
 
 
@@ -215,10 +218,10 @@ def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header
 ENDINGS = [
     ("exit status 1", e.Ending.ENDED, "ending ended only with exit status 0"),
     ("signal SIGKILL", e.Ending.ENDED, "ending ended only"),
-    ("exit status 0", e.Ending.FAILED, "ending ended, for"),
-    ("exit status 0: bye", e.Ending.SPEECHLESS, "ending ended, for"),
-    ("exit status 1", e.Ending.SILENT, "an ending that its status tells of"),
-    ("exit status 1", e.Ending.STRANGER, "an ending that its status tells of"),
+    ("exit status 0", e.Ending.FAILED, "ending ended, because"),
+    ("exit status 0: bye", e.Ending.SPEECHLESS, "ending ended, because"),
+    ("exit status 1", e.Ending.SILENT, "an ending that fits its status"),
+    ("exit status 1", e.Ending.STRANGER, "an ending that fits its status"),
     ("signal SIGKILL", e.Ending.OUT_OF_MEMORY, "words about memory"),
     ("exit status 1: ValueError", e.Ending.SPEECHLESS, "no words"),
 ]

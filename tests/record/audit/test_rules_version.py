@@ -58,7 +58,7 @@ def test_equal_rules_of_another_version_confirm_a_record(whole: Story, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("game", "trouble"), [(Changed, "line 5 does not follow by them"), (Failing, "OSError: no such table")]
+    ("game", "trouble"), [(Changed, "line 5 does not follow from them"), (Failing, "OSError: no such table")]
 )
 def test_other_rules_are_named(whole: Story, tmp_path: Path, game: type[QGame], trouble: str) -> None:
     """A newer version of the rules does not make the referee a liar, in whole and in redacted records."""

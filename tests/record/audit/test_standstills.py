@@ -69,12 +69,12 @@ LIES: dict[str, tuple[e.Event, dict[int, list[Standstill]], str]] = {
     "a verdict that a standstill leaves open, without it": (UNSURE, {}, "the longest of 300.0 ms"),
     "a longer standstill than there was": (UNSURE, {5: [(UNSURE.at_ms - 299, UNSURE.at_ms)]}, "the longest of 300"),
     "a request sent a minute later": (SENT_LATE, {}, "a request sent from"),
-    "a standstill behind its line": (MOVED, {5: [(AT - 1, AT + 1)]}, "standstills from"),
-    "a standstill before the match": (MOVED, {1: [(-900.0, 0.5)]}, "standstills from"),
-    "a standstill of a line before": (MOVED, {5: [(0.0, 0.5)]}, "standstills from"),
-    "a standstill without an end": (MOVED, {5: [(AT, AT - 1)]}, "standstills from"),
-    "standstills in one another": (MOVED, {5: [(AT - 9, AT - 5), (AT - 6, AT)]}, "standstills from"),
-    "a standstill that shrinks": (MOVED, {5: [(AT - 9, AT - 5), (AT - 9, AT - 6)]}, "standstills from"),
+    "a standstill behind its line": (MOVED, {5: [(AT - 1, AT + 1)]}, "standstills that begin"),
+    "a standstill before the match": (MOVED, {1: [(-900.0, 0.5)]}, "standstills that begin"),
+    "a standstill of a line before": (MOVED, {5: [(0.0, 0.5)]}, "standstills that begin"),
+    "a standstill without an end": (MOVED, {5: [(AT, AT - 1)]}, "standstills that begin"),
+    "standstills in one another": (MOVED, {5: [(AT - 9, AT - 5), (AT - 6, AT)]}, "standstills that begin"),
+    "a standstill that shrinks": (MOVED, {5: [(AT - 9, AT - 5), (AT - 9, AT - 6)]}, "standstills that begin"),
 }
 
 

@@ -142,12 +142,12 @@ def _folded(lines: list[Line]) -> list[Line]:
 
 
 FORGERIES: dict[str, tuple[Forge, str]] = {
-    "a bye": (_spec(("scoring", "bye"), 0.0), "commands|the record of .* as line .* of cup.jsonl opened it"),
-    "a time limit": (_spec(("time", "per_move_ms"), 7.0), "the record of .* as line .* of cup.jsonl opened it"),
+    "a bye": (_spec(("scoring", "bye"), 0.0), "commands|the record of .* that line .* of cup.jsonl opened"),
+    "a time limit": (_spec(("time", "per_move_ms"), 7.0), "the record of .* that line .* of cup.jsonl opened"),
     "a tie-break": (_spec(("tie_breaks",), ["wins"]), "commands"),
-    "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|the record of .* as line .* of cup.jsonl opened it"),
-    "a name twice": (_spec(("entrants", 3, "name"), "e0"), "a name of its own for each entrant"),
-    "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 0: expected teams \[\], as quincy has them"),
+    "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|the record of .* that line .* of cup.jsonl opened"),
+    "a name twice": (_spec(("entrants", 3, "name"), "e0"), "a different name for each entrant"),
+    "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 0: expected teams \[\], as in quincy"),
     "options": (_spec(("options",), {"x": 1}), "line 0: expected options of quincy"),
     "lots": (lambda lines: changed(lines, 0, ["salt"], "ab" * 16), "wrong way round|tables|commands"),
     "a winner": (_other_winner, "tables|commands"),
@@ -160,7 +160,7 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     "standings": (_other_standings, "commands .*end-tournament"),
     "a match left out": (_no_match, "commands|an event that can happen"),
     "a ruling left out": (lambda lines: _folded(_no_ruling(lines)), "round|table|opened|happen"),
-    "tables": (_swapped_tables, r"expected (the tables that py4swiss|commands|an event that can happen)"),
+    "tables": (_swapped_tables, r"expected (the tables according to py4swiss|commands|an event that can happen)"),
     "a round too early": (_in("round-paired", ("round",), 3), "expected an event that can happen then"),
     "a match that is none": (_in("match-opened", ("fixture", "entrants"), [0, 0]), "an event that can happen then"),
     "an end too early": (lambda lines: [*lines[:4], *lines[-2:]], "expected an event that can happen then"),
@@ -187,7 +187,7 @@ def test_a_replayed_match_is_named(folder: Path, tmp_path: Path) -> None:
     with Organiser(tmp_path / "again", cup(), Random(9)) as organiser:
         organiser.record_match(context)
     (tmp_path / "again" / path.name).rename(path)
-    refused(folder, f"{path.name}: expected .* as line .* of cup.jsonl has it")
+    refused(folder, f"{path.name}: expected .* as in line .* of cup.jsonl")
 
 
 @pytest.mark.forges
@@ -208,7 +208,7 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
             context = organiser.recorder.open(organiser.due()[0])
             entry = organiser.record_match(context, **change)
             organiser.recorder.close(entry)
-        with pytest.raises(RecordError, match=f"line 0: expected {next(iter(change))} .*, as the spec has it"):
+        with pytest.raises(RecordError, match=f"line 0: expected {next(iter(change))} .*, as in the spec"):
             audited(folder)
 
 
@@ -220,7 +220,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
         for context in (one, two):
             organiser.random = Random(5)
             organiser.recorder.close(organiser.record_match(context))
-    refused(tmp_path, f"expected a deal of its own; found the deal of {one.fixture.match}")
+    refused(tmp_path, f"expected a deal that no other match has; found the deal of {one.fixture.match}")
 
 
 @pytest.mark.forges
@@ -230,7 +230,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
         (lambda folder: (folder / "cup-00001.jsonl").unlink(), "expected the record of cup-00001, which was played"),
         (
             lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "x.jsonl"),
-            "x.jsonl: expected no record that cup.jsonl does not tell of",
+            "x.jsonl: expected only records of matches that cup.jsonl lists",
         ),
         (
             lambda folder: (folder / "cup-00001.jsonl").rename(folder / "cup-00099.jsonl"),
@@ -238,7 +238,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
         ),
         (
             lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "cup-00002.jsonl"),
-            "cup-00002.jsonl, line 0: expected the record of cup-00002, as line .* of cup.jsonl opened it",
+            "cup-00002.jsonl, line 0: expected the record of cup-00002 that line .* of cup.jsonl opened",
         ),
     ],
     ids=["missing", "added", "renamed", "copied"],
@@ -270,7 +270,7 @@ def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path
     """Its content is verified all the same."""
     path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
-    for data, found in ((lines[:-1], "crashed or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
+    for data, found in ((lines[:-1], "crashed or still runs"), ([*lines[:-1], b"{"], "a torn line")):
         path.write_bytes(b"".join(data))
         refused(folder, f"line {len(lines) - 1}: expected a seal; found .*{found}")
         assert audited(folder, is_strict=False).history.tournament.is_over
@@ -297,10 +297,10 @@ def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatc
     first, second, _ = (lines.index(line) for line in event_lines(lines, "round-paired"))
     for at_once in (1, 2, 64):
         monkeypatch.setattr(audit_module, "MAX_ROUNDS_TOGETHER", at_once)
-        with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
+        with pytest.raises(RecordError, match=f"line {first}: expected the tables according to"):
             audited(folder, pair=_turned)
     path.write_bytes(chain([line for line in lines if lines.index(line) != second + 1], SEALER))
-    with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
+    with pytest.raises(RecordError, match=f"line {first}: expected the tables according to"):
         audited(folder, pair=_turned)
     with pytest.raises(RecordError, match=r"line \d+: expected an event that can happen"):
         audited(folder)
@@ -339,7 +339,7 @@ def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
     whole = audited(folder)
     first = next(number for number, line in enumerate(course_of(path)) if line["kind"] == "seal")
     path.write_bytes(b"".join(lines[: first + 1]))
-    refused(folder, "expected no record that cup.jsonl does not tell of")
+    refused(folder, "expected only records of matches that cup.jsonl lists")
     opened = {_match(line) for line in event_lines(course_of(path), "match-opened")}
     for file in set(folder.glob("cup-*.jsonl")):
         if file.stem not in opened:
