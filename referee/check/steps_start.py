@@ -27,6 +27,7 @@ from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, t
 from ..games.base import IllegalMove, MalformedMove
 from ..match.coordinates import add_hint
 from ..match.fouls import Cause, Foul
+from ..programs.build import BuildFailed
 from ..programs.player_spec import refuse_escapes, resolve_command
 from ..testing.seats import AnyGame
 from ..text import counted
@@ -38,6 +39,8 @@ from .session import Session
 
 QUIET_S = 0.15
 """Time to wait for messages of a program that should send none."""
+_BUILD_CHARS = 4000
+"""Most characters of a failed build's output that are shown: compilers name the first error far above the last line."""
 _LONG_S = 10.0
 """Start-up time from which a note says that it is long: a tournament starts programs many times."""
 
@@ -250,9 +253,15 @@ def _names(context: CheckContext) -> str:
 
 def _build(context: CheckContext) -> str:
     _ = context.player_folder
-    advice = "Run the command of `build` in the folder yourself; the file that is named has all that it printed."
-    with demanding("a build that ends with exit status 0", advice):
-        is_new = context.builds.build(context.launch)
+    expected = "a build that ends with exit status 0"
+    advice = "Fix the first error that it printed. To see all of it, run the command of `build` in the folder yourself."
+    with demanding(expected, advice):
+        try:
+            is_new = context.builds.build(context.launch)
+        except BuildFailed as error:
+            failure = Failed(error.happened, expected, advice)
+            failure.printed = error.output[-_BUILD_CHARS:]
+            raise failure from None
     return "built" if is_new else "nothing to build" if not context.launch.build else "built before"
 
 

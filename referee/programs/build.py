@@ -298,6 +298,23 @@ def _entry_hash(node: TreeNode) -> bytes:
     return hashlib.sha256(b"file %d " % node.is_executable + content.digest()).digest()
 
 
+class BuildFailed(PlayerError):
+    """A build that failed or took too long.
+
+    Args:
+        happened: what failed, and how it ended.
+        log: file with the output of the build.
+        tail: end of that output.
+    """
+
+    def __init__(self, happened: str, log: Path, tail: Tail) -> None:
+        # The file comes before the output: a foul's detail has room only for the beginning of a long text.
+        super().__init__(happened if tail.is_empty else f"{happened} (all of it is in {log}): {tail.last_words}")
+        self.happened = happened
+        self.output = tail.content.decode(errors="replace")
+        """What the build printed, with its lines."""
+
+
 class Builds:
     """The builds of this machine's players.
 
@@ -352,9 +369,7 @@ class Builds:
             status = self._run_to_end(job, tail)
             log.write_bytes(tail.content)
             if status is not None:
-                # The file comes before the output: a foul's detail has room only for the beginning of a long text.
-                output = f" (all of it is in {log}): {tail.last_words}" if not tail.is_empty else ""
-                raise PlayerError(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}{output}")
+                raise BuildFailed(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}", log, tail)
             # A build may have made links, and its results are trusted as little as its sources.
             refuse_escapes(launch.place, job.folder)
             with blame_player(launch.place, "given what its build made"):

@@ -42,6 +42,18 @@ def test_the_report_names_no_folder_of_the_machine(
     assert str(tmp_path) not in done.stdout
 
 
+def test_a_failed_build_is_shown_with_its_lines(tmp_path: Path) -> None:
+    """And without the file of its output, which an author who hands in can't read."""
+    folder = tmp_path / "player"
+    folder.mkdir()
+    (folder / "player.toml").write_text('name = "mine"\nbuild = "sh build.sh"\nrun = "./player"\n')
+    (folder / "build.sh").write_text("echo error: no main\necho 1 error\nexit 1\n")
+    report = json.loads(checked(tmp_path, "player").stdout.splitlines()[-1])
+    (failed,) = (found for found in report["steps"] if found["verdict"] == "failed")
+    assert failed["trouble"]["happened"] == "mine: its build failed: sh build.sh: exit status 1"
+    assert failed["trouble"]["printed"] == "error: no main\n1 error\n"
+
+
 def test_what_cannot_be_checked_is_said(tmp_path: Path) -> None:
     """Exit status 2, nothing on stdout, and the reason on stderr."""
     done = checked(tmp_path, "nowhere")
