@@ -15,6 +15,7 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     """An answer of a seat, or what happened to the seat."""
 
     turn: int | None
+    """Turn of the answer, or the last turn that the seat heard of; None before the first."""
     what: str
     answer: str
     """The answer in JSON; of a long one, the beginning."""
@@ -43,12 +44,14 @@ def list_answers(conversation: Sequence[Mapping[str, Any]], describe: Callable[[
         describe: returns a plain move in words.
         conversation: conversation of an explanation, in plain data.
     """
+    turn = None
     for part in conversation:
+        content = part["content"]
+        turn = content.get("turn", turn)
         if "event" in part:
-            content = part["content"]
             answer = content.get("move", {key: value for key, value in content.items() if value})
             yield AnswerRow(
-                turn=content.get("turn"),
+                turn=turn,
                 what=_words(part["event"].removesuffix("-received")),
                 answer=_json(answer)[:_SHOWN_CHARS],
                 words=describe(content["move"]) if "move" in content else "",

@@ -84,6 +84,7 @@ def replay_page(
         report=report,
         tournament=record.header.context.tournament if record.header.context else "",
         facts=list(_facts(folded, notes)),
+        proofs=list(_proofs(folded)),
         notes=notes,
         resumptions=list(_resumptions(folded, notes)),
     )
@@ -252,10 +253,8 @@ def _badge(record: Record) -> str:
 def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]:
     """Yield label and text of what the record says of the match; an empty text is left out."""
     record, match, setup = folded.record, folded.match, folded.match.setup
-    count = 1 + len(record.transitions) + (record.result is not None)
     ended = match.result.reason if match.result else None
     rule = {**match.game.rules, BY_DEFAULT.id: BY_DEFAULT}.get(ended or "")
-    fixed = "fixed beforehand" if record.header.seed else "revealed at the end"
     yield "Match", setup.match
     yield "Game", f"{match.game.title} ({setup.game})"
     yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual"
@@ -264,6 +263,14 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Opened", time_of_day(record.header.opened)
     yield "Ended by", f"{rule.id}: {rule.text}" if rule else ""
     yield "Void", match.result.void or "" if match.result else ""
+    yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
+
+
+def _proofs(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
+    """Yield label and text of what verifies the record."""
+    record, match, setup = folded.record, folded.match, folded.match.setup
+    count = 1 + len(record.transitions) + (record.result is not None)
+    fixed = "fixed beforehand" if record.header.seed else "revealed at the end"
     yield "Record", f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}"
     yield "Chain", "holds: every line carries the hash of the line before it"
     yield "Head", record.chain.head
@@ -272,7 +279,6 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
     yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"
-    yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
 # Each board of a match differs from the one before in a few lines. So a page has each line once, and of each board only

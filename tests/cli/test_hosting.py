@@ -85,7 +85,7 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     ann, place = Person(contest, "organisers.toml", "ann"), "organiser/tournaments/rounds"
     with hosting(contest, signal.SIGKILL) as site:
         shown_until(site, lambda cup: cup["open_matches"])
-        assert "is played" in ann.sign_in(site)
+        assert ">running</span>" in ann.sign_in(site)
         eve = urllib.request.Request(f"{site}/api/sign-up", b'{"name": "eve"}', {"Content-Type": "application/json"})
         with urllib.request.urlopen(eve, timeout=60) as answer:
             assert (answer.status, json.load(answer)["name"]) == (201, "eve")

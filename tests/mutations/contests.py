@@ -144,7 +144,7 @@ def _published(folder: Path) -> None:
     scheduled, _ = read_contest(folder, installed()).tournaments
     published = Published(folder / LOGS / "cup")
     published.read()
-    msgspec.json.encode(published.card(scheduled, "is played", 1, (), None))
+    msgspec.json.encode(published.card(scheduled, "is running", 1, (), None))
 
 
 def _write_authored(folder: Path) -> None:

@@ -92,6 +92,21 @@ def test_points_and_boards_are_those_of_the_record(browser: Page, story: Path) -
     assert page.complaints() == []
 
 
+def test_the_list_of_turns_leads_and_follows(browser: Page, plain: Path) -> None:
+    """A line shows its board, and the line of the board is marked and within sight."""
+    page = opened(browser, plain)
+    frames = frames_of(plain)
+    assert len(page.texts("#turns tbody tr")) == len(frames)
+    page.run("document.querySelectorAll('#turns tbody tr')[arguments[0]].click()", len(frames) - 1)
+    assert turn(page).startswith(f"turn {frames[-1].turn} /")
+    page.press(Keys.ARROW_LEFT)
+    assert page.texts(".now-shown td:first-child") == [str(frames[-2].turn)]
+    place = "document.querySelector('.now-shown').getBoundingClientRect()"
+    box = "document.querySelector('.turns .wide').getBoundingClientRect()"
+    assert page.run(f"return {place}.top >= {box}.top && {place}.bottom <= {box}.bottom + 1")
+    assert page.run("return document.documentElement.scrollTop") == 0
+
+
 def test_the_points_are_those_of_the_fold(browser: Page, plain: Path) -> None:
     """The same, counted without the page's own code for reading a record."""
     record = read_record(plain)

@@ -18,7 +18,7 @@ def test_a_page_stands_without_its_script(browser: Page, tmp_path: Path) -> None
         shown = opened(browser, record, 360, 740)
         assert shown.run("return document.documentElement.scrollWidth") == 360
         assert shown.run("return document.querySelector('.drawn svg').getBoundingClientRect().height") > 200
-        assert len(shown.texts("noscript tbody tr")) == len(frames_of(record))
+        assert len(shown.texts("#turns tbody tr")) == len(frames_of(record))
         seen = "[...document.querySelectorAll('button, .chart, #board')].filter((part) => part.getClientRects().length)"
         assert shown.run(f"return {seen}.map((part) => part.outerHTML)") == []
     finally:

@@ -161,7 +161,7 @@ class Course:
         """Start or pause the tournament as the organiser, and wait until that is done."""
         page = self.organiser()
         page.send(f"/organiser/tournaments/final/{action}")
-        shown = {"start": "is played", "pause": "is paused by the organiser"}[action]
+        shown = {"start": "running", "pause": "paused by the organiser"}[action]
         page.wait_until(f"document.querySelector('.badge').textContent === '{shown}'")
         return page
 

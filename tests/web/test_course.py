@@ -48,7 +48,7 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         course.decide("start")
         shown_until(site, lambda final: final["state"] == "is over")
 
-        assert "is over" in course.visitor().text("#tournament-final")
+        assert course.visitor().text("#tournament-final .badge") == "over"
         report = course.visitor("tournaments/final/report.html")
         assert reason in report.text("main")
         assert course.alive() == []

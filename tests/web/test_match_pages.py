@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.records.explain import view_as_seat
+from referee.pages.explanation_page import list_answers
 from referee.record.explain import Heard
 from referee.record.folder import Printed
 from referee.record.reader import read_record
@@ -39,13 +40,23 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     ada = contest.signed_in("ada")
     shown = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}").body.decode()
     assert asked == [("ada", "cup/cup-1", seat)]
-    assert shown.count('<th scope="row">') == sum(isinstance(part, Heard) for part in found.conversation)
+    assert shown.count('<th scope="row" data-title="Turn">') == sum(
+        isinstance(part, Heard) for part in found.conversation
+    )
     assert ("a.py KeyError: 7" in shown, "/opt/host" in shown) == (True, False)
     assert ("Expelled in turn" in shown) == (found.verdict is not None)
     turn = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}&turn=1").body.decode()
     for page in (shown, turn):
         assert (Page(page).alive, "<script>alert" in page, ".stderr" in page) == ([], False, False)
         assert f'<a href="../../../tournaments/cup/replays/verify.html#cup-1.jsonl={found.head}">' in page
+
+
+def test_an_exit_stands_in_its_turn() -> None:
+    """What has no turn of its own belongs to the one that the seat heard of last."""
+    before = {"event": "ready-received", "content": {}}
+    asked = {"command": "ask-move", "content": {"turn": 3}}
+    exited = {"event": "program-exited", "content": {"status": "exit status 1"}}
+    assert [row.turn for row in list_answers([before, asked, exited], str)] == [None, 3]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ from html import unescape
 from urllib.parse import urlencode
 
 import pytest
+from msgspec.structs import replace
 
+from referee.pages.contest_page import contest_page
 from referee.pages.rendering import without_site
 from referee.pages.verifying import verifying_page
 
-from .sites import PAYLOAD, TestSite
+from .sites import CARD, PAYLOAD, TestSite
 
 PUBLIC = ("/", "/live", "/standings", "/search?q=bob")
 
@@ -60,6 +62,13 @@ def test_the_first_page_leads_to_the_desk(contest: TestSite) -> None:
     assert '<a href="./organiser">Your desk' in pages["ann"]
     stranger = contest.visitor().ask("GET", "/").body.decode()
     assert ("Your desk" in stranger, 'href="sign-up"' in stranger) == (False, True)
+
+
+def test_empty_lists_are_not_shown() -> None:
+    """A tournament that has not begun has no last results, and no running matches."""
+    begun = contest_page(CARD, "")
+    waits = contest_page(replace(CARD, tournaments=[replace(CARD.tournaments[0], last=[], open_matches=[])]), "")
+    assert [len(re.findall("<table hidden>", text)) for text in (begun, waits)] == [0, 2]
 
 
 def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:

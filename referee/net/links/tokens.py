@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 262_144
 _MAX_LINE_CHARS = 256
 """Room for a name and a hash. The time to parse a line grows with the square of its length."""
 _HASH = re.compile(r"[0-9a-f]{64}")
-_HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `referee token`.\n"
+_HEAD = "# Names that may sign in: name = SHA-256 of the token. Made by `referee token`.\n"
 
 
 class BadTokens(BadRequest):

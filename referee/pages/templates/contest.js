@@ -42,11 +42,9 @@ function lastRow(match) {
   return row;
 }
 
-function orNothing(rows) {
-  if (rows.length) return rows;
-  const nothing = document.createElement("tr");
-  nothing.append(element("td", "nothing"));
-  return [nothing];
+function showRows(part, rows) {
+  part.replaceChildren(...rows);
+  part.closest("table").hidden = !rows.length;
 }
 
 function leaderItem(leader) {
@@ -91,15 +89,15 @@ function show(card) {
     if (!place || (isReported && !place.heading.querySelector("a"))) return location.reload();
     const verifier = place.parts.head.querySelector("a")?.getAttribute("href") ?? null;
     if (verifier !== tournament.verifier) return location.reload();
-    place.parts.state.textContent = tournament.state;
+    place.parts.state.textContent = tournament.state.replace(/^is /, "");
     place.parts.played.textContent = tournament.played;
     place.parts.behind.hidden = !tournament.leaders.length || tournament.reported >= tournament.played;
     place.parts.behind.querySelector("span").textContent = tournament.reported;
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
     place.parts.head.hidden = !tournament.head;
     place.parts.head.querySelector("code").textContent = tournament.head ?? "";
-    place.parts.last.replaceChildren(...orNothing(tournament.last.map(lastRow)));
-    place.parts.open.replaceChildren(...orNothing(tournament.open_matches.map(openRow)));
+    showRows(place.parts.last, tournament.last.map(lastRow));
+    showRows(place.parts.open, tournament.open_matches.map(openRow));
     localTimes(place.parts.open);
     showComing(place.parts.coming, tournament.coming);
   }

@@ -113,6 +113,15 @@
     byId("first").disabled = byId("back").disabled = index === 0;
     byId("last").disabled = byId("forward").disabled = index === frames.length - 1;
     for (const chart of charts) chart.point();
+    markTurn();
+  };
+
+  const turns = [...document.querySelectorAll("#turns tbody tr")];
+  const markTurn = () => {
+    for (const row of turns) row.classList.remove("now-shown");
+    const box = byId("turns").parentElement;
+    turns[index].classList.add("now-shown");
+    box.scrollTop = turns[index].offsetTop - box.clientHeight / 2;
   };
 
   // --- playing
@@ -375,7 +384,14 @@
     chartTimes();
     showPositions();
     show(linked());
-    addEventListener("hashchange", () => step(linked()));
+    for (const [at, row] of turns.entries()) {
+      row.removeAttribute("id"); // an address that ends in it leads to the board
+      row.addEventListener("click", () => step(at));
+    }
+    addEventListener("hashchange", () => {
+      step(linked());
+      byId("now").scrollIntoView({ block: "nearest" });
+    });
   };
   if (frames.length) begin();
   else byId("board").append(element("div", "nothing has happened yet", "none"));

@@ -149,7 +149,7 @@ class Organising:
         return TournamentLine(
             name=run.scheduled.name,
             game=installed().game(spec.game).title,
-            format=spec.format,
+            format=installed().format(spec.format).title,
             state=run.state,
             may_start=run.may_start,
             may_pause=run.may_pause,

@@ -45,7 +45,7 @@ class RunState(StrEnum):
     """The state of a tournament, in words."""
 
     WAITING = "waits for its time"
-    RUNNING = "is played"
+    RUNNING = "is running"
     OVER = "is over"
     INTERRUPTED = "is started again soon"
     STOPPING = "is being stopped"

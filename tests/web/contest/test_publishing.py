@@ -70,7 +70,7 @@ def test_last_results_are_told(
     (folder / "tournament.json").write_bytes(msgspec.json.encode(report))
     published = Published(folder)
     published.read()
-    last = published.card(scheduled, "is played", 1, (), None).last
+    last = published.card(scheduled, "is running", 1, (), None).last
     assert [match.match for match in last] == ["cup-9", "cup-8", "cup-7"]
     assert len(last) == SHOWN
     address = None if "head" in changed else "tournaments/cup/replays/cup-9.html"  # a ruling's result has no replay
