@@ -46,8 +46,8 @@ CAUSE_REMEDIES: dict[str, str] = {
     Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
     Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that you answer, and answer each message once.",
     Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
-    Cause.CRASHED: "See what the program printed last. It must run until the referee closes the connection.",
-    Cause.REFUSED_TO_START: "First connect to the address in REFEREE_ADDRESS and send `hello`, flushed; load models "
+    Cause.CRASHED: "See what the program printed last. The program must run until the referee closes the connection.",
+    Cause.REFUSED_TO_START: "First connect to the address in REFEREE_ADDRESS, send `hello` and flush it; load models "
     "after that. stdin and stdout do not lead to the referee.",
 }
 """Cause of a foul without a code -> advice."""
