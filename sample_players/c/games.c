@@ -58,7 +58,7 @@ struct table table_of(const struct value *cells) {
     return table;
 }
 
-/* Tells whether a cell is free and at a side of an occupied one. */
+/* Tells whether a cell is free and next to an occupied one. */
 static bool is_open(const struct table *table, int row, int column) {
     return !*slot(table, row, column) && (*slot(table, row - 1, column) || *slot(table, row + 1, column) ||
                                           *slot(table, row, column - 1) || *slot(table, row, column + 1));

@@ -1,12 +1,12 @@
-/* What the games share. Each has a file of its own: which moves are legal, found from the view alone, and how good each of
- * them looks. `referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and a move. */
+/* The common parts of the games. Each game has its own file, which finds the legal moves from the view alone, and rates
+ * each of them. `referee list GAME` prints a game's rules, `referee list GAME --schema` the form of views and moves. */
 #ifndef GAMES_H
 #define GAMES_H
 
 #include "msgpack.h"
 
 struct rated {
-    long value;         /* what a simple heuristic thinks of the move */
+    long value;         /* the rating of the move by a simple heuristic */
     struct buffer move; /* in msgpack */
 };
 
@@ -22,7 +22,7 @@ void quincy(const struct value *view, struct moves *moves);
 void quincala(const struct value *view, struct moves *moves);
 void quadominos(const struct value *view, struct moves *moves);
 
-/* Begin a move: a map with so many pairs, of which one is its action; what is returned takes the others. */
+/* Begin a move: a map of `pairs` pairs, the first one being its action. The returned buffer takes the others. */
 struct buffer *add_move(struct moves *moves, long value, size_t pairs, const char *action);
 void put_cell(struct buffer *out, const char *key, int row, int column);
 
@@ -43,7 +43,7 @@ struct table {
 struct table table_of(const struct value *cells);
 const char **slot(const struct table *table, int row, int column);
 
-/* Find the next free cell at a side of an occupied one behind the given one, row by row; false if there is none. The
+/* Find the next free cell next to an occupied one after the given cell, row by row; false if there is none. The
  * first one is found from the left end of the row below the top one. */
 bool next_open(const struct table *table, int *row, int *column);
 

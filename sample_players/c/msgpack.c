@@ -110,7 +110,7 @@ static const char *take_items(struct cursor *in, enum kind kind, uint64_t count,
     size_t each = kind == MAP ? 2 : 1;
     if (depth == MAX_DEPTH)
         return "arrays and maps are nested too deep";
-    if (count * each > in->left) /* each of them has a byte at least: so no header makes us allocate what is not there */
+    if (count * each > in->left) /* each item has at least a byte, so a header can't make us allocate too much */
         return TOO_EARLY;
     out->kind = kind;
     out->count = count;

@@ -1,4 +1,4 @@
-/* Values and their bytes: the part of msgpack that the wire allows. You need not change anything here. */
+/* Values and their bytes: the part of msgpack that the protocol allows. You need not change anything here. */
 #ifndef MSGPACK_H
 #define MSGPACK_H
 
@@ -8,7 +8,7 @@
 
 enum kind { NIL, BOOL, INT, FLOAT, TEXT, LIST, MAP };
 
-/* Any value of the wire. */
+/* Any value of the protocol. */
 struct value {
     enum kind kind;
     int64_t number;      /* of an integer; 0 or 1 of a bool */
@@ -24,7 +24,7 @@ struct buffer {
     size_t size, capacity;
 };
 
-/* What a map has under a key; a nil if there is nothing. */
+/* The value of a map's key; nil if there is none. */
 const struct value *get(const struct value *map, const char *key);
 
 /* Append values to a buffer. A list and a map are followed by so many items, or pairs of key and value. */

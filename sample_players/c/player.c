@@ -1,7 +1,7 @@
 /* A player for all four games. To make it yours, replace `choose`.
- *     ./player            plays what looks best this turn
- *     ./player random     plays anything legal
- *     ./player echo       for tests: reads frames in hex, a line each, and writes them back, or why it can't */
+ *     ./player            plays the best move for this turn
+ *     ./player random     plays any legal move
+ *     ./player echo       for tests: reads frames in hex, line by line, and writes them back, or an error */
 #include "games.h"
 #include "wire.h"
 
@@ -12,8 +12,8 @@
 
 static bool is_random;
 
-/* A number from 0 up to, and without, `bound`, the same ones in every match of the same seed: so a match can be played
- * again. xorshift64, by George Marsaglia. */
+/* A number from 0 to `bound` - 1, by xorshift64 of George Marsaglia. Matches with the same seed get the same numbers, so
+ * that a match can be repeated. */
 static size_t chance(size_t bound) {
     static uint64_t state;
     if (state == 0) {
@@ -29,7 +29,7 @@ static size_t chance(size_t bound) {
 }
 
 /* Appends the move to play. This is the function to replace.
- * game: its name, "q", "quincy", "quincala" or "quadominos"; view: all that this seat may know, as the referee sent it. */
+ * game: its name: "q", "quincy", "quincala" or "quadominos"; view: all that this seat may know, as the referee sent it. */
 static void choose(const char *game, const struct value *view, struct buffer *move) {
     struct moves moves = {0};
     size_t best = 0, chosen = 0, taken = 0;
@@ -39,7 +39,7 @@ static void choose(const char *game, const struct value *view, struct buffer *mo
             best = i;
     for (size_t i = 0; i < moves.count; i++)
         if ((is_random || moves.items[i].value == moves.items[best].value) && chance(++taken) == 0)
-            chosen = i; /* the n-th takes the place of the one before with the chance 1/n: so all are alike */
+            chosen = i; /* the n-th best move replaces the one before with probability 1/n, so all are equally likely */
     for (size_t i = 0; i < moves.items[chosen].move.size; i++)
         put_byte(move, moves.items[chosen].move.bytes[i]);
     for (size_t i = 0; i < moves.count; i++)
@@ -47,7 +47,7 @@ static void choose(const char *game, const struct value *view, struct buffer *mo
     free(moves.items);
 }
 
-/* Prints a frame as it was understood. */
+/* Decodes a frame, encodes it again, and prints it. */
 static void echo(const unsigned char *bytes, size_t size) {
     struct value message = {.kind = NIL};
     struct buffer out = {0};

@@ -6,10 +6,10 @@
 
 static bool agree(const char *one, const char *other, bool in_shape) {
     const char *shape = strchr(one, '-'), *other_shape = strchr(other, '-');
-    return in_shape ? !strcmp(shape, other_shape) : one[0] == other[0]; /* no two colours begin with one letter */
+    return in_shape ? !strcmp(shape, other_shape) : one[0] == other[0]; /* each colour begins with another letter */
 }
 
-/* Tells whether a tile agrees with its neighbours of each axis, all in colour or all in shape. */
+/* Tells whether a tile agrees with its neighbours along each axis: all in colour or all in shape. */
 static bool fits(const struct table *table, int row, int column, const char *tile) {
     for (int down = 0; down < 2; down++) {
         const char *one = *slot(table, row - down, column - !down), *other = *slot(table, row + down, column + !down);
@@ -31,7 +31,7 @@ struct placed {
     size_t tile; /* index in the hand */
 };
 
-/* What a placement is tried with: the table, the hand, and what of it is laid. */
+/* The trial of a placement: the table, the hand, and the tiles laid so far. */
 struct trial {
     struct table *table;
     const struct value *hand;
@@ -58,7 +58,7 @@ static bool find_next(const struct trial *trial, struct placed *next, int down, 
     return false;
 }
 
-/* Adds the placement of what was laid, and takes it off the table: it was only tried. */
+/* Adds the placement of the laid tiles, and takes them off the table again. */
 static void add_placement(struct moves *moves, struct trial *trial) {
     long value = (long)trial->count;
     for (size_t i = 0; i < trial->count; i++)

@@ -1,4 +1,4 @@
-/* Quad-Ominos: lay a tile whose corners agree with all that they meet. */
+/* Quad-Ominos: lay a tile whose corners agree with all corners that they meet. */
 #include "games.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add_lay(struct moves *moves, long value, int row, int column, const 
 
 /* Finds the numbers that the corners of a cell must show, clockwise from the top left one; '.' where it meets none. */
 static int wanted_on(const struct table *table, int row, int column, char wanted[5]) {
-    /* for each corner, the three other cells at it, and which of their corners it is */
+    /* for each corner: the three other cells there, and the number of this corner in them */
     static const int AROUND[4][3][3] = {{{-1, -1, 2}, {-1, 0, 3}, {0, -1, 1}},
                                         {{-1, 0, 2}, {-1, 1, 3}, {0, 1, 0}},
                                         {{0, 1, 3}, {1, 1, 0}, {1, 0, 1}},
@@ -64,14 +64,14 @@ static void add_lays(const struct value *view, struct moves *moves) {
 }
 
 void quadominos(const struct value *view, struct moves *moves) {
-    if (is(view, "step", "open")) { /* with the highest quad, or with the quad-zero, which takes points and two more tiles */
+    if (is(view, "step", "open")) { /* with the highest quad, or with the quad-zero, for points and two more tiles */
         const struct value *hand = get(view, "hand");
         const char *highest = "0000";
         for (size_t i = 0; i < hand->count; i++) {
             if (strcmp(text(hand, i), "0000") == 0)
                 add_lay(moves, 25, 0, 0, "0000");
             if (text(hand, i)[0] == text(hand, i)[3] && strcmp(text(hand, i), highest) > 0)
-                highest = text(hand, i); /* the numbers of a tile ascend: so between equal ones all are equal */
+                highest = text(hand, i); /* the numbers of a tile ascend, so if first and last are equal, all are */
         }
         if (strcmp(highest, "0000") != 0)
             add_lay(moves, total(highest), 0, 0, highest);

@@ -36,7 +36,7 @@ static void read_towers(const struct value *cells, pieces towers[MAX_SIDE + 2][M
     }
 }
 
-/* Twice by how many sizes the player is ahead: of how many it has a piece in a tower with both colours. */
+/* Twice the player's lead in sizes; the sizes in towers of both colours count. */
 static long lead(const struct field *field) {
     pieces mixed = 0;
     for (int row = 1; row <= MAX_SIDE; row++)
@@ -57,7 +57,7 @@ static long lead_after(struct field *field, const int start[2], const int end[2]
     return value;
 }
 
-/* Adds the legs of some pieces: straight, up to as many steps as pieces, over free dots. */
+/* Adds the legs of some pieces: straight over free dots, with at most as many steps as pieces. */
 static void add_legs(struct moves *moves, struct field *field, int row, int column, pieces moving) {
     for (int direction = 0; direction < 8; direction++) {
         int sign = direction < 4 ? 1 : -1, start[2] = {row, column};
@@ -83,7 +83,7 @@ static void add_placings(struct moves *moves, const struct field *field, const s
             if ((dot != "wb"[field->seat] && dot != 'x') || field->towers[row][column])
                 continue;
             for (size_t i = 0; i < hand->count; i++) {
-                long forward = field->seat == 0 ? row : -row; /* near the other player, pieces meet */
+                long forward = field->seat == 0 ? row : -row; /* pieces meet near the other player */
                 struct buffer *out = add_move(moves, forward, 3, "place");
                 put_text(out, "piece");
                 put_text(out, text(hand, i));
@@ -113,7 +113,7 @@ void quincala(const struct value *view, struct moves *moves) {
         pieces mine = field.towers[integer(last, 0)][integer(last, 1)] & own, largest = mine;
         while (largest & (largest - 1))
             largest &= largest - 1;
-        add_move(moves, lead(&field) + 1, 1, "stop"); /* so only a gain goes on */
+        add_move(moves, lead(&field) + 1, 1, "stop"); /* so it goes on only for a gain */
         add_legs(moves, &field, integer(last, 0), integer(last, 1), mine & ~largest);
     }
 }

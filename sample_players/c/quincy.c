@@ -6,7 +6,7 @@ static char stone_on(const struct value *board, int row, int column) {
     return is_inside ? text(board, (size_t)row - 1)[column - 1] : 0;
 }
 
-/* Much where four in a row through a square have many stones of one colour, whosever they are. */
+/* The worth of a square: high if fours through it have many stones of one colour, own or not. */
 static long worth(const struct value *board, int row, int column) {
     long sum = 0;
     for (int line = 0; line < 4; line++) {
@@ -32,7 +32,7 @@ static bool is_unbreakable(const struct value *lines, int row, int column) {
     return false;
 }
 
-/* Tells whether a domino names a square; a blank, which is its smaller end, stands for any number. */
+/* Tells whether a domino names a square; a blank, which is the smaller end, stands for any number. */
 static bool names(int low, int high, int row, int column) {
     if (low == 0)
         return high == 0 || row == high || column == high;
@@ -56,7 +56,7 @@ void quincy(const struct value *view, struct moves *moves) {
                 put_cell(out, "square", row, column);
             }
         }
-        if (moves->count == before) /* only what is unplayable may be discarded */
+        if (moves->count == before) /* only an unplayable domino may be discarded */
             put_cell(add_move(moves, -1, 2, "discard"), "domino", low, high);
     }
 }

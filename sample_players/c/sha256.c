@@ -1,4 +1,4 @@
-/* SHA-256, as FIPS 180-4 says it. */
+/* SHA-256, as in FIPS 180-4. */
 #include "sha256.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ static uint32_t turned(uint32_t word, int bits) {
     return word >> bits | word << (32 - bits);
 }
 
-/* Takes one block into the state. */
+/* Adds one block to the state. */
 static void mix(uint32_t state[8], const unsigned char *block) {
     uint32_t words[64], s[8];
     for (int i = 0; i < 16; i++)

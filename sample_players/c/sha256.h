@@ -1,4 +1,4 @@
-/* SHA-256: the standard library has none. */
+/* SHA-256: the standard library does not have it. */
 #ifndef SHA256_H
 #define SHA256_H
 

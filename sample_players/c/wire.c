@@ -54,7 +54,7 @@ static int connect_tcp(const char *place) {
     freeaddrinfo(found);
     if (connection < 0)
         fail(place, "no referee listens there; is it running?");
-    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a move is small: it must not wait for more */
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a move is small: send it at once */
     return connection;
 }
 
@@ -73,7 +73,7 @@ static bool receive(int connection, unsigned char *bytes, size_t size) {
         ssize_t count = read(connection, bytes, size);
         if (count < 0 && errno == EINTR)
             continue;
-        if (count <= 0) /* however rough, the end of the connection is the end of the match */
+        if (count <= 0) /* the end of the connection, even by an error, is the end of the match */
             return false;
         bytes += count;
         size -= (size_t)count;
@@ -81,8 +81,8 @@ static bool receive(int connection, unsigned char *bytes, size_t size) {
     return true;
 }
 
-/* Sends a message and empties its buffer. What can't be sent is not missed: the referee has closed, and its last words
- * are still to be read. */
+/* Sends a message and empties its buffer. Ignores a closed connection: the referee's last messages may still have to be
+ * read. */
 static void send_message(int connection, struct buffer *message) {
     struct buffer whole = {0};
     put_unsigned(&whole, message->size, 4);
@@ -103,7 +103,7 @@ static void put_pair(struct buffer *out, const char *key, const char *text) {
     put_text(out, text);
 }
 
-/* Begins an answer: a map with so many pairs, of which two are its type and the match. */
+/* Begins an answer: a map with `pairs` pairs, the first two being its type and the match. */
 static void begin(struct buffer *out, size_t pairs, const char *type, const struct value *message) {
     put_map(out, pairs);
     put_pair(out, "type", type);
@@ -132,7 +132,7 @@ static const char *said(const struct value *message, const char *key) {
 }
 
 static void say_ready(int connection, const struct value *offer, char nonce[33]) {
-    unsigned char random[16]; /* the nonce enters the shuffle: nobody, the referee included, may foresee it */
+    unsigned char random[16]; /* the nonce enters the shuffle: nobody may foresee it, not even the referee */
     char text[200], commitment[65];
     struct buffer out = {0};
     if (getrandom(random, sizeof random, 0) != sizeof random)
@@ -166,17 +166,17 @@ static void say_move(int connection, const struct value *turn, const char *game,
     free(out.bytes);
 }
 
-/* Answers a message. "told", "end" and "paused" may be read, and need no answer of their own. */
+/* Answers a message. "told", "end" and "paused" need no answer of their own. */
 static void answer(int connection, const struct value *message, char game[32], char nonce[33],
                    chooser *choose) {
     const char *type = said(message, "type");
     if (strcmp(type, "refused") == 0)
         fail("the referee refuses this player", said(message, "reason"));
-    if (get(message, "game")->kind == TEXT) /* of an offer, and of resumed */
+    if (get(message, "game")->kind == TEXT) /* in offer and resumed */
         snprintf(game, 32, "%s", said(message, "game"));
     if (strcmp(type, "offer") == 0)
         say_ready(connection, message, nonce);
-    if (strcmp(type, "reveal") == 0) /* all have committed to theirs */
+    if (strcmp(type, "reveal") == 0) /* all players have committed */
         say_nonce(connection, message, nonce);
     if (strcmp(type, "turn") == 0)
         say_move(connection, message, game, choose);
@@ -196,7 +196,7 @@ void play(chooser *choose) {
     int connection = connect_to(getenv("REFEREE_ADDRESS"));
     unsigned char prefix[4];
     char game[32] = "", nonce[33] = "";
-    signal(SIGPIPE, SIG_IGN); /* to write to a referee that has closed is no reason to die */
+    signal(SIGPIPE, SIG_IGN); /* a write to a closed connection must not end the program */
     say_hello(connection);
     while (receive(connection, prefix, sizeof prefix)) {
         size_t size = (size_t)prefix[0] << 24 | (size_t)prefix[1] << 16 | (size_t)prefix[2] << 8 | prefix[3];

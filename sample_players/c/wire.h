@@ -1,4 +1,4 @@
-/* The wire: what is answered to which message. Knows protocol/SPEC.md and sockets; knows no game. You need not change
+/* The wire: answers the referee's messages. Follows protocol/SPEC.md, and knows no game. You need not change
  * anything here. */
 #ifndef WIRE_H
 #define WIRE_H

@@ -1,6 +1,6 @@
-// What the games share. Each has a file of its own: which moves are legal, found from the view alone, and how good each
-// of them looks. Its function takes a view and returns rated moves, the value being what a simple heuristic thinks.
-// `referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and in a move.
+// The common parts of the games. Each game has its own file, which finds the legal moves from the view alone. Its
+// function takes a view and returns rated moves, where a simple heuristic gives the value.
+// `referee list GAME` prints a game's rules, `referee list GAME --schema` the form of its views and moves.
 
 package main
 
@@ -58,7 +58,7 @@ func contains(items []string, wanted string) bool {
 	return false
 }
 
-// ordered returns the cells of a map row by row: Go goes through maps in another order each time.
+// ordered returns the cells of a map row by row: Go's order of maps changes.
 func ordered[T any](board map[cell]T) []cell {
 	found := make([]cell, 0, len(board))
 	for at := range board {
@@ -70,7 +70,7 @@ func ordered[T any](board map[cell]T) []cell {
 	return found
 }
 
-// cells reads `[row, column, tile]` of every tile.
+// cells reads the lists `[row, column, tile]` of a view.
 func cells(value any) map[cell]string {
 	board := map[cell]string{}
 	for _, item := range list(value) {
@@ -90,7 +90,7 @@ func grid(value any) map[cell]byte {
 	return found
 }
 
-// freeCells returns the free cells at a side of an occupied one.
+// freeCells returns the free cells next to an occupied one.
 func freeCells(board map[cell]string) []cell {
 	free := map[cell]bool{}
 	for at := range board {

@@ -1,8 +1,8 @@
 // A player for all four games. To make it yours, replace choose.
 //
-//	./player            plays what looks best this turn
-//	./player random     plays anything legal
-//	./player echo       for tests: reads frames in hex, a line each, and writes them back, or why it can't
+//	./player            plays the best move for this turn
+//	./player random     plays any legal move
+//	./player echo       for tests: reads frames in hex, line by line, and writes them back, or an error
 
 package main
 
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// chance is the same in every match of the same seed: so a match can be played again.
+// chance gives the same numbers in matches with the same seed, so that a match can be repeated.
 var chance = rand.New(rand.NewSource(seed()))
 
 func seed() int64 {
@@ -32,7 +32,7 @@ func seed() int64 {
 
 // choose returns the move to play. This is the function to replace.
 //
-// game is its name: "q", "quincy", "quincala" or "quadominos"; view is all that this seat may know.
+// game is the name of the game: "q", "quincy", "quincala" or "quadominos"; view is all that this seat may know.
 func choose(game string, view Map) Map {
 	moves := games[game](view)
 	best := moves[0].value

@@ -32,7 +32,7 @@ func near(board map[cell]string, at cell, axis cell) (found []string) {
 	return found
 }
 
-// fits tells whether a tile agrees with its neighbours of each axis, all in colour or all in shape.
+// fits tells whether a tile agrees with its neighbours along each axis: all in colour or all in shape.
 func fits(board map[cell]string, at cell, tile string) bool {
 	color, shape, _ := strings.Cut(tile, "-")
 	for _, axis := range axes {
@@ -70,7 +70,7 @@ func placement(board map[cell]string, hand []string, first cell, tile string, ax
 	return rated{value, Map{"action": "place", "tiles": tiles}}
 }
 
-// edge returns the first free cell from a cell on, in one direction.
+// edge returns the first free cell from a cell in one direction.
 func edge(board map[cell]string, at cell, axis cell, sign int) cell {
 	for board[at] != "" {
 		at = at.shifted(axis, sign)
@@ -78,7 +78,7 @@ func edge(board map[cell]string, at cell, axis cell, sign int) cell {
 	return at
 }
 
-// fitting returns the first of some tiles that fits on a cell; none if there is none.
+// fitting returns the first of some tiles that fits on a cell; empty if none does.
 func fitting(board map[cell]string, at cell, tiles []string) string {
 	for _, tile := range tiles {
 		if fits(board, at, tile) {
@@ -88,7 +88,7 @@ func fitting(board map[cell]string, at cell, tiles []string) string {
 	return ""
 }
 
-// without returns the items without the first that equals one.
+// without returns the items without the first one that equals an item.
 func without(items []string, one string) []string {
 	for i, item := range items {
 		if item == one {

@@ -1,4 +1,4 @@
-// Quad-Ominos: lay a tile whose corners agree with all that they meet.
+// Quad-Ominos: lay a tile whose corners agree with all corners that they meet.
 
 package main
 
@@ -7,7 +7,7 @@ import "strings"
 func quadominos(view Map) (found []rated) {
 	hand, step := texts(view["hand"]), view["step"].(string)
 	switch step {
-	case "open": // with the highest quad, or with the quad-zero, which takes points and two more tiles
+	case "open": // with the highest quad, or with the quad-zero, which earns points and two more tiles
 		highest := ""
 		for _, tile := range hand {
 			if tile == strings.Repeat(tile[:1], 4) && tile > highest {
@@ -47,7 +47,7 @@ func quadominos(view Map) (found []rated) {
 	return found
 }
 
-// meeting counts the corners of a tile that meet others on the table, and tells whether all of these show its numbers.
+// meeting counts the corners of a tile that meet others on the table, and tells whether all numbers agree there.
 func meeting(numbers map[cell]byte, at cell, tile string) (met int, agrees bool) {
 	agrees = true
 	for i, corner := range corners(at) {
@@ -59,7 +59,7 @@ func meeting(numbers map[cell]byte, at cell, tile string) (met int, agrees bool)
 	return met, agrees
 }
 
-// corners returns those of a cell clockwise from its top left one, each named by the cell at its bottom right.
+// corners returns the corners of a cell, clockwise from the top left; each is named by the cell at its bottom right.
 func corners(at cell) []cell {
 	return []cell{at, at.shifted(axes[0], 1), at.shifted(lines[2], 1), at.shifted(axes[1], 1)}
 }

@@ -2,7 +2,7 @@
 
 package main
 
-// A table is what the legs of a turn need to know.
+// A table is the data that the legs of a turn need.
 type table struct {
 	own, other byte
 	dots       map[cell]byte
@@ -34,13 +34,13 @@ func quincala(view Map) (found []rated) {
 	}
 	path := list(view["path"])
 	here := cellOf(path[len(path)-1])
-	mine := ofColor(now.towers[here], now.own)                          // the smallest one first; the largest one stays
-	found = []rated{{lead(now, now.towers) + 1, Map{"action": "stop"}}} // so only a gain goes on
+	mine := ofColor(now.towers[here], now.own)                          // the smallest piece first; the largest stays
+	found = []rated{{lead(now, now.towers) + 1, Map{"action": "stop"}}} // so it goes on only for a gain
 	return append(found, legs(now, here, mine[:len(mine)-1])...)
 }
 
 func placings(now table, seat int, hand []string) (found []rated) {
-	forward := 1 - 2*seat // near the other player, pieces meet
+	forward := 1 - 2*seat // pieces meet near the other player
 	for _, dot := range ordered(now.dots) {
 		isOwn := now.dots[dot] == now.own || now.dots[dot] == 'x'
 		for _, piece := range hand {
@@ -53,7 +53,7 @@ func placings(now table, seat int, hand []string) (found []rated) {
 	return found
 }
 
-// legs returns the legs of some pieces: straight, up to as many steps as pieces, over free dots.
+// legs returns the legs of some pieces: straight over free dots, with at most as many steps as pieces.
 func legs(now table, start cell, moving []string) (found []rated) {
 	for _, line := range lines {
 		for _, sign := range []int{1, -1} {
@@ -89,7 +89,7 @@ func moved(towers map[cell][]string, start, end cell, moving []string) map[cell]
 	return after
 }
 
-// knocked returns the pieces that arriving ones knock: those of their sizes.
+// knocked returns the pieces that arriving pieces knock: those of the same sizes.
 func knocked(pieces, moving []string) (found []string) {
 	for _, piece := range pieces {
 		if contains(moving, "w"+piece[1:]) || contains(moving, "b"+piece[1:]) {
@@ -108,7 +108,7 @@ func ofColor(pieces []string, color byte) (found []string) {
 	return found
 }
 
-// lead returns twice by how many sizes the player is ahead: of how many it has a piece in a tower with both colours.
+// lead returns twice the player's lead in sizes; the sizes in towers of both colours count.
 func lead(now table, towers map[cell][]string) int {
 	own, other := map[string]bool{}, map[string]bool{}
 	for _, pieces := range towers {

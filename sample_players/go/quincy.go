@@ -23,14 +23,14 @@ func quincy(view Map) (found []rated) {
 				found = append(found, rated{worth(stones, square), move})
 			}
 		}
-		if len(found) == before { // only what is unplayable may be discarded
+		if len(found) == before { // only an unplayable domino may be discarded
 			found = append(found, rated{-1, Map{"action": "discard", "domino": domino}})
 		}
 	}
 	return found
 }
 
-// names tells whether a domino names a square; a blank, which is its smaller end, stands for any number.
+// names tells whether a domino names a square; a blank, which is the smaller end, stands for any number.
 func names(ends, square cell) bool {
 	if ends.row == 0 {
 		return ends.column == 0 || square.row == ends.column || square.column == ends.column
@@ -38,7 +38,7 @@ func names(ends, square cell) bool {
 	return square == ends || square == cell{ends.column, ends.row}
 }
 
-// worth is much where four in a row through a square have many stones of one colour, whosever they are.
+// worth of a square is high if fours through it have many stones of one colour, own or not.
 func worth(stones map[cell]byte, square cell) (sum int) {
 	for _, line := range lines {
 		for start := -3; start <= 0; start++ {

@@ -1,5 +1,5 @@
-// The wire: how bytes become messages and messages become bytes, and what is answered to which message.
-// Knows protocol/SPEC.md and sockets; knows no game. You need not change anything here.
+// The wire: turns bytes into messages and messages into bytes, and answers the referee's messages.
+// It follows protocol/SPEC.md, and knows no game. You need not change anything here.
 
 package main
 
@@ -27,7 +27,7 @@ const (
 	maxDepth      = 16
 )
 
-// --- values -> bytes: the part of msgpack that the wire allows
+// --- values -> bytes: the part of msgpack that the protocol allows
 
 func encode(out *bytes.Buffer, value any) {
 	switch value := value.(type) {
@@ -60,7 +60,7 @@ func encode(out *bytes.Buffer, value any) {
 			encode(out, item)
 		}
 	default:
-		panic(fmt.Sprintf("the wire carries no %T: %v", value, value))
+		panic(fmt.Sprintf("the protocol has no %T: %v", value, value))
 	}
 }
 
@@ -69,7 +69,7 @@ func put(out *bytes.Buffer, tag byte, number any) {
 	binary.Write(out, binary.BigEndian, number)
 }
 
-// frame returns a message as it goes over the wire: its length, then itself.
+// frame returns a message as a frame: its length, then the message.
 func frame(message Map) []byte {
 	var body bytes.Buffer
 	encode(&body, message)
@@ -78,7 +78,7 @@ func frame(message Map) []byte {
 
 // --- bytes -> values
 
-// A reader reads values from the bytes of one body; it panics with an error where there is none.
+// A reader reads values from the bytes of one body; it panics with an error if there is no value.
 type reader struct{ left []byte }
 
 func (in *reader) take(count uint64) []byte {
@@ -172,7 +172,7 @@ func (in *reader) value(depth int) any {
 	case 0xde, 0xdf:
 		return in.pairs(in.unsigned(2<<(tag-0xde)), depth+1)
 	}
-	panic(fmt.Errorf("no value of this wire begins with the byte %#x", tag))
+	panic(fmt.Errorf("no value of the protocol begins with the byte %#x", tag))
 }
 
 // readFrame returns the next message, or io.EOF at the end.
@@ -230,13 +230,13 @@ func play(choose func(game string, view Map) Map) error {
 	if token := os.Getenv("REFEREE_TOKEN"); token != "" {
 		hello["token"] = token
 	}
-	// What can't be sent is not missed: the referee has closed, and its last words are still to be read.
+	// Ignore a closed connection: the referee's last messages may still have to be read.
 	connection.Write(frame(hello))
 	for game, nonce := "", ""; ; {
 		message, err := readFrame(connection)
 		var gone *net.OpError
 		if err == io.EOF || errors.As(err, &gone) {
-			return nil // however rough, the end of the connection is the end of the match
+			return nil // the end of the connection, even by an error, is the end of the match
 		}
 		if err != nil {
 			return err
@@ -244,7 +244,7 @@ func play(choose func(game string, view Map) Map) error {
 		if message["type"] == "refused" {
 			return fmt.Errorf("the referee refuses this player: %v (%v)", message["reason"], message["code"])
 		}
-		if name, isText := message["game"].(string); isText { // of an offer, and of resumed
+		if name, isText := message["game"].(string); isText { // in offer and resumed
 			game = name
 		}
 		if message["type"] == "offer" {
@@ -256,7 +256,7 @@ func play(choose func(game string, view Map) Map) error {
 	}
 }
 
-// newNonce returns what enters the shuffle: nobody, the referee included, may foresee it.
+// newNonce returns a nonce, which enters the shuffle: nobody may foresee it, not even the referee.
 func newNonce() string {
 	nonce := make([]byte, 16)
 	if _, err := rand.Read(nonce); err != nil {
@@ -265,14 +265,14 @@ func newNonce() string {
 	return hex.EncodeToString(nonce)
 }
 
-// answers returns what is to be sent in answer to a message.
+// answers returns the messages that answer a message.
 func answers(message Map, game, nonce string, choose func(game string, view Map) Map) (found []Map) {
 	match := message["match"]
 	switch message["type"] {
 	case "offer":
 		hash := sha256.Sum256([]byte(fmt.Sprintf("nonce:%v:%v:%s", match, message["seat"], nonce)))
 		found = append(found, Map{"type": "ready", "match": match, "commitment": hex.EncodeToString(hash[:])})
-	case "reveal": // all have committed to theirs
+	case "reveal": // all players have committed
 		found = append(found, Map{"type": "nonce", "match": match, "nonce": nonce})
 	case "turn":
 		move := choose(game, message["view"].(Map))
@@ -283,5 +283,5 @@ func answers(message Map, game, nonce string, choose func(game string, view Map)
 	if message["ack"] != nil {
 		found = append(found, Map{"type": "ack", "match": match, "ack": message["ack"]})
 	}
-	return found // "told", "end" and "paused" may be read, and need no answer of their own
+	return found // "told", "end" and "paused" need no answer of their own
 }

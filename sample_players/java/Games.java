@@ -11,15 +11,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The games: which moves are legal, found from the view alone, and how good each of them looks.
+ * The games: finds the legal moves from the view alone, and rates each of them.
  *
- * <p>{@code referee list GAME} prints a game's rules, {@code referee list GAME --schema} what stands in a view and in a
- * move.
+ * <p>{@code referee list GAME} prints a game's rules, {@code referee list GAME --schema} the form of its views and
+ * moves.
  */
 final class Games {
     private Games() {}
 
-    /** A move, and what a simple heuristic thinks of it. */
+    /** A move, and its rating by a simple heuristic. */
     record Rated(int value, Map<String, Object> move) {}
 
     static List<Rated> moves(String game, Map<String, Object> view) {
@@ -57,7 +57,7 @@ final class Games {
         return Stream.of(at.plus(axis, -1), at.plus(axis, 1)).map(board::get).filter(Objects::nonNull).toList();
     }
 
-    /** Tells whether a tile agrees with its neighbours of each axis, all in colour or all in shape. */
+    /** Tells whether a tile agrees with its neighbours along each axis: all in colour or all in shape. */
     private static boolean fits(Map<View.Cell, String> board, View.Cell at, String tile) {
         String color = tile.substring(0, tile.indexOf('-') + 1);
         String shape = tile.substring(tile.indexOf('-'));
@@ -94,7 +94,7 @@ final class Games {
         return new Rated(laid.size() + touched, Wire.message("action", "place", "tiles", tiles));
     }
 
-    /** Returns the first free cell from a cell on, in one direction. */
+    /** Returns the first free cell from a cell in one direction. */
     private static View.Cell edge(Map<View.Cell, String> board, View.Cell from, View.Cell axis, int sign) {
         View.Cell at = from;
         while (board.containsKey(at)) {
@@ -103,7 +103,7 @@ final class Games {
         return at;
     }
 
-    /** Returns the first of some tiles that fits on a cell; null if there is none. */
+    /** Returns the first of some tiles that fits on a cell; null if none does. */
     private static String fitting(Map<View.Cell, String> board, View.Cell at, List<String> tiles) {
         return tiles.stream().filter(tile -> fits(board, at, tile)).findFirst().orElse(null);
     }
@@ -129,14 +129,14 @@ final class Games {
                     found.add(new Rated(worth(stones, square), move));
                 }
             });
-            if (found.size() == before) { // only what is unplayable may be discarded
+            if (found.size() == before) { // only an unplayable domino may be discarded
                 found.add(new Rated(-1, Wire.message("action", "discard", "domino", domino)));
             }
         }
         return found;
     }
 
-    /** Tells whether a domino names a square; a blank, which is its smaller end, stands for any number. */
+    /** Tells whether a domino names a square; a blank, which is the smaller end, stands for any number. */
     private static boolean names(View.Cell ends, View.Cell square) {
         int low = ends.row();
         int high = ends.column();
@@ -146,7 +146,7 @@ final class Games {
         return square.equals(ends) || square.equals(new View.Cell(high, low));
     }
 
-    /** Returns much where four in a row through a square have many stones of one colour, whosever they are. */
+    /** Returns the worth of a square: high if fours through it have many stones of one colour, own or not. */
     private static int worth(Map<View.Cell, Character> stones, View.Cell square) {
         int sum = 0;
         for (View.Cell line : View.LINES) {
@@ -161,13 +161,13 @@ final class Games {
         return sum;
     }
 
-    // --- quadominos: lay a tile whose corners agree with all that they meet
+    // --- quadominos: lay a tile whose corners agree with all corners that they meet
 
     private static List<Rated> quadominos(Map<String, Object> view) {
         List<String> hand = View.texts(view.get("hand"));
         String step = (String) view.get("step");
         List<Rated> found = new ArrayList<>();
-        if (step.equals("open")) { // with the highest quad, or with the quad-zero, which takes points and two more tiles
+        if (step.equals("open")) { // with the highest quad, or with the quad-zero, for points and two more tiles
             List<String> quads = hand.stream().filter(tile -> tile.chars().distinct().count() == 1).sorted().toList();
             String highest = quads.get(quads.size() - 1);
             return quads.stream().filter(tile -> tile.equals(highest) || tile.equals("0000"))

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Values and their bytes: the part of msgpack that the wire allows. You need not change anything here.
+ * Values and their bytes: the part of msgpack that the protocol allows. You need not change anything here.
  *
  * <p>A value is null, a Boolean, a Long, a Double, a String, a List of values, or a Map from String to values.
  */
@@ -21,7 +21,7 @@ final class Msgpack {
 
     private Msgpack() {}
 
-    /** Bytes that are no message. */
+    /** The bytes are not a message. */
     static final class MalformedException extends IOException {
         MalformedException(String message) {
             super(message);
@@ -68,7 +68,7 @@ final class Msgpack {
                 encode(pair.getValue(), out);
             }
         } else {
-            throw new IllegalArgumentException("the wire carries no " + value.getClass());
+            throw new IllegalArgumentException("the protocol has no " + value.getClass());
         }
     }
 
@@ -111,7 +111,7 @@ final class Msgpack {
             case 0xd9: case 0xda: case 0xdb: return text(in, unsigned(in, 1 << (tag - 0xd9)));
             case 0xdc: case 0xdd: return list(in, unsigned(in, 2 << (tag - 0xdc)), depth);
             case 0xde: case 0xdf: return map(in, unsigned(in, 2 << (tag - 0xde)), depth);
-            default: throw new MalformedException(String.format("no value of this wire begins with 0x%02x", tag));
+            default: throw new MalformedException(String.format("no value of the protocol begins with 0x%02x", tag));
         }
     }
 

@@ -10,9 +10,9 @@ import java.util.Scanner;
  * A player for all four games. To make it yours, replace {@code choose}.
  *
  * <pre>
- * java -cp classes Player            plays what looks best this turn
- * java -cp classes Player random     plays anything legal
- * java -cp classes Player echo       for tests: reads frames in hex, a line each, and writes them back, or why it can't
+ * java -cp classes Player            plays the best move for this turn
+ * java -cp classes Player random     plays any legal move
+ * java -cp classes Player echo       for tests: reads frames in hex, line by line, and writes them back, or an error
  * </pre>
  */
 final class Player {
@@ -21,7 +21,7 @@ final class Player {
 
     private Player() {}
 
-    /** The same in every match of the same seed: so a match can be played again. */
+    /** Gives the same numbers in matches with the same seed, so that a match can be repeated. */
     private static long seed() {
         String digits = System.getenv("REFEREE_PLAYER_SEED");
         boolean isGiven = digits != null && digits.matches("[0-9a-f]{64}");
@@ -31,7 +31,7 @@ final class Player {
     /**
      * Returns the move to play. This is the function to replace.
      *
-     * @param game its name: "q", "quincy", "quincala" or "quadominos"
+     * @param game name of the game: "q", "quincy", "quincala" or "quadominos"
      * @param view all that this seat may know, as the referee sent it
      */
     private static Map<String, Object> choose(String game, Map<String, Object> view) {

@@ -39,14 +39,14 @@ final class Quincala {
             List<?> path = View.list(view.get("path"));
             View.Cell here = View.cell(path.get(path.size() - 1));
             List<String> mine = towers.get(here).stream().filter(piece -> piece.startsWith(own)).toList();
-            found.add(new Games.Rated(lead(towers) + 1, Wire.message("action", "stop"))); // so only a gain goes on
-            addLegs(found, here, mine.subList(0, mine.size() - 1)); // the largest one, which is the last one, stays
+            found.add(new Games.Rated(lead(towers) + 1, Wire.message("action", "stop"))); // go on only for a gain
+            addLegs(found, here, mine.subList(0, mine.size() - 1)); // the largest piece, which is the last one, stays
         }
         return found;
     }
 
     private void addPlacings(List<Games.Rated> found) {
-        int forward = seat == 0 ? 1 : -1; // near the other player, pieces meet
+        int forward = seat == 0 ? 1 : -1; // pieces meet near the other player
         List<String> hand = View.texts(View.list(view.get("hands")).get(seat));
         dots.forEach((dot, sign) -> {
             if ((sign == own.charAt(0) || sign == 'x') && !towers.containsKey(dot)) {
@@ -58,7 +58,7 @@ final class Quincala {
         });
     }
 
-    /** Adds the legs of some pieces: straight, up to as many steps as pieces, over free dots. */
+    /** Adds the legs of some pieces: straight over free dots, with at most as many steps as pieces. */
     private void addLegs(List<Games.Rated> found, View.Cell start, List<String> moving) {
         for (int direction = 0; direction < 8; direction++) {
             for (int step = 1; step <= moving.size(); step++) {
@@ -92,12 +92,12 @@ final class Quincala {
         return moving.stream().anyMatch(arriving -> arriving.charAt(1) == piece.charAt(1));
     }
 
-    /** Returns twice by how many sizes the player is ahead. */
+    /** Returns twice the number of sizes by which the player is ahead. */
     private int lead(Map<View.Cell, List<String>> board) {
         return 2 * (mixed(board, own) - mixed(board, other));
     }
 
-    /** Counts the sizes of which a colour has a piece in a tower with both colours: with all of them it wins. */
+    /** Counts the sizes of a colour that are in towers of both colours; with all sizes it wins. */
     private static int mixed(Map<View.Cell, List<String>> board, String color) {
         Set<String> found = new HashSet<>();
         for (List<String> pieces : board.values()) {

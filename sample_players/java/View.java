@@ -2,11 +2,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Reads views: what stands in them as Java's types, and cells of a board. Knows no game. */
+/** Reads the values of views as Java's types, and the cells of a board. Knows no game. */
 final class View {
     private View() {}
 
-    /** A place: a row and a column. Sorted row by row, so that a player does the same whenever it sees the same. */
+    /** A place: a row and a column. Sorted row by row, so that a player always does the same with the same view. */
     record Cell(int row, int column) implements Comparable<Cell> {
         Cell plus(Cell step, int times) {
             return new Cell(row + times * step.row, column + times * step.column);
@@ -67,7 +67,7 @@ final class View {
         return found;
     }
 
-    /** Returns the free cells at a side of an occupied one. */
+    /** Returns the free cells next to an occupied one. */
     static <T> List<Cell> freeCells(Map<Cell, T> board) {
         TreeMap<Cell, Boolean> free = new TreeMap<>();
         for (Cell at : board.keySet()) {

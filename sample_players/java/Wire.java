@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The wire: what is answered to which message. Knows protocol/SPEC.md and sockets; knows no game. You need not change
+ * The wire: answers the referee's messages. Follows protocol/SPEC.md, and knows no game. You need not change
  * anything here.
  */
 final class Wire {
@@ -28,13 +28,13 @@ final class Wire {
 
     private Wire() {}
 
-    /** What thinks. */
+    /** Chooses the moves. */
     interface Chooser {
         /** Returns the move to play in a game, given its name and what this seat may know. */
         Map<String, Object> choose(String game, Map<String, Object> view);
     }
 
-    /** Returns a message as it goes over the wire: its length, then itself. */
+    /** Returns a message as a frame: its length, then the message. */
     static byte[] frame(Map<String, Object> message) {
         byte[] body = Msgpack.encode(message);
         return ByteBuffer.allocate(4 + body.length).putInt(body.length).put(body).array();
@@ -64,7 +64,7 @@ final class Wire {
         int colon = address.lastIndexOf(':');
         String host = address.substring("tcp:".length(), colon).replaceAll("[\\[\\]]", "");
         SocketChannel channel = SocketChannel.open(new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1))));
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true); // a move is small: it must not wait for more
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true); // a move is small: send it at once
         return channel;
     }
 
@@ -74,7 +74,7 @@ final class Wire {
         SocketChannel channel;
         try {
             channel = connect(address);
-        } catch (IOException | RuntimeException wrong) { // what Java says of an address that is none is unchecked
+        } catch (IOException | RuntimeException wrong) { // Java's errors for a wrong address are unchecked
             throw new IOException("no referee at REFEREE_ADDRESS=" + address + ": " + wrong.getMessage());
         }
         try (channel) {
@@ -85,7 +85,7 @@ final class Wire {
             String nonce = "";
             while (true) {
                 Map<String, Object> message = readFrame(in);
-                if (message.get("game") instanceof String offered) { // of an offer, and of resumed
+                if (message.get("game") instanceof String offered) { // in offer and resumed
                     game = offered;
                 }
                 if ("offer".equals(message.get("type"))) {
@@ -98,11 +98,11 @@ final class Wire {
         } catch (Msgpack.MalformedException | RefusedException wrong) {
             throw wrong;
         } catch (EOFException | java.net.SocketException end) {
-            return; // however rough, the end of the connection is the end of the match
+            return; // the end of the connection, even by an error, is the end of the match
         }
     }
 
-    /** The referee does not want this player; the text says why. */
+    /** The referee refuses this player; the text says why. */
     static final class RefusedException extends IOException {
         RefusedException(String message) {
             super(message);
@@ -115,11 +115,11 @@ final class Wire {
                 channel.write(bytes);
             }
         } catch (IOException closed) {
-            return; // what can't be sent is not missed: the referee's last words are still to be read
+            return; // ignore a closed connection: the referee's last messages may still have to be read
         }
     }
 
-    /** Returns what enters the shuffle: nobody, the referee included, may foresee it. */
+    /** Returns a nonce, which enters the shuffle: nobody may foresee it, not even the referee. */
     private static String newNonce() {
         byte[] nonce = new byte[16];
         new SecureRandom().nextBytes(nonce);
@@ -135,7 +135,7 @@ final class Wire {
         }
     }
 
-    /** Returns what is to be sent in answer to a message. */
+    /** Returns the messages that answer a message. */
     private static List<Map<String, Object>> answers(
             Map<String, Object> message, String game, String nonce, Chooser chooser) throws RefusedException {
         List<Map<String, Object>> found = new ArrayList<>();
@@ -147,7 +147,7 @@ final class Wire {
                 String commitment = sha256("nonce:" + match + ":" + message.get("seat") + ":" + nonce);
                 found.add(message("type", "ready", "match", match, "commitment", commitment));
                 break;
-            case "reveal": // all have committed to theirs
+            case "reveal": // all players have committed
                 found.add(message("type", "nonce", "match", match, "nonce", nonce));
                 break;
             case "turn":
@@ -157,7 +157,7 @@ final class Wire {
             case "expelled":
                 System.err.println("expelled: " + message.get("foul") + " " + message.get("detail"));
                 break;
-            default: // "told", "end" and "paused" may be read, and need no answer of their own
+            default: // "told", "end" and "paused" need no answer of their own
         }
         if (message.get("ack") != null) {
             found.add(message("type", "ack", "match", match, "ack", message.get("ack")));

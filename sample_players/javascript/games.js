@@ -1,13 +1,13 @@
-// The games: which moves are legal, found from the view alone, and how good each of them looks.
-// Each function takes a view and returns [value, move] pairs, the value being what a simple heuristic thinks of the move.
-// `referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and in a move.
+// The games: finds the legal moves from the view alone, and rates each of them.
+// Each function takes a view and returns [value, move] pairs, where a simple heuristic gives the value.
+// `referee list GAME` prints a game's rules, `referee list GAME --schema` the form of its views and moves.
 "use strict";
 
-const at = (row, column) => `${row},${column}`; // arrays are no keys of a Map, strings are
+const at = (row, column) => `${row},${column}`; // arrays can't be keys of a Map, strings can
 const STEPS = [[0, 1], [1, 0], [1, 1], [1, -1], [0, -1], [-1, 0], [-1, -1], [-1, 1]];
 const SIDES = [[0, 1], [1, 0], [0, -1], [-1, 0]];
 
-// The free cells at a side of an occupied one; `board` has the cells by name, each beginning with its row and column.
+// The free cells next to an occupied one; `board` has the cells by name, each beginning with its row and column.
 function freeCells(board) {
   const free = new Map();
   for (const [row, column] of board.values()) {
@@ -66,7 +66,7 @@ function q(view) {
 
 // --- quincy: play a domino, and with it add a stone or remove one
 
-function* squaresOf([low, high]) { // what a domino names; a blank stands for any number
+function* squaresOf([low, high]) { // the squares that a domino names; a blank stands for any number
   for (let row = 1; row <= 9; row++) {
     for (let column = 1; column <= 9; column++) {
       const named = (row === low && column === high) || (row === high && column === low);
@@ -75,7 +75,7 @@ function* squaresOf([low, high]) { // what a domino names; a blank stands for an
   }
 }
 
-// A square is worth much where four in a row through it have many stones of one colour, whosever they are.
+// The worth of a square is high if fours through it have many stones of one colour, own or not.
 function worth(stoneOn, row, column) {
   let sum = 0;
   for (const [down, right] of STEPS.slice(0, 4)) {
@@ -100,7 +100,7 @@ function quincy(view) {
       if (stone === ".") moves.push([worth(stoneOn, ...square), { action: "add", domino, square }]);
       else if (isPrey) moves.push([worth(stoneOn, ...square), { action: "remove", domino, square }]);
     }
-    return moves.length ? moves : [[-1, { action: "discard", domino }]]; // only what is unplayable may be discarded
+    return moves.length ? moves : [[-1, { action: "discard", domino }]]; // only an unplayable domino may be discarded
   });
 }
 
@@ -108,7 +108,7 @@ function quincy(view) {
 
 const sizes = (pieces) => new Set(pieces.map((piece) => piece[1]));
 
-// The aim: of how many sizes does a colour have a piece in a tower with both colours?
+// The aim: how many sizes of a colour are in towers of both colours?
 function mixed(board, color) {
   const towers = [...board.values()].filter((tower) => new Set(tower.map((piece) => piece[0])).size === 2);
   return sizes(towers.flat().filter((piece) => piece[0] === color)).size;
@@ -128,7 +128,7 @@ function* legs({ view, board, own, other }, [row, column], moving) {
         after.set(at(...end), [...tower.filter((piece) => !sizes(moving).has(piece[1])), ...moving]);
         yield [2 * (mixed(after, own) - mixed(after, other)), { action: "leg", start: [row, column], end }];
       }
-      if (tower.length) break; // it may end on a tower, and crosses none
+      if (tower.length) break; // it may end on a tower, but not cross one
     }
   }
 }
@@ -141,7 +141,7 @@ function quincala(view) {
     const moves = [];
     view.layout.forEach((line, r) => [...line].forEach((dot, c) => {
       if ((dot !== own && dot !== "x") || board.has(at(r + 1, c + 1))) return;
-      const forward = view.seat === 0 ? r : -r; // near the other player, pieces meet
+      const forward = view.seat === 0 ? r : -r; // pieces meet near the other player
       for (const piece of new Set(view.hands[view.seat])) {
         moves.push([forward, { action: "place", piece, dot: [r + 1, c + 1] }]);
       }
@@ -154,17 +154,17 @@ function quincala(view) {
   }
   const start = view.path.at(-1);
   const mine = board.get(at(...start)).filter((piece) => piece[0] === own); // the smallest one first
-  const stop = [2 * (mixed(board, own) - mixed(board, other)) + 1, { action: "stop" }]; // so only a gain goes on
+  const stop = [2 * (mixed(board, own) - mixed(board, other)) + 1, { action: "stop" }]; // so it goes on only for a gain
   return [stop, ...legs(table, start, mine.slice(0, -1))];
 }
 
-// --- quadominos: lay a tile whose corners agree with all that they meet
+// --- quadominos: lay a tile whose corners agree with all corners that they meet
 
 const total = (tile) => [...tile].reduce((sum, digit) => sum + Number(digit), 0);
 const cornersOf = (row, column) => [[row, column], [row, column + 1], [row + 1, column + 1], [row + 1, column]];
 
 function quadominos(view) {
-  if (view.step === "open") { // with the highest quad, or with the quad-zero, which takes points and two more tiles
+  if (view.step === "open") { // with the highest quad, or with the quad-zero, which earns points and two more tiles
     const quads = view.hand.filter((tile) => tile === tile[0].repeat(4)).sort();
     const due = quads.filter((tile) => tile === quads.at(-1) || tile === "0000");
     return due.map((tile) => [total(tile) || 25, lay(0, 0, tile)]);

@@ -1,7 +1,7 @@
 // A player for all four games. To make it yours, replace `choose`.
-//   node player.js            plays what looks best this turn
-//   node player.js random     plays anything legal
-//   node player.js echo       for tests: reads frames in hex, a line each, and writes them back, or why it can't
+//   node player.js            plays the best move for this turn
+//   node player.js random     plays any legal move
+//   node player.js echo       for tests: reads frames in hex, line by line, and writes them back, or an error
 "use strict";
 const { createInterface } = require("node:readline");
 const games = require("./games.js");
@@ -9,7 +9,7 @@ const { frame, messagesIn, play } = require("./wire.js");
 
 const STRATEGY = process.argv[2] ?? "heuristic";
 
-// A random number from 0 to 1, the same ones in every match of the same seed: so a match can be played again.
+// A random number from 0 to 1. Matches with the same seed get the same numbers, so that a match can be repeated.
 let state = parseInt((process.env.REFEREE_PLAYER_SEED ?? "").slice(0, 8), 16) || Date.now() >>> 0;
 function chance() { // mulberry32, by Tommy Ettinger
   state = (state + 0x6d2b79f5) >>> 0;
@@ -19,7 +19,7 @@ function chance() { // mulberry32, by Tommy Ettinger
 }
 
 // Returns the move to play. This is the function to replace.
-//   game: its name: "q", "quincy", "quincala" or "quadominos"
+//   game: name of the game: "q", "quincy", "quincala" or "quadominos"
 //   view: all that this seat may know, as the referee sent it
 function choose(game, view) {
   const moves = games[game](view);

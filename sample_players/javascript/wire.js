@@ -1,5 +1,5 @@
-// The wire: how bytes become messages and messages become bytes, and what is answered to which message.
-// Knows protocol/SPEC.md; knows no game. You need not change anything here.
+// The wire: turns bytes into messages and messages into bytes, and answers the referee's messages.
+// It follows protocol/SPEC.md, and knows no game. You need not change anything here.
 "use strict";
 const { createHash, randomBytes } = require("node:crypto");
 const { connect } = require("node:net");
@@ -7,7 +7,7 @@ const { connect } = require("node:net");
 const MAX_FRAME_BYTES = 4 * 1024 * 1024; // SPEC.md, "Limits": the longest body from the referee
 const MAX_DEPTH = 16;
 
-// --- values -> bytes: the part of msgpack that the wire allows
+// --- values -> bytes: the part of msgpack that the protocol allows
 
 function head(tag, width, number) { // a tag byte, then an unsigned integer, the most significant byte first
   const bytes = Buffer.alloc(1 + width);
@@ -100,7 +100,7 @@ function reader(bytes) {
     if (tag < 0xa0) return array(tag & 0x0f, depth + 1);
     if (tag === 0xdc || tag === 0xdd) return array(unsigned(tag === 0xdc ? 2 : 4), depth + 1);
     if (tag === 0xde || tag === 0xdf) return map(unsigned(tag === 0xde ? 2 : 4), depth + 1);
-    throw new Error(`no value of this wire begins with the byte 0x${tag.toString(16)}`);
+    throw new Error(`no value of the protocol begins with the byte 0x${tag.toString(16)}`);
   };
   return { value: () => value(0), isDone: () => at === bytes.length };
 }
@@ -108,12 +108,12 @@ function reader(bytes) {
 function decode(body) {
   const { value, isDone } = reader(body);
   const message = value();
-  if (!isDone()) throw new Error("bytes stand behind the value");
+  if (!isDone()) throw new Error("there are bytes after the value");
   if (message === null || typeof message !== "object" || Array.isArray(message)) throw new Error("no map");
   return message;
 }
 
-// Cuts frames off the front of what has come; returns their messages and the bytes that are left.
+// Cuts complete frames off the received bytes; returns their messages and the bytes that are left.
 function messagesIn(bytes) {
   const messages = [];
   while (bytes.length >= 4) {
@@ -128,22 +128,22 @@ function messagesIn(bytes) {
 
 // --- the conversation
 
-// Returns what is to be sent in answer to a message. `choose` is called with the game's name and the view.
+// Returns the messages that answer a message. `choose` is called with the game's name and the view.
 function answers(message, state, choose) {
   const { type, match } = message;
   const found = [];
   if (type === "refused") throw new Error(`the referee refuses this player: ${message.reason} (${message.code})`);
   if (type === "offer" || type === "resumed") state.game = message.game;
   if (type === "offer") {
-    state.nonce = randomBytes(16).toString("hex"); // nobody, the referee included, may foresee it
+    state.nonce = randomBytes(16).toString("hex"); // nobody may foresee it, not even the referee
     const commitment = createHash("sha256").update(`nonce:${match}:${message.seat}:${state.nonce}`).digest("hex");
     found.push({ type: "ready", match, commitment });
   }
-  if (type === "reveal") found.push({ type: "nonce", match, nonce: state.nonce }); // all have committed to theirs
+  if (type === "reveal") found.push({ type: "nonce", match, nonce: state.nonce }); // all players have committed
   if (type === "turn") found.push({ type: "move", match, turn: message.turn, move: choose(state.game, message.view) });
   if (type === "expelled") console.error(`expelled: ${message.foul} ${message.rule ?? ""} ${message.detail}`);
   if (Number.isInteger(message.ack)) found.push({ type: "ack", match, ack: message.ack });
-  return found; // `told`, `end` and `paused` may be read, and need no other answer
+  return found; // `told`, `end` and `paused` need no other answer
 }
 
 function whereTo(address) {
@@ -160,14 +160,14 @@ function play(choose) {
   let unread = Buffer.alloc(0);
   let isConnected = false;
   const socket = connect(whereTo(address));
-  socket.setNoDelay(true); // a move is one small packet: it must not wait for more
+  socket.setNoDelay(true); // a move is one small packet: send it at once
   socket.on("connect", () => {
     isConnected = true;
     socket.write(frame({ type: "hello", version: 1, name: name || "player", token: token || null }));
   });
   socket.on("error", (error) => {
     if (!isConnected) throw new Error(`no referee at ${address}: ${error.message}; is it running?`);
-  }); // once there was a connection, its end, however rough, is the end of the match
+  }); // the end of the connection, even by an error, is the end of the match
   socket.on("data", (bytes) => {
     const { messages, rest } = messagesIn(Buffer.concat([unread, bytes]));
     unread = rest;

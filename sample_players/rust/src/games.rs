@@ -1,7 +1,7 @@
-//! The games: which moves are legal, found from the view alone, and how good each of them looks.
+//! The games: finds the legal moves from the view alone, and rates each of them.
 //!
-//! Each function takes a view and returns (value, move) pairs, the value being what a simple heuristic thinks of the
-//! move. `referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and in a move.
+//! Each function takes a view and returns (value, move) pairs, where a simple heuristic gives the value.
+//! `referee list GAME` prints a game's rules, `referee list GAME --schema` the form of its views and moves.
 
 use crate::wire::{map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ fn cells<'a, T>(list: &'a Value, read: impl Fn(&'a Value) -> T) -> Board<T> {
     list.items().iter().map(|item| (cell(item), read(&item.items()[2]))).collect()
 }
 
-/// The free cells at a side of an occupied one.
+/// The free cells next to an occupied one.
 fn free_cells<T>(board: &Board<T>) -> BTreeSet<Cell> {
     let near = board
         .keys()
@@ -74,7 +74,7 @@ fn near<'a>(board: &Board<&'a str>, at: Cell, axis: Cell) -> Vec<&'a str> {
     [-1, 1].iter().filter_map(|&times| board.get(&shifted(at, axis, times)).copied()).collect()
 }
 
-/// Tells whether a tile agrees with its neighbours of each axis, all in colour or all in shape.
+/// Tells whether a tile agrees with its neighbours along each axis: all in colour or all in shape.
 fn fits(board: &Board<&str>, at: Cell, tile: &str) -> bool {
     let (color, shape) = tile.split_once('-').expect("a tile is colour-shape");
     AXES.iter().all(|&axis| {
@@ -103,7 +103,7 @@ fn placement(board: &Board<&str>, hand: &[&str], first: Cell, tile: &str, axis: 
     ((laid.len() + touched) as i64, map([("action", "place".into()), ("tiles", Value::List(tiles))]))
 }
 
-/// The first free cell from a cell on, in one direction.
+/// The first free cell from a cell in one direction.
 fn edge(board: &Board<&str>, mut at: Cell, axis: Cell, sign: i64) -> Cell {
     while board.contains_key(&at) {
         at = shifted(at, axis, sign);
@@ -141,7 +141,7 @@ fn quincy(view: &Value) -> Vec<Rated> {
     found
 }
 
-/// Tells whether a domino names a square; a blank, which is its smaller end, stands for any number.
+/// Tells whether a domino names a square; a blank, which is the smaller end, stands for any number.
 fn names((low, high): Cell, (row, column): Cell) -> bool {
     match (low, high) {
         (0, 0) => true,
@@ -150,7 +150,7 @@ fn names((low, high): Cell, (row, column): Cell) -> bool {
     }
 }
 
-/// Much where four in a row through a square have many stones of one colour, whosever they are.
+/// The worth of a square: high if fours through it have many stones of one colour, own or not.
 fn worth(stones: &Board<char>, square: Cell) -> i64 {
     let mut sum = 0;
     for line in LINES {
@@ -170,7 +170,7 @@ fn worth(stones: &Board<char>, square: Cell) -> i64 {
 
 type Towers<'a> = Board<Vec<&'a str>>;
 
-/// What the legs of a turn need to know.
+/// The data that the legs of a turn need.
 struct Table<'a> {
     own: &'a str,
     other: &'a str,
@@ -198,21 +198,21 @@ fn quincala(view: &Value) -> Vec<Rated> {
             let mut moving: Vec<_> =
                 table.towers[&here].iter().copied().filter(|piece| piece.starts_with(own)).collect();
             moving.pop(); // the largest one stays
-            let stop = (lead(&table, &table.towers) + 1, map([("action", "stop".into())])); // so only a gain goes on
+            let stop = (lead(&table, &table.towers) + 1, map([("action", "stop".into())])); // go on only for a gain
             std::iter::once(stop).chain(legs(&table, here, &moving)).collect()
         }
     }
 }
 
 fn placings(table: &Table, seat: i64, hand: &[&str]) -> Vec<Rated> {
-    let forward = if seat == 0 { 1 } else { -1 }; // near the other player, pieces meet
+    let forward = if seat == 0 { 1 } else { -1 }; // pieces meet near the other player
     let is_own = |dot: char| dot == 'x' || table.own.starts_with(dot);
     let free = table.dots.iter().filter(|(at, &dot)| is_own(dot) && !table.towers.contains_key(at));
     let place = |at: Cell, piece: &str| map([("action", "place".into()), ("piece", piece.into()), ("dot", at.into())]);
     free.flat_map(|(&at, _)| hand.iter().map(move |piece| (forward * at.0, place(at, piece)))).collect()
 }
 
-/// The legs of some pieces: straight, up to as many steps as pieces, over free dots.
+/// The legs of some pieces: straight over free dots, with at most as many steps as pieces.
 fn legs(table: &Table, start: Cell, moving: &[&str]) -> Vec<Rated> {
     let mut found = Vec::new();
     let is_hit = |piece: &&str| moving.iter().any(|other| other[1..] == piece[1..]); // of the same size
@@ -238,25 +238,25 @@ fn legs(table: &Table, start: Cell, moving: &[&str]) -> Vec<Rated> {
     found
 }
 
-/// Twice by how many sizes the player is ahead of the other.
+/// Twice the number of sizes by which the player is ahead of the other.
 fn lead(table: &Table, towers: &Towers) -> i64 {
     2 * (mixed(towers, table.own) - mixed(towers, table.other))
 }
 
-/// Of how many sizes a colour has a piece in a tower with both colours: with all of them it wins.
+/// The number of sizes of a colour that are in towers of both colours; with all sizes it wins.
 fn mixed(towers: &Towers, color: &str) -> i64 {
     let is_mixed = |pieces: &&Vec<&str>| ["w", "b"].iter().all(|one| pieces.iter().any(|piece| piece.starts_with(one)));
     let pieces = towers.values().filter(is_mixed).flatten();
     pieces.filter(|piece| piece.starts_with(color)).collect::<BTreeSet<_>>().len() as i64
 }
 
-// --- quadominos: lay a tile whose corners agree with all that they meet
+// --- quadominos: lay a tile whose corners agree with all corners that they meet
 
 fn quadominos(view: &Value) -> Vec<Rated> {
     let hand = texts(view.get("hand"));
     let step = view.get("step").text();
     if step == "open" {
-        // with the highest quad, or with the quad-zero, which takes points and two more tiles
+        // with the highest quad, or with the quad-zero, which earns points and two more tiles
         let quads: Vec<&str> =
             hand.iter().copied().filter(|tile| tile.chars().all(|digit| tile.starts_with(digit))).collect();
         let due = quads.iter().filter(|&tile| Some(tile) == quads.iter().max() || *tile == "0000");

@@ -1,8 +1,8 @@
 //! A player for all four games. To make it yours, replace `choose`.
 //!
-//!     target/release/player            plays what looks best this turn
-//!     target/release/player random     plays anything legal
-//!     target/release/player echo       for tests: reads frames in hex, a line each, and writes them back, or why not
+//!     target/release/player            plays the best move for this turn
+//!     target/release/player random     plays any legal move
+//!     target/release/player echo       for tests: reads frames in hex, line by line, and writes them back, or an error
 
 mod games;
 mod sha256;
@@ -14,7 +14,7 @@ use std::{env, io, process};
 use wire::Value;
 
 thread_local! {
-    /// The same in every match of the same seed: so a match can be played again.
+    /// Gives the same numbers in matches with the same seed, so that a match can be repeated.
     static CHANCE: Cell<u64> = Cell::new(seed());
 }
 
@@ -24,7 +24,7 @@ fn seed() -> u64 {
     digits.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(now) | 1
 }
 
-/// A number from 0 up to, and without, `bound`: xorshift64, by George Marsaglia.
+/// A number from 0 to `bound` - 1, by xorshift64 of George Marsaglia.
 fn chance(bound: usize) -> usize {
     let mut state = CHANCE.with(Cell::get);
     state ^= state << 13;
@@ -40,7 +40,7 @@ fn strategy() -> String {
 
 /// Returns the move to play. This is the function to replace.
 ///
-/// `game` is its name: "q", "quincy", "quincala" or "quadominos"; `view` is all that this seat may know.
+/// `game` is the name of the game: "q", "quincy", "quincala" or "quadominos"; `view` is all that this seat may know.
 fn choose(game: &str, view: &Value) -> Value {
     let mut moves = games::moves(game, view);
     let best = moves.iter().map(|(value, _)| *value).max();

@@ -1,4 +1,4 @@
-//! SHA-256, as FIPS 180-4 says it: the standard library has none.
+//! SHA-256, as in FIPS 180-4: the standard library does not have it.
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 #[rustfmt::skip]
@@ -31,7 +31,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-/// Takes one block of 64 bytes into the state.
+/// Adds one block of 64 bytes to the state.
 fn mix(state: &mut [u32; 8], block: &[u8]) {
     let mut words = [0u32; 64];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {

@@ -1,6 +1,6 @@
-//! The wire: how bytes become messages and messages become bytes, and what is answered to which message.
+//! The wire: turns bytes into messages and messages into bytes, and answers the referee's messages.
 //!
-//! Knows protocol/SPEC.md and sockets; knows no game, and needs no crate. You need not change anything here.
+//! It follows protocol/SPEC.md, knows no game, and needs no crate. You need not change anything here.
 
 use crate::sha256::sha256_hex;
 use std::env;
@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 const MAX_FRAME_BYTES: usize = 4 * 1024 * 1024;
 const MAX_DEPTH: usize = 16;
 
-/// Any value of the wire.
+/// Any value of the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -28,13 +28,13 @@ pub enum Value {
 use Value::{Bool, Float, Int, List, Map, Null, Text};
 
 impl Value {
-    /// What a map has under a key; null if there is nothing.
+    /// The value of a map's key; null if there is none.
     pub fn get(&self, key: &str) -> &Value {
         let pairs: &[(String, Value)] = if let Map(pairs) = self { pairs } else { &[] };
         pairs.iter().find(|(name, _)| name == key).map_or(&Null, |(_, value)| value)
     }
 
-    /// The items of a list; none if this is not one.
+    /// The items of a list; none if this is not a list.
     pub fn items(&self) -> &[Value] {
         if let List(items) = self {
             items
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// The text; empty if this is none.
+    /// The text; empty if this is not a text.
     pub fn text(&self) -> &str {
         if let Text(text) = self {
             text
@@ -52,7 +52,7 @@ impl Value {
         }
     }
 
-    /// The integer; 0 if this is none.
+    /// The integer; 0 if this is not an integer.
     pub fn int(&self) -> i64 {
         if let Int(number) = self {
             *number
@@ -85,7 +85,7 @@ pub fn map<const N: usize>(pairs: [(&str, Value); N]) -> Value {
     Map(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
 }
 
-// --- values -> bytes: the part of msgpack that the wire allows
+// --- values -> bytes: the part of msgpack that the protocol allows
 
 fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
@@ -122,7 +122,7 @@ fn head(tag: u8, count: usize, out: &mut Vec<u8>) {
     out.extend((count as u32).to_be_bytes());
 }
 
-/// A message as it goes over the wire: its length, then itself.
+/// A message as a frame: its length, then the message.
 pub fn frame(message: &Value) -> Vec<u8> {
     let mut body = Vec::new();
     encode(message, &mut body);
@@ -133,7 +133,7 @@ pub fn frame(message: &Value) -> Vec<u8> {
 
 // --- bytes -> values
 
-/// Takes some bytes off the front of what is left of a body.
+/// Takes some bytes off the front of the rest of a body.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], String> {
     if count > bytes.len() {
         return Err("a value ends too early: only a part of the frame was read".to_string());
@@ -201,11 +201,11 @@ fn decode(bytes: &mut &[u8], depth: usize) -> Result<Value, String> {
             let count = unsigned(bytes, if tag == 0xde { 2 } else { 4 })? as usize;
             pairs(bytes, count, depth + 1)?
         }
-        _ => return Err(format!("no value of this wire begins with the byte {tag:#04x}")),
+        _ => return Err(format!("no value of the protocol begins with the byte {tag:#04x}")),
     })
 }
 
-/// Reads the next message; none at the end of the connection, however rough: that is the end of the match, too.
+/// Reads the next message; none at the end of the connection; even an error ends the match.
 pub fn read_frame(input: &mut dyn Read) -> Result<Option<Value>, String> {
     let mut prefix = [0; 4];
     match input.read_exact(&mut prefix) {
@@ -237,7 +237,7 @@ fn connect(address: &str) -> Result<Box<dyn Stream>, String> {
     let unheard = |error| format!("no referee at {address}: {error}; is it running?");
     if let Some(place) = address.strip_prefix("tcp:") {
         let stream = TcpStream::connect(place).map_err(unheard)?;
-        stream.set_nodelay(true).map_err(unheard)?; // a move is one small packet: it must not wait for more
+        stream.set_nodelay(true).map_err(unheard)?; // a move is one small packet: send it at once
         Ok(Box::new(stream))
     } else if let Some(path) = address.strip_prefix("unix:") {
         Ok(Box::new(UnixStream::connect(path).map_err(unheard)?))
@@ -246,7 +246,7 @@ fn connect(address: &str) -> Result<Box<dyn Stream>, String> {
     }
 }
 
-/// The nonce enters the shuffle: nobody, the referee included, may foresee it.
+/// The nonce enters the shuffle: nobody may foresee it, not even the referee.
 fn new_nonce() -> Result<String, String> {
     let mut bytes = [0; 16];
     let random = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
@@ -265,7 +265,7 @@ pub fn play(mut choose: impl FnMut(&str, &Value) -> Value) -> Result<(), String>
         ("name", if name.is_empty() { "player".into() } else { name[..].into() }),
         ("token", if token.is_empty() { Null } else { token[..].into() }),
     ]);
-    // What can't be sent is not missed: the referee has closed, and its last words are still to be read.
+    // Ignore a closed connection: the referee's last messages may still have to be read.
     let _ = stream.write_all(&frame(&hello));
     let (mut game, mut nonce) = (String::new(), String::new());
     while let Some(message) = read_frame(&mut stream)? {
@@ -279,7 +279,7 @@ pub fn play(mut choose: impl FnMut(&str, &Value) -> Value) -> Result<(), String>
     Ok(())
 }
 
-/// Returns what is to be sent in answer to a message.
+/// Returns the messages that answer a message.
 fn answers(
     message: &Value,
     game: &mut String,
@@ -298,7 +298,7 @@ fn answers(
             ("move", choose(game, message.get("view"))),
         ])),
         "expelled" => eprintln!("expelled: {} {} {}", said("foul"), said("rule"), said("detail")),
-        _ => {} // `told`, `end` and `paused` may be read, and need no answer of their own
+        _ => {} // `told`, `end` and `paused` need no answer of their own
     }
     if said("type") == "offer" {
         let text = format!("nonce:{}:{}:{nonce}", id.text(), message.get("seat").int());
@@ -306,7 +306,7 @@ fn answers(
         found.push(map([("type", "ready".into()), ("match", id.clone()), ("commitment", commitment[..].into())]));
     }
     if said("type") == "reveal" {
-        // all have committed to theirs
+        // all players have committed
         found.push(map([("type", "nonce".into()), ("match", id.clone()), ("nonce", nonce.into())]));
     }
     if let Int(number) = message.get("ack") {
