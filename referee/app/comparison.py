@@ -53,11 +53,11 @@ class SequentialTest(Struct, frozen=True, kw_only=True):
     verdict: str
     """`better`, `not better`, or `undecided`."""
     llr: float
-    """Logarithm of how much likelier the results are under `elo1` than under `elo0`."""
+    """Log-likelihood ratio of the results; positive if `elo1` explains them better than `elo0`."""
     lower: float
-    """Bound of the logarithm at or below which the test says `not better`."""
+    """Lower bound: with a ratio of at most this, the test says `not better`."""
     upper: float
-    """Bound of the logarithm at or above which the test says `better`."""
+    """Upper bound: with a ratio of at least this, the test says `better`."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     matches: int
     """Matches in pairs that were played to their end."""
     outcomes_of_b: tuple[int, ...]
-    """Pairs in which B got 0, 1/2, 1, 3/2 and 2 points."""
+    """Number of pairs in which B got 0 points, then 1/2, 1, 3/2 and 2 points."""
     score: float | None
     """Share of the points that B got, from 0 to 1; null if no pair was played."""
     score_low: float | None

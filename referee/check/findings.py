@@ -54,7 +54,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """Frame that the program sent."""
     printed: str = ""
     cause: str
-    """Hash of the reason, equal for all steps that fail for one reason; the reason itself may name paths of this
+    """Hash of the reason: all steps that fail for one reason have the same. The reason itself may name paths of this
     machine."""
 
 

@@ -143,7 +143,7 @@ class ReportedFoul(Struct, frozen=True, kw_only=True):
     seat: int
     cause: str
     rule: str | None
-    """Id of the broken rule, or code of the broken protocol."""
+    """Id of the broken rule of the game, or error code of the wire."""
     turn: int
     detail: str
 

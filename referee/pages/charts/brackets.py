@@ -46,7 +46,7 @@ class BracketRound(Struct, frozen=True):
     """Label of its matches."""
     boxes: Sequence[BracketBox]
     leads: str
-    """`pairs` if two places lead to one of the next round, `each` if each leads to its own; empty if neither."""
+    """How places lead to the next round. `pairs`: two lead to one. `each`: one leads to one. Empty: they do not."""
 
 
 class Bracket(Struct, frozen=True):
