@@ -30,6 +30,43 @@ def test_no_name_is_cut_off(browser: Page, tmp_path: Path, width: int) -> None:
     assert all(any(label.startswith(f"{name} ") for label in labels) for name in NAMES)
 
 
+def test_no_name_is_stretched(browser: Page, tmp_path: Path) -> None:
+    """A name that may be too long is smaller than the others; its letters keep their form."""
+    stage = Stage(spec(4, "roundrobin", names=NAMES), tmp_path / "cup").play()
+    report(stage)
+    browser.emulate(1280, 900)
+    browser.open(stage.folder / "report.html")
+    measured = browser.run("""
+        const height = (text) => text.getBoundingClientRect().height;
+        const labels = [...document.querySelectorAll(".broad .curve text")];
+        return labels.filter((label) => label.textContent.startsWith("W")).map((label) => [
+            height(label) / height(document.querySelector(".broad .grid + text")),
+            label.textLength.baseVal.value - label.getComputedTextLength(),
+        ]);""")
+    assert measured
+    assert all(height < 1 and abs(stretched) < 1 for height, stretched in measured)
+
+
+def test_the_axis_of_ratings_fits(browser: Page, tmp_path: Path) -> None:
+    """Its numbers are round, and the curves take most of the height."""
+    stage = Stage(spec(7, "roundrobin"), tmp_path / "cup").play()
+    report(stage)
+    browser.emulate(1280, 900)
+    browser.open(stage.folder / "report.html")
+    levels, share = browser.run("""
+        const chart = document.querySelector(".chart .broad");
+        const curves = [...chart.querySelectorAll(".trace:not(.lead)")].map((each) => each.getBoundingClientRect());
+        const top = Math.min(...curves.map((each) => each.top));
+        const bottom = Math.max(...curves.map((each) => each.bottom));
+        const levels = [...chart.querySelectorAll(".grid + text")].map((text) => Number(text.textContent));
+        return [levels, (bottom - top) / chart.getBoundingClientRect().height];""")
+    step = abs(levels[1] - levels[0])
+    assert len(levels) >= 3
+    assert str(step).rstrip("0") in {"1", "2", "5"}
+    assert all(level % step == 0 for level in levels)
+    assert share > 0.6
+
+
 def test_a_table_that_scrolls_shows_that_it_does(browser: Page, cup: Stage) -> None:
     """On a phone its right edge is darker as long as there are more columns."""
     browser.emulate(400, 900)

@@ -23,6 +23,10 @@ MOST_STEPS = 60
 """Number of points of a line; with more rounds, some are left out."""
 FEW = 4
 """Number of curves whose intervals can be told apart when all are shown; with more, one is shown at a time."""
+STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
+"""Differences between two numbers along the axis of ratings."""
+MOST_LEVELS = 6
+"""Most spaces between the numbers along the axis of ratings."""
 TOP, BOTTOM = 14, 34
 """Room above and below the lines, in a drawing's own units."""
 LEAD = 16
@@ -105,8 +109,8 @@ class Trace(NamedTuple):
     band: list[tuple[int, int]]
     """Corners of its interval; empty: it has none."""
     label: str
-    label_width: int
-    """Width that the label is pressed into, so that it is not cut off; 0 if it has room."""
+    label_scale: float
+    """Size of the label, so that it is not cut off; 1 if it has room."""
     label_y: float
     lead: str
     """Path from the line to its label, or a piece of the line before it."""
@@ -172,14 +176,19 @@ def _rating_curve(name: str, history: Sequence[RatedAfter]) -> Curve:
 
 
 def _rating_drawings(curves: Sequence[Curve]) -> list[Drawing]:
-    """Draw ratings; who has met nobody has no curve. Intervals before the last may be wider than the drawing."""
+    """Draw ratings; an entrant that has met nobody has no curve. Intervals may be wider than the drawing.
+
+    If all intervals are shown, the last of each curve is whole.
+    """
     met = [curve for curve in curves if len(curve.points) > 1]
     if not met:
         return []
     values = [value for curve in met for _, value in curve.points]
-    ends = [curve.points[-1][1] + side * curve.errors[-1] for curve in met for side in (-1, 1)]
-    low, high = int(min(values + ends) // 100 * 100), int(max(values + ends) // 100 * 100 + 100)
-    levels = range(low, high + 1, max(100, round((high - low) / 500) * 100))
+    if len(met) <= FEW:
+        values += [curve.points[-1][1] + side * curve.errors[-1] for curve in met for side in (-1, 1)]
+    low, high = int(min(values) // 100 * 100), int(max(values) // 100 * 100 + 100)
+    step = next(step for step in STEPS if (high - low) / step <= MOST_LEVELS)
+    levels = range(-(-low // step) * step, high + 1, step)
     return _drawings(met, Axes(max(curve.points[-1][0] for curve in met), low, high, levels))
 
 
@@ -200,7 +209,7 @@ def _drawing(shape: Shape, curves: Sequence[Curve], axes: Axes) -> Drawing:
                 points=line,
                 band=_band(shape, axes, curve),
                 label=label,
-                label_width=shape.room if _width(label) > shape.room else 0,
+                label_scale=round(min(shape.room / max(_width(label), 1), 1), 3),
                 label_y=label_y,
                 lead=f"M{shape.left} {label_y}h{SAMPLE}" if shape.labels_below else to_label,
                 told=curve.told,
