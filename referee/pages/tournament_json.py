@@ -226,7 +226,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     begun_at: Sequence[str]
     """Times at which a referee began or resumed the tournament, in ISO 8601 and UTC."""
     left_at: Sequence[str]
-    """Times at which a referee stopped or finished; one that was killed left none."""
+    """Times at which a referee stopped or finished; a referee that was killed left no time."""
     played: int
     """Number of matches that count."""
     void: int
