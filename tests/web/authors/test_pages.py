@@ -72,6 +72,20 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
     assert [event for event, _ in contest.noted] == ["version-handed-in"] * 3 + ["version-chosen"]
 
 
+def test_what_matters_of_a_check_comes_first(contest: TestSite) -> None:
+    """Steps that went well are folded: the failure of one, or what happens next, is on the first screen."""
+    ada, steps = contest.signed_in("ada"), REPORT["steps"]
+    passed = [{"number": number, "title": "it waits", "verdict": "ok"} for number in range(2, 60)]
+    for number, (is_good, report) in enumerate([(False, passed + steps), (True, passed)], 1):
+        hand_in(ada, archive(note=str(number)))
+        contest.store.conclude("ada", number, CheckOutcome(passed=is_good, report={"steps": report}), NOW)
+    failed, good = (ada.ask("GET", f"/author/versions/{number}").body.decode() for number in (1, 2))
+    for page in (failed, good):
+        folded = page.partition("<details><summary>Steps that it passed: 58</summary>")[2].partition("</details>")[0]
+        assert page.count("it waits") == folded.count("it waits") == 58
+    assert 0 < failed.index("send one") < failed.index("Steps that it passed")
+
+
 @pytest.mark.parametrize(
     ("data", "status", "text"),
     [
