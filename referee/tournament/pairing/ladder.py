@@ -227,7 +227,7 @@ class Ladder(PairingFormat[State]):
 
     def explain_order(self) -> str:
         """Return in a sentence what decides the places of the standings."""
-        return "The ladder's rating decides the places; who has fouled in every match comes last."
+        return "The ladder's rating decides the places; an entrant that fouled in every match comes last."
 
     def placing_ratings(self, state: State) -> tuple[float, ...]:
         """Return by entrant the rating that decides its place, on Elo's scale, around 1500."""
