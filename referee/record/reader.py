@@ -4,6 +4,7 @@ A last line without a line feed is torn: the referee crashed while writing it. I
 part is never guessed.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -99,6 +100,8 @@ class Chain:
     """Size of these lines, with their line feeds."""
     rest: bytes
     """Bytes after the last line feed: a torn line, or nothing."""
+    digest: str
+    """SHA-256 of the whole file, as it was read."""
     read: Callable[[], tuple[schema.PlainLine, ...]] = field(compare=False, repr=False)
     """Function that returns the parsed lines."""
 
@@ -236,8 +239,9 @@ def read_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
 
 def _read_chain(path: Path, file: BinaryIO) -> Chain:
     lines: list[schema.PlainLine] = []
-    prev, size_bytes, rest = schema.FIRST_PREV, 0, b""
+    prev, size_bytes, rest, digest = schema.FIRST_PREV, 0, b"", hashlib.sha256()
     for number, data in enumerate(read_lines(path, file)):
+        digest.update(data)
         if not data.endswith(b"\n"):
             rest = data
             break
@@ -252,7 +256,7 @@ def _read_chain(path: Path, file: BinaryIO) -> Chain:
         prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
     hashes = tuple(line.hash for line in lines)
-    return Chain(path, hashes, size_bytes, rest, partial(tuple, lines))
+    return Chain(path, hashes, size_bytes, rest, digest.hexdigest(), partial(tuple, lines))
 
 
 def read_header(path: Path) -> schema.Header:

@@ -30,14 +30,15 @@ from .files import json_of, texts_of
 from .handed_in import AT, write_store
 from .running import Failed, Kind, Reader, command
 
-_HEADS, _AUDITED, _AUTHORED = "published.heads", "audited", "cup-00001.jsonl"
+_HEADS, _SINCE, _AUDITED, _AUTHORED = "published.heads", "since.json", "audited", "cup-00001.jsonl"
+_DEMANDS = Demands(keys=(SEALER.public,))
 
 
 # --- what auditors keep
 
 
 def _write_records(folder: Path) -> None:
-    """Write two records and their published heads."""
+    """Write two records, their published heads, and the results of an audit."""
     (folder / _AUDITED).mkdir()
     for name in ("clean", "dealt"):
         path = folder / _AUDITED / f"{name}.jsonl"
@@ -48,6 +49,7 @@ def _write_records(folder: Path) -> None:
                 head = PublishedHead(at=AT, record=record.header.setup.match, line=number, head=line.hash)
                 file.write(msgspec.json.encode(head) + b"\n")
     (folder / records.HONEST).write_bytes((folder / _HEADS).read_bytes())
+    _audited_since(folder)
 
 
 def _append_head(folder: Path) -> None:
@@ -70,6 +72,29 @@ def _check_heads(folder: Path) -> None:
     demands = Demands(keys=(SEALER.public,), published=published)
     if audit_paths([folder / _AUDITED], demands, 1, lambda *_: None).holds and not asked <= known:
         raise Failed("a head that no line has was not missed")
+
+
+def _audited_since(folder: Path) -> bool:
+    audited = audit_paths([folder / _AUDITED], _DEMANDS, 1, lambda *_: None, folder / _SINCE)
+    return audited.holds
+
+
+def _change_audited(folder: Path, random: Random) -> str:
+    """Change stored results of an audit, or a record that held in it."""
+    if random.random() < 0.6:
+        return json_of(_SINCE)(folder, random)
+    path = random.choice(sorted((folder / _AUDITED).iterdir()))
+    return " ".join((path.name, *records.change_record(path, random)))
+
+
+def _check_since(folder: Path) -> None:
+    """Audit records again.
+
+    Raises:
+        Failed: what an earlier audit kept lets a record hold that does not.
+    """
+    if _audited_since(folder) and not audit_paths([folder / _AUDITED], _DEMANDS, 1, lambda *_: None).holds:
+        raise Failed("a change was not found")
 
 
 # --- what a contest keeps
@@ -181,6 +206,11 @@ _AUDITS: dict[str, Reader] = {
 }
 KINDS: dict[str, Kind] = {
     "heads": Kind(_write_records, json_of(_HEADS), _AUDITS),
+    "earlier audit": Kind(
+        _write_records,
+        _change_audited,
+        {"audit --since": command("audit", _AUDITED, "--since", _SINCE, "--json"), "what is told": _check_since},
+    ),
     "contest": Kind(_write_contest, texts_of(CONTEST, CONTEST, "cup.toml"), {"host": _contest}),
     "actions": Kind(_write_actions, json_of(ACTION_LOG), {"host": _actions}),
     "challenge": Kind(_write_challenges, json_of(f"{LOGS}/{PRACTICE}/*/*/*.json"), {"host": _challenges}),

@@ -202,6 +202,7 @@ TEXTS = (
     ("store", "store/.versions/ann/0001/version.json", b'{"number":' + b"[" * 5000),
     ("check", "out", b'{"\xed\xa0\x80": 1}\n'),
     ("layout", "board.toml", b"a = " + b"[" * 5000),
+    ("earlier audit", "since.json", b'{"auditor":"\xff"}'),
     ("challenge", "logs/practice/ann/0001/challenge.json", b'{"author":"\xff"}'),
     ("host's answer", "answer", b"\x81\xa3why\xa1\xff"),
     ("host's answer", "answer", b"\x81\xa1a" + b"\x91" * 5000),

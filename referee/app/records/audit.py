@@ -41,6 +41,7 @@ from .audit_reports import (
     SoundRedaction,
     Unlisted,
 )
+from .earlier_audit import EarlierAudit
 from .tournament_audit import (
     Examined,
     ExaminedTournament,
@@ -80,6 +81,7 @@ def audit_paths(
     demands: Demands,
     jobs: int,
     seen: Callable[[RecordReport, int], None],
+    since: Path | None = None,
 ) -> AuditReport:
     """Audit records, and look for missing ones.
 
@@ -88,24 +90,30 @@ def audit_paths(
         demands: the auditor's demands on every record.
         jobs: number of records audited at the same time.
         seen: called for each audited record, in the order of the files, with the number of all records.
+        since: file with the results of earlier audits, which this one updates.
 
     Raises:
-        BadRequest: a path has no record below it.
+        BadRequest: a path has no record below it, or the file of earlier audits can't be trusted, read or written.
         Exception: the auditor or a game's rules failed; that is no evidence against a record.
     """
     record_paths = find_records(paths)
+    earlier = EarlierAudit(auditor="") if since is None else EarlierAudit.read(since, paths)
     tournament_paths = [path for path in record_paths if _is_tournament(path)]
     files = [path for path in record_paths if path not in set(tournament_paths)]
+    unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
     homes = {path.parent for path in tournament_paths}
-    with closing(map_in_processes(partial(examine, demands=demands), files, jobs)) as examinations:
-        for match in examinations:
-            examined.append(_with_claim(match, homes))
+    rest = [path for path in files if path not in unchanged]
+    with closing(map_in_processes(partial(examine, demands=demands), rest, jobs)) as examinations:
+        for path in files:
+            examined.append(_with_claim(unchanged.get(path) or next(examinations), homes))
             seen(examined[-1].report, len(files))
     folders = [path for path in paths if path.is_dir()]
     audited = audit_tournaments(tournament_paths, folders, examined, demands, jobs)
-    equivocations = [*compare_matches(examined), *compare_tournaments(audited)]
-    return _report(_Findings(folders, examined, audited, equivocations), demands)
+    equivocations = [*compare_matches([*examined, *earlier.others(examined)]), *compare_tournaments(audited)]
+    if since is not None:
+        earlier.write(since, examined)
+    return _report(_Findings(folders, examined, audited, equivocations, len(unchanged)), demands)
 
 
 def _with_claim(match: Examined, homes: set[Path]) -> Examined:
@@ -122,6 +130,7 @@ class _Findings(Struct, frozen=True):
     examined: list[Examined]
     audited: list[ExaminedTournament]
     equivocations: list[Equivocation]
+    unchanged: int
 
 
 def _report(findings: _Findings, demands: Demands) -> AuditReport:
@@ -151,6 +160,7 @@ def _report(findings: _Findings, demands: Demands) -> AuditReport:
         missing_heads=missing_heads,
         published=sum(map(len, published.values())),
         missing_published=missing_published,
+        unchanged=findings.unchanged,
         broken=sum(isinstance(report, Broken) and report.state == "broken" for report in reports),
         unfinished=sum(isinstance(report, Broken) and report.state == "unfinished" for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
@@ -195,6 +205,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             opening=_opening(header, record.chain, is_drawn=header.seed is None),
             heads=select_heads(record.chain, header.setup.match, demands),
             presences=tuple(presences(record)),
+            digest=record.chain.digest,
         )
     except RecordError as error:
         return Examined(path, Broken.by(error))

@@ -191,6 +191,8 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     """Number of published heads that were looked for; without a folder, those of the audited records."""
     missing_published: list[MissingHeads]
     """Missing published heads, by record."""
+    unchanged: int
+    """Number of records that an earlier audit found sound, and that have not changed since."""
     broken: int
     """Number of broken records, without those that are only unfinished."""
     unfinished: int

@@ -52,6 +52,8 @@ class Examined(Struct, frozen=True):
     """The demanded heads that it has."""
     presences: tuple[Presence, ...] = ()
     """The process that ran it, when it did, and the standstills on record."""
+    digest: str = ""
+    """SHA-256 of its file, if the file has a whole record that holds."""
 
 
 class ExaminedTournament(Struct, frozen=True):

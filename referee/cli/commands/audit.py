@@ -32,6 +32,7 @@ from ..common import (
     EXISTING_FOLDER,
     FILE,
     KEY_UNSET,
+    PATH,
     console,
     group_options,
     harmless,
@@ -95,9 +96,18 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     click.option("--unsealed", is_flag=True, help="Accept records without a seal, as unfinished matches have."),
 )
 @jobs_option("Check this many records, or rounds of a Swiss,")
+@click.option(
+    "--since",
+    type=PATH,
+    metavar="FILE",
+    help="Remember in FILE which records hold, and skip those that have not changed since. FILE is trusted: keep it"
+    " where only you can write, outside the audited folders.",
+)
 @click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Also list the records that hold.")
 @json_option
-def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, is_verbose: bool, as_json: bool) -> None:
+def audit_command(
+    paths: tuple[Path, ...], *, demands: Demands, jobs: int, since: Path | None, is_verbose: bool, as_json: bool
+) -> None:
     """Verify records: PATHS are record files or folders of them.
 
     In a match's record, the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
@@ -127,11 +137,11 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, is_ve
             if not as_json and (is_verbose or total == 1 or isinstance(report, Broken)):
                 _show(report)
 
-        report = audit_paths(paths, demands, jobs, _show_progress)
+        report = audit_paths(paths, demands, jobs, _show_progress, since)
     if as_json:
         print_json(report)
     else:
-        _show_sum(report)
+        _show_sum(report, is_compared=since is not None)
         if not is_verbose and len(report.records) > 1:
             _show_reservations(report)
         _show_folders(report, takes_unsealed=demands.unsealed)
@@ -162,7 +172,7 @@ def _show_broken(broken: Broken, what: str) -> None:
     out.say(f"  found    {printable(broken.found)}")
 
 
-def _show_sum(report: AuditReport) -> None:
+def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     sealed = Counter(record.key for record in report.records if not isinstance(record, Broken) and record.key)
     for key, count in sealed.items():
         out.say(f"{count} sealed by key {key}")
@@ -175,6 +185,8 @@ def _show_sum(report: AuditReport) -> None:
     redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
     for verified, not_verified in sorted({(record.verified, record.not_verified) for record in redactions}):
         out.say(f"of redacted records were verified: {', '.join(verified)}; not: {', '.join(not_verified)}")
+    if is_compared:
+        out.say(f"{report.unchanged} of them held in an earlier audit, and have not changed since")
 
 
 def _show_reservations(report: AuditReport) -> None:

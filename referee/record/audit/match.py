@@ -1,5 +1,6 @@
 """Verifies the record of a match: folds its events again, compares every command, and makes checks without the fold."""
 
+import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -293,7 +294,7 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
     if [(end.n, end.prev) for end in (header, result, seal)] != links or not is_sealed(header.key, seal):
         raise schema.BadLine("not chained, or not sealed")
     data = b"".join(lines)
-    chain = Chain(path, hashes, len(data), b"", partial(_read, data))
+    chain = Chain(path, hashes, len(data), b"", hashlib.sha256(data).hexdigest(), partial(_read, data))
     record = Record(path, header, (), result, seal, chain)
     match = open_match(record)
     assert match is not None, "a result holds the seed"
