@@ -1,4 +1,4 @@
-"""What follows from what happens to a tournament: the commands that its fold gives."""
+"""The commands of a tournament: the actions that follow from its events."""
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ class PlayMatch(TournamentCommand, frozen=True, kw_only=True, tag="play-match"):
 
 
 class CallOff(TournamentCommand, frozen=True, kw_only=True, tag="call-off"):
-    """Cancel a match that has no result; if it is being played, its result will count for nothing."""
+    """Cancel a match that has no result. If it is being played, its result will not count."""
 
     match: str
 
@@ -32,7 +32,7 @@ class GiveBye(TournamentCommand, frozen=True, kw_only=True, tag="give-bye"):
     table: str
     """Label of the pairing, as in `Fixture.table`; `walkover` if an opponent withdrew."""
     against: int | None = None
-    """The entrant that withdrew, where everybody's opponents are settled from the start."""
+    """The opponent that withdrew, if the format fixes all pairings at the start; None otherwise."""
 
 
 class PairRound(TournamentCommand, frozen=True, kw_only=True, tag="pair-round"):
@@ -42,7 +42,7 @@ class PairRound(TournamentCommand, frozen=True, kw_only=True, tag="pair-round"):
 
 
 class SuspendEntrant(TournamentCommand, frozen=True, kw_only=True, tag="suspend-entrant"):
-    """Stop an entrant from playing on."""
+    """Suspend an entrant: it plays no more matches."""
 
     entrant: int
     why: str
@@ -71,4 +71,4 @@ class TakenTransition(Struct, frozen=True, kw_only=True):
     event: TournamentEvent
     commands: tuple[TournamentCommand, ...]
     is_recalled: bool = False
-    """True if the transition was taken before and is reported again because the tournament resumed."""
+    """True if this is an old transition that is reported again because the tournament was resumed."""

@@ -1,20 +1,20 @@
 """The crosstable of a tournament: all sums that standings and Elo need, updated with each result.
 
-Its size grows with the entrants and the pairs that met, never with the matches: it has sums for each entrant, and wins,
-draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better
-place wins it, and a shared place is a draw. Two that both fouled have both lost. Partners do not meet. A match that a
-ruling voided is only counted: it is a round that nobody played.
+Its size depends on the number of entrants and of pairs that met, not on the number of matches. It has sums for each
+entrant, and wins, draws and losses for each pair. In a match of more than two, each pair of seats counts as one
+encounter: the better place wins it, and a shared place is a draw. If both fouled, both have lost. Partners do not meet.
+A match that a ruling voided counts only as a round that nobody played.
 """
 
-# Two more tables are needed next to the sums. `_met` counts encounters of entrants, for tie-breaks: who met whom, in
-# any number of seats. `_head_to_heads` counts matches of two programs, for Elo. They differ in two ways. A match that
-# both fouled is two losses in the first, and says nothing about strength in the second. And an entrant that changes its
-# program stays one opponent in the first, while the second has two programs; `~entrant` names the former one, a trick
-# that needs no further table and keeps entrants apart from programs, as it is never a valid index.
+# Two more tables are needed next to the sums. `_met` counts encounters of entrants, for tie-breaks, with any number of
+# seats. `_head_to_heads` counts matches of two programs, for Elo. They differ in two ways. If both players of a match
+# fouled, the first table has two losses, and the second has nothing, because this says nothing about strength. If an
+# entrant changes its program, it stays one opponent in the first table, but the second one has two programs. There
+# `~entrant` stands for the former program: this number is negative, so it is never the index of an entrant.
 #
-# Points are fractions, not floats: a third of a point three times is a point, and standings must not depend on the
-# order of additions. Comparing many fractions is slow, so `scale` turns them into integers of a common unit for
-# tie-breaks.
+# Points are fractions, not floats: three times a third of a point must be exactly one point, and standings must not
+# depend on the order of additions. To compare many fractions is slow, so `scale` converts them into integers of a
+# common unit for tie-breaks.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -46,11 +46,11 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
 
     @property
     def points(self) -> Fraction:
-        """One for a win, half for a draw, whatever a match is worth in the tournament."""
+        """One for a win and half for a draw, independent of the tournament's scoring."""
         return self.wins + HALF * self.draws
 
     def plus(self, other: "HeadToHead") -> "HeadToHead":
-        """Return both together."""
+        """Return the sum of these results and others."""
         return HeadToHead(
             wins=self.wins + other.wins, draws=self.draws + other.draws, losses=self.losses + other.losses
         )
@@ -60,29 +60,29 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
 class Sums:
     """The sums of an entrant so far.
 
-    Fractions are summed up by denominator: adding whole numbers is ten times as fast.
+    Fractions are summed separately for each denominator, because adding integers is ten times as fast.
     """
 
     points_by: Counter[int] = dataclass_field(default_factory=Counter)
     """Denominator -> numerator of the points."""
     weighted_by: Counter[int] = dataclass_field(default_factory=Counter)
-    """Denominator -> numerator of the sum of points times their round: the progressive score follows from it."""
+    """Denominator -> numerator of the sum of points times their round, from which the progressive score follows."""
     differences_by: Counter[int] = dataclass_field(default_factory=Counter)
     """Number of opponents -> sum of the differences to all of them, in the game's points."""
     played: int = 0
     """Number of matches with an opponent."""
     byes: int = 0
-    """Number of byes, late ones included."""
+    """Number of byes, including late ones."""
     late_byes: int = 0
-    """Number of byes for rounds before it joined."""
+    """Number of byes for the rounds before the entrant joined."""
     voids: int = 0
     """Number of matches that a ruling voided."""
     back: int = 0
-    """The round after which it came back from its last withdrawal; 0: it never did."""
+    """Last round that the entrant missed before it came back from a withdrawal; 0 if it never came back."""
     before_back: int = 0
-    """Number of its results in rounds up to that one."""
+    """Number of its results in rounds up to `back`."""
     wins: int = 0
-    """Number of matches in which it was first, alone or with its partners."""
+    """Number of matches in which the entrant was first, alone or with its partners."""
     last_round: int = 0
     has_withdrawn: bool = False
 
@@ -93,12 +93,12 @@ class Sums:
 
     @property
     def missed_earlier(self) -> int:
-        """Number of rounds that it missed before it came back."""
+        """Number of rounds that the entrant missed before it came back."""
         return max(self.back - self.before_back, 0)
 
     @property
     def points(self) -> Fraction:
-        """Match points, those of byes included."""
+        """Match points, including those of byes."""
         return _total(self.points_by)
 
     @property
@@ -113,14 +113,17 @@ class Sums:
 
 
 class Scale(NamedTuple):
-    """Everybody's points as whole numbers of a common unit."""
+    """The points of all entrants as integers of a common unit."""
 
     unit: int
     """Number of units in a point."""
     own: Sequence[int]
     adjusted: Sequence[int]
-    """Points that count for opponents: with a draw for each round since a withdrawal, but not for the rounds missed
-    before a return (FIDE Handbook C.07, March 2026, 16.3)."""
+    """Points that count for the opponents' tie-breaks.
+
+    They include a draw for each round since a withdrawal, but nothing for rounds that an entrant missed before it came
+    back (FIDE Handbook C.07, March 2026, 16.3).
+    """
     draw: int
     """Half the points of a first place, in units."""
 
@@ -137,7 +140,7 @@ class Crosstable:
         self.field = field
         self.scoring = scoring or Scoring()
         self.rounds = 0
-        """The latest round that has a result."""
+        """Number of the latest round that has a result."""
         self._sums = [Sums() for _ in field.entrants]
         self._most = 0
         """Largest number of results, byes included, that any entrant has."""
@@ -151,7 +154,7 @@ class Crosstable:
 
         Args:
             played: the result; its ranking has every seat, or none if the match is void.
-            former: entrants that have changed their program since.
+            former: entrants that have changed their program after this result.
         """
         self._scale = None
         round_ = played.pairing.round
@@ -179,16 +182,16 @@ class Crosstable:
         self._most = max(self._most, *(self._sums[entrant].results for entrant in played.pairing.seats))
 
     def withdraw(self, entrant: int) -> None:
-        """Note that an entrant plays no more. The rounds after its last result count as unplayed."""
+        """Note that an entrant plays no more matches. The rounds after its last result count as unplayed."""
         self._scale = None
         self._sums[entrant].has_withdrawn = True
 
     def reinstate(self, entrant: int, through: int) -> None:
-        """Note that an entrant plays on.
+        """Note that an entrant comes back after it had withdrawn.
 
         Args:
-            entrant: the entrant that had withdrawn.
-            through: the last round that it can't play any more; 0 where not everybody plays in every round.
+            entrant: the entrant.
+            through: number of the last round that it misses; 0 in a format in which not everybody plays every round.
         """
         self._scale = None
         sums = self._sums[entrant]
@@ -215,14 +218,14 @@ class Crosstable:
         return self._sums[entrant]
 
     def opponents(self, entrant: int) -> Mapping[int, HeadToHead]:
-        """Return the results of an entrant against everybody that it met."""
+        """Return the results of an entrant against each opponent that it met."""
         return self._met[entrant]
 
     @property
     def head_to_heads(self) -> Mapping[tuple[int, int], HeadToHead]:
-        """Results between any two programs in matches of two, without those in which both fouled.
+        """Results between any two programs in matches of two, except those in which both fouled.
 
-        An entrant stands for its present program, ~entrant for all its former ones.
+        `entrant` stands for an entrant's present program, and `~entrant` for all its former programs together.
         """
         return self._head_to_heads
 
@@ -233,9 +236,9 @@ class Crosstable:
         return seats - seats // (len(self.scoring.teams) or seats)
 
     def walkovers(self, entrant: int) -> Counter[int]:
-        """Return the opponents that withdrew before they met it -> how often.
+        """Return how many walkovers an entrant got, by the opponent that had withdrawn.
 
-        Byes for other reasons are not among them.
+        Byes for other reasons are not counted.
         """
         return self._walkovers[entrant]
 
@@ -244,11 +247,11 @@ class Crosstable:
         return self._met[entrant].get(opponent, HeadToHead())
 
     def count_missed_rounds(self, entrant: int) -> int:
-        """Return the number of rounds without an entrant that has withdrawn, whether it came back or not."""
+        """Return the number of rounds that an entrant missed after a withdrawal, whether or not it came back."""
         return self._sums[entrant].missed_earlier + self._missed_at_last(entrant)
 
     def scale(self) -> Scale:
-        """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
+        """Return the points of all entrants as integers. They are computed once for each state of the table."""
         if self._scale is None:
             points, draw = [sums.points for sums in self._sums], self._first_place * HALF
             unit = lcm(draw.denominator, *(worth.denominator for worth in points))
@@ -258,7 +261,7 @@ class Crosstable:
         return self._scale
 
     def bye_share(self, *, is_late: bool = False) -> Fraction:
-        """Return the share of a win that a bye is worth, or a bye for a missed round."""
+        """Return the points of a bye, or of a late bye, as a share of the points of a win."""
         return bye_points(self.scoring, self.field.seats, is_late=is_late) / self._first_place
 
     @property
@@ -266,10 +269,10 @@ class Crosstable:
         return first_place(self.scoring, self.field.seats)
 
     def _missed_at_last(self, entrant: int) -> int:
-        """Return how many rounds went by since an entrant withdrew that has not come back.
+        """Return how many rounds an entrant has missed since it withdrew; 0 if it takes part.
 
-        The number is at most the difference between its results and the largest number of results. Formats without
-        rounds count matches instead.
+        An entrant can't have missed more rounds than it has fewer results than the entrant with the most results. This
+        bound matters for formats without rounds, which count matches instead.
         """
         sums = self._sums[entrant]
         if not sums.has_withdrawn:
@@ -278,7 +281,7 @@ class Crosstable:
         return max(min(since, self._most - sums.results - sums.missed_earlier), 0)
 
     def _add_match(self, played: PlayedPairing) -> None:
-        """Count what needs opponents: encounters, wins, and the game's own points."""
+        """Count the parts of a result that need opponents: encounters, wins, and the game's own points."""
         seats, groups = played.pairing.seats, rank_groups(played)
         fouls, sides = set(played.fouls), self.scoring.sides(len(seats))
         if len({sides[seat] for seat in groups[0]}) == 1 and fouls.isdisjoint(groups[0]):
@@ -306,7 +309,7 @@ class Crosstable:
         self._head_to_heads[key] = self._head_to_heads[key].plus(result)
 
     def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
-        """Count an encounter from one side; a negative level is a better place."""
+        """Count an encounter for one of its two entrants. A negative level means that it has the better place."""
         met = self._met[entrant][opponent]
         is_drawn = level == 0 and not is_lost
         self._met[entrant][opponent] = HeadToHead(

@@ -3,12 +3,12 @@
 The last pairings are kept whole. Of older ones only sums are kept, so that the memory of a long season stays bounded.
 """
 
-# Why two sets of books? A ruling may take back any recent result, and sums can't be subtracted safely: the latest
-# round, or the largest number of results, may have come from the very pairing that goes. So one set holds the pairings
-# that nobody can rule on any more, and is only ever added to; the other holds everything. A result that is taken back
-# costs a copy of the first set, and adding up the latest pairings again.
+# Why two sets of books? A ruling may take back any recent result, and a result can't be subtracted safely: the latest
+# round, or the largest number of results, may have come from this pairing. So one set holds the old pairings, which
+# nobody can rule on any more, and it only grows. The other set holds all pairings. To take back a result, the first set
+# is copied, and all recent pairings except this one are added again.
 #
-# The limit is a guess. A league of ten thousand pairings has been over for weeks before its first match falls out.
+# The limit is a guess. When the first match of a league becomes too old for a ruling, it was played weeks ago.
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -31,7 +31,7 @@ class Decided(NamedTuple):
     legs: Mapping[int, MatchEntry]
     """Result of each leg; empty for a bye."""
     former: frozenset[int] = frozenset()
-    """Entrants that have changed their program since."""
+    """Entrants that have changed their program after this result."""
 
 
 @dataclass(slots=True)
@@ -71,15 +71,15 @@ class Decisions:
     def __init__(self, books: Books) -> None:
         self.books = books
         self._older = deepcopy(books)
-        """The books of the older pairings, of which nothing else is kept."""
+        """The books of the older pairings. Nothing else is kept of them."""
         self._latest: dict[int, Decided] = {}
 
     def get(self, number: int) -> Decided | None:
-        """Return a decided pairing; None if it is not decided, or too long ago."""
+        """Return a decided pairing; None if it is not decided, or is too old."""
         return self._latest.get(number)
 
     def fixture(self, number: int, leg: int) -> Fixture | None:
-        """Return the match whose result counts for a leg; None if there is none, or it is too long ago."""
+        """Return the match whose result counts for a leg; None if there is none, or it is too old."""
         decided = self._latest.get(number)
         return None if decided is None or leg not in decided.legs else decided.legs[leg].fixture
 
@@ -101,8 +101,8 @@ class Decisions:
     def take_back(self, number: int) -> None:
         """Forget the result of a pairing.
 
-        Sums can't tell what one pairing added to them, so they are added up again from the older books. That takes time
-        in proportion to the pairings that are kept; rulings are rare.
+        All sums are computed again from the books of the older pairings, because the share of one pairing in a sum is
+        not known. The time for this is proportional to the number of recent pairings, but rulings are rare.
         """
         del self._latest[number]
         self.books = deepcopy(self._older)
@@ -110,12 +110,12 @@ class Decisions:
             self.books.add(decided)
 
     def withdraw(self, entrant: int) -> None:
-        """Note that an entrant plays no more."""
+        """Note that an entrant plays no more matches."""
         for books in (self.books, self._older):
             books.table.withdraw(entrant)
 
     def reinstate(self, entrant: int, through: int) -> None:
-        """Note that an entrant plays on; see `Crosstable.reinstate`."""
+        """Note that an entrant comes back; see `Crosstable.reinstate`."""
         for books in (self.books, self._older):
             books.table.reinstate(entrant, through)
 

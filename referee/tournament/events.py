@@ -1,4 +1,4 @@
-"""What happens to a tournament: the events that its fold takes, each at a time of day that decides nothing."""
+"""The events of a tournament: everything that can happen to it. Their times of day decide nothing."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Base of all events."""
 
     at: str
-    """The time of day in UTC, ISO 8601; for people."""
+    """Date and time in UTC, ISO 8601, for human readers."""
 
 
 class Begun(TournamentEvent, frozen=True, kw_only=True, tag="begun"):
@@ -41,7 +41,7 @@ class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed
     """A referee goes on with the tournament."""
 
     referee: str
-    """Version of the program."""
+    """Version of this referee."""
     processes: tuple[str, ...] = ()
     """Processes that play the matches from now on; see `Begun.processes`."""
     spectators: SpectatorSight | None = None
@@ -63,15 +63,15 @@ class RoundPaired(TournamentEvent, frozen=True, kw_only=True, omit_defaults=True
 
     round: int
     tables: tuple[tuple[int, ...], ...]
-    """Entrants by seat of each pairing; a single one has the bye."""
+    """Entrants by seat of each pairing. A pairing of a single entrant is a bye."""
     by: str
-    """Name and version of what paired it."""
+    """Name and version of the program that paired the round."""
     output: Annotated[str, Meta(max_length=MOST_PRINTED_CHARS)] | None = None
     """Output of the organiser's pairing program; None if the referee paired the round."""
 
 
 class MatchOpened(TournamentEvent, frozen=True, kw_only=True, tag="match-opened"):
-    """A match was begun."""
+    """A match began."""
 
     fixture: Fixture
 
@@ -83,22 +83,22 @@ class MatchClosed(TournamentEvent, frozen=True, kw_only=True, tag="match-closed"
 
 
 class EntrantJoined(TournamentEvent, frozen=True, kw_only=True, tag="entrant-joined"):
-    """Somebody joined when the tournament had begun."""
+    """An entrant joined after the tournament had begun."""
 
     participant: Participant
     digest: Sha256 | None
-    """SHA-256 of the folder of its program; None if the referee can read no folder."""
+    """SHA-256 of the folder of its program; None if there is no folder that the referee can read."""
 
 
 class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-changed"):
-    """An entrant plays with another program from its next match on."""
+    """An entrant changed its program. From its next match on, it plays with the new one."""
 
     entrant: Annotated[int, Meta(ge=0)]
     digest: Sha256
 
 
 class Ruled(TournamentEvent, frozen=True, kw_only=True, tag="ruled"):
-    """The organiser decided something."""
+    """The organiser made a ruling."""
 
     ruling: Ruling
 

@@ -1,11 +1,11 @@
-"""Programs that fail to start, and the entrants that are suspended for it.
+"""Suspends entrants whose programs often fail to start.
 
-Without a limit, one broken program would cost every opponent the time of a start, round after round.
+Without a limit, a broken program would make all its opponents wait for its start, round after round.
 
-Failures count in the order of the pairings' numbers, not in the order in which matches end. So neither the number of
-tables nor the length of a match decides which entrant is suspended, and from which pairing on. This has a price. Where
-an entrant plays several matches at a time, later matches may end before an earlier one turns out to be the last
-failure. Then the fold takes back the results of those later matches.
+Failures count in the order of the pairings' numbers, not in the order in which matches end. So suspensions depend
+neither on the number of tables nor on the length of matches. This has a price if an entrant plays several matches at a
+time: a failure in an earlier pairing can suspend the entrant when matches of later pairings are already over. Then the
+fold takes back the results of these later matches.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ class Failures:
     """The failures of a tournament.
 
     Args:
-        limit: number of failures that suspend an entrant; 0: it is never suspended.
+        limit: number of failures after which an entrant is suspended; 0 to suspend nobody.
     """
 
     def __init__(self, limit: int) -> None:
@@ -56,7 +56,7 @@ class Failures:
         """Return the failures that suspend their entrants, in the order of the pairings.
 
         Args:
-            before: number of the first pairing whose failures do not count yet; None: all count.
+            before: only failures in pairings with smaller numbers count; None to count all failures.
         """
         times, suspensions = Counter[int](), []
         for number, entrant, detail in self._noted:
@@ -73,7 +73,7 @@ class Failures:
         self._noted = [failure for failure in self._noted if failure.entrant != entrant]
 
     def forgive(self, entrant: int) -> None:
-        """Forget the failures of an entrant that has another program, or that a ruling has reinstated."""
+        """Forget the failures of an entrant that has a new program, or that a ruling has reinstated."""
         self._times.pop(entrant, None)
         self.settle(entrant)
 

@@ -1,10 +1,10 @@
-"""A tournament folded from its events, with all that reports and exports need besides its state."""
+"""A tournament together with its past, which reports and exports need."""
 
-# The fold itself forgets what it doesn't need: it could not run a season otherwise. Pages need more: when a match was
-# open, which program played it, which result was taken back and why. `History` wraps the fold and takes notes of the
-# events that pass through. It decides nothing, so a note that is wrong or missing can't change a tournament.
+# The fold forgets everything that it doesn't need, so that its memory stays small for a whole season. Pages need more:
+# when a match was open, which program played it, which result was taken back and why. `History` wraps the fold and
+# takes notes of the events that pass through. It decides nothing, so a wrong or missing note can't change a tournament.
 #
-# Times of day are notes as well. Nobody checks them in an audit, as only the referee's clock knows them.
+# Times of day are also notes. No audit can check them, since only the referee's clock knew them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ from .spec import TournamentSpec
 
 
 class PlayedVersion(Struct, kw_only=True):
-    """A program with which an entrant played."""
+    """One of the programs with which an entrant played."""
 
     entrant: int
     number: int
@@ -34,7 +34,7 @@ class PlayedVersion(Struct, kw_only=True):
     at: str
     """Time of day from which the entrant played with it."""
     digest: str | None
-    """SHA-256 of its folder; None: it has none that the referee can read."""
+    """SHA-256 of its folder; None if there is no folder that the referee can read."""
     matches: list[str]
     """Matches that were opened with it."""
 
@@ -45,70 +45,70 @@ def new_tournament(spec: TournamentSpec, format_: PairingFormat[Any], salt: str)
     Args:
         spec: the settings of the tournament.
         format_: the pairing format that the spec names.
-        salt: seed of the format's lots, in hex.
+        salt: seed of the format's random numbers, in hex.
 
     Raises:
-        BadFormat: the format can't be played with these options and entrants.
+        BadFormat: the format does not accept these options or entrants.
     """
     return Tournament(spec, format_, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A tournament after some events, with its past."""
+    """A tournament after some events, with notes of its past."""
 
     tournament: Tournament
     head: str = ""
-    """Head of the record that it was read from; empty if it was read from none."""
+    """Head of the record from which it was read; empty if there was no record."""
     begun: list[e.Begun | e.TournamentResumed] = field(default_factory=list)
-    """Events with which a referee began or resumed the tournament, the first one first."""
+    """Events with which a referee began or resumed the tournament, in order."""
     runs: dict[str, list[e.Begun | e.TournamentResumed]] = field(default_factory=dict)
-    """Match -> the runs of the referee while it was open: the one that opened it, and those that went on with it."""
+    """Match -> the runs of the referee in which the match was open, each given by its first event."""
     left_at: list[str] = field(default_factory=list)
     """Times of day at which a referee stopped or finished."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Entrant -> SHA-256 of its program's folder at the beginning, if the referee could read the folder."""
     versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
-    """Programs of each entrant, the first one first."""
+    """Entrant -> its programs, in the order of use."""
     hosts: list[e.HostCame] = field(default_factory=list)
-    """The hosts of a cluster that have played, in the order in which they came; one that came twice is there twice."""
+    """Hosts of a cluster in the order in which they came. A host that came twice is listed twice."""
     joined: list[tuple[int, str]] = field(default_factory=list)
-    """Entrant that joined late and the time of day at which it did."""
+    """Entrants that joined late, each with the time of day."""
     ruled_at: list[str] = field(default_factory=list)
-    """The times of day of the tournament's rulings."""
+    """Time of day of each ruling."""
     entries: list[MatchEntry] = field(default_factory=list)
-    """Results of matches in the order in which they were closed, those that count for nothing included."""
+    """Results of matches in the order in which the matches were closed, including those that do not count."""
     waited: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Match -> the times of day from which it could be opened, and at which it was opened."""
+    """Match -> the time of day from which it could be opened, and the time of day at which it was opened."""
     closed_at: dict[str, str] = field(default_factory=dict)
     """Match -> the time of day at which it was closed."""
     due_at: dict[str, str] = field(default_factory=dict)
-    """Match that may be opened now -> the time of day from which it may."""
+    """Match that may be opened now -> the time of day at which this was allowed."""
     disregarded: dict[str, str] = field(default_factory=dict)
-    """Match that counts for nothing -> the reason."""
+    """Match whose result was taken back -> the reason."""
 
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
     _awarded: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Number of a pairing and leg -> how many matches had been closed when a ruling gave it its result."""
+    """Number of a pairing and leg -> how many matches had been closed when a ruling awarded this match."""
 
     def __post_init__(self) -> None:
-        """Note the programs of the beginning."""
+        """Note the programs that the entrants have at the beginning."""
         for entrant, participant in enumerate(self.tournament.spec.entrants):
             self._note_version(entrant, "", self.programs.get(participant.name))
 
     @property
     def begun_at(self) -> list[str]:
-        """The times of day at which a referee began or went on, the first one first."""
+        """The times of day at which a referee began or resumed the tournament, in order."""
         return [run.at for run in self.begun]
 
     @property
     def played(self) -> Iterable[PlayedPairing]:
-        """The decided pairings in the order of their results, with byes and without those of void matches."""
+        """The decided pairings in the order of their results, including byes, but no void matches."""
         return self._played.values()
 
     @property
     def results(self) -> list[MatchEntry]:
-        """All results: `entries`, and the awards that stand, in the order of the record."""
+        """All results in the order of the record: `entries`, and the awards that are still valid."""
         results = list(self.entries)
         awards = self.tournament.awards
         for key in sorted(awards, key=self._awarded.__getitem__, reverse=True):
@@ -116,10 +116,10 @@ class History:
         return results
 
     def uncounted_reason(self, entry: MatchEntry) -> str:
-        """Return why a result does not count; empty if it does.
+        """Return why a result does not count; empty if it counts.
 
-        A match is void for a fault of the referee's; any other result counts until a ruling takes it back, or somebody
-        withdraws before its pairing is decided. What a ruling has decided counts as long as the ruling stands.
+        A match is void if the referee failed. Any other result counts until a ruling takes it back, or until an entrant
+        withdraws before the pairing is decided. A result that a ruling made counts as long as the ruling is valid.
 
         Args:
             entry: one of `results`.
@@ -127,7 +127,7 @@ class History:
         return "" if entry.is_ruled else self.disregarded.get(entry.match) or entry.void or ""
 
     def counts(self, entry: MatchEntry) -> bool:
-        """Return whether the standings include a result already: it counts, and its pairing is decided.
+        """Return whether the standings include a result: it counts, and its pairing is decided.
 
         Args:
             entry: one of `results`.
@@ -137,7 +137,7 @@ class History:
 
     @property
     def changes(self) -> list[tuple[int, str]]:
-        """The time of day at which an entrant was found to have another program than before, with the entrant."""
+        """Entrants that have changed their program, each with the time of day at which the referee noticed."""
         later = (version for versions in self.versions.values() for version in versions[1:])
         return [(version.entrant, version.at) for version in later]
 
@@ -150,8 +150,8 @@ class History:
         """Handle an event, as the tournament does, and remember it.
 
         Raises:
-            ImpossibleEvent: it can't happen now.
-            BadRuling: it is a ruling that can't be carried out.
+            ImpossibleEvent: the event can't happen now.
+            BadRuling: the event is a ruling that can't be carried out.
         """
         commands = self.tournament.handle(event)
         self._note(event)
@@ -210,7 +210,7 @@ class History:
         versions.append(PlayedVersion(entrant=entrant, number=number, at=at, digest=digest, matches=[]))
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
-        """Return round -> entrant -> what its results of this round are worth; rounds in their order."""
+        """Return the points of each entrant in each round: round -> entrant -> points. Rounds are in their order."""
         by_round: dict[int, dict[int, Fraction]] = {}
         for played in self.played:
             worth = by_round.setdefault(played.pairing.round, {})
@@ -229,7 +229,7 @@ Key = TypeVar("Key")
 
 
 class RuledLine(Struct, frozen=True, kw_only=True):
-    """A ruling, as pages show it next to what it changed."""
+    """A ruling in the form in which pages show it next to its effects."""
 
     number: int
     """Number of the ruling, from 1, in the order in which they were made."""
@@ -237,16 +237,16 @@ class RuledLine(Struct, frozen=True, kw_only=True):
     """Time of day, ISO 8601 in UTC."""
     ruling: Ruling
     entrants: Sequence[int]
-    """Entrants that it is about: one, or all that are seated in the match; empty if the tournament was stopped."""
+    """Entrants that the ruling concerns: one, or all players of a match; empty if it concerns the whole tournament."""
     place: tuple[int, int] | None
-    """Number and leg of the pairing that the match belongs to; None if it is about no match."""
+    """Number of the pairing, and leg, of the match that the ruling concerns; None if it concerns no match."""
 
 
 class RuledLines:
     """All rulings of a tournament.
 
     Args:
-        history: the tournament and how it came there.
+        history: the tournament and its past.
     """
 
     def __init__(self, history: History) -> None:
@@ -258,7 +258,7 @@ class RuledLines:
         )
 
     def of_match(self, fixture: Fixture) -> Sequence[RuledLine]:
-        """Return the rulings on a match, or on one that was played in its place."""
+        """Return the rulings on a match, and on all other attempts at the same leg."""
         return self._of_matches.get((fixture.number, fixture.leg), ())
 
     def of_pairing(self, number: int) -> Sequence[RuledLine]:

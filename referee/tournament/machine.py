@@ -1,22 +1,22 @@
-"""The fold of a tournament: the only place where its state changes. `Tournament.handle(event)` returns the commands.
+"""The fold of a tournament: the only code that changes its state. `Tournament.handle(event)` returns the commands.
 
-It knows no clock, file, process or log. The same fold runs a tournament, audits its record and resumes it, so nothing
-else decides what is played next, which results count and who is where in the end.
+The fold uses no clock, file, process or log. The same code runs a tournament, audits its record and resumes it. It
+alone decides which match is played next, which results count, and who gets which place.
 """
 
 # A match is a fold of events, and so is a tournament. Events come from outside: a match was opened, a match was closed,
 # a round was paired, the organiser ruled. Commands go out: play this match, pair this round, this entrant is suspended.
 # The runner in net/ carries them out, and reports the consequences as the next events. It writes an event and its
-# commands to the record before it does anything about them, so a referee that is killed at any moment can fold its
-# record again and go on where it was.
+# commands to the record before it carries the commands out. So if the referee is killed at any moment, it can fold its
+# record again and continue.
 #
 # Two folds are nested here. The inner one is the pairing format (pairing/base.py). It knows entrants, pairings and
 # results, and decides who meets whom. The outer one, this class, knows what is the same in all formats: names of
 # matches, legs of one deal, matches that are played again, suspensions, rulings, standings. The outer one asks the
 # inner one after each event which pairings are due, compares them with those that were due before (`_settle`), and
-# issues commands for the difference. A format therefore never has to say what has changed.
+# issues commands for the difference. So a format never has to report what has changed.
 #
-# A pairing goes through these states; a match of it is a leg, and one leg is all there is without duplicate deals:
+# A pairing goes through these states. Its matches are called legs; without duplicate deals, it has only one leg:
 #
 #                 due in the format       opened           last leg closed
 #        unknown ----------------> due ----------> playing ----------------> decided
@@ -27,18 +27,18 @@ else decides what is played next, which results count and who is where in the en
 #
 #        due, playing --- an entrant withdraws, or the tournament stops ---> cancelled (perhaps a bye for the other one)
 #
-# A decided pairing is in two places: the format's state, and the crosstable and ratings (decisions.py). A ruling takes
-# its result back from both. The format does not issue that pairing again, because then it would have to forget all
-# later pairings. So the number of the pairing stays in `taken_back` until it has a new result, and only that result
-# goes to the format.
+# The result of a decided pairing is kept in two places: in the format's state, and in the crosstable with the ratings
+# (decisions.py). A ruling takes it back from both. The format does not issue the pairing again, because then it would
+# have to forget all later pairings. So the number of the pairing stays in `taken_back` until the pairing has a new
+# result, and only this result goes to the format.
 #
-# Tables finish in any order, and that order must not matter. Each format takes care of this for its pairings, and
-# failures.py for suspensions. What remains is an entrant that is suspended with a result: the format gets both at once
-# (`PairingFormat.conclude`), as it could pair the next round between the two.
+# Matches at several tables can end in any order, and this order must not matter. Each format takes care of this for its
+# pairings, and failures.py for suspensions. One case needs both: a result that suspends one of its entrants. The format
+# gets the result and the withdrawal at once (`PairingFormat.conclude`), so that it can't pair a round in between.
 #
-# Two other ways would be possible. A queue of pending commands in the fold would have to be repaired after each ruling;
-# the comparison in `_settle` needs no repair. A result could also be undone by folding the whole record again without
-# it. That would be exact, but it would change every later pairing, even those that have been played.
+# Two other designs would be possible. A queue of pending commands in the fold would need repairs after each ruling, but
+# the comparison in `_settle` needs none. Or a result could be undone by folding the whole record again without it. That
+# would be exact, but it would change all later pairings, even those that have been played.
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -62,7 +62,7 @@ from .standings import Standing, place_groups, standings
 
 
 class ImpossibleEvent(RefereeError):
-    """An event that can't happen in this state: a mistake of the caller. The tournament is unchanged."""
+    """An event can't happen in this state, which is a mistake of the caller. The tournament is unchanged."""
 
 
 class Tournament:
@@ -71,15 +71,15 @@ class Tournament:
     Args:
         spec: the settings of the tournament.
         format_: the pairing format that the spec names.
-        shuffle: the only source of chance, which the format uses.
+        shuffle: the only source of random numbers; the format uses it.
 
     Raises:
-        BadFormat: the format can't be played with these options and entrants.
+        BadFormat: the format does not accept these options or entrants.
     """
 
     def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
         self.spec = spec
-        """The settings; the entrants are those that take part now, late ones included."""
+        """The settings. The entrants include those that joined late."""
         self._format = format_
         field = spec.field()
         self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
@@ -90,21 +90,21 @@ class Tournament:
         self.played = 0
         """Number of matches that count."""
         self.voided = 0
-        """Number of matches that do not count because of a fault of the referee's."""
+        """Number of matches that do not count because the referee failed."""
         self.awards: dict[tuple[int, int], MatchEntry] = {}
-        """Number and leg of a pairing -> the result that a ruling gave it, as long as the ruling stands."""
+        """Number and leg of a pairing -> the result that a ruling awarded, as long as the ruling is valid."""
         self.rulings: list[Ruling] = []
         self.stopped: Ruling | None = None
-        """The ruling that stopped the tournament. No further pairing begins; those that have begun are finished."""
+        """The ruling that stopped the tournament: no further pairing begins, and those that have begun are finished."""
         self.playing: dict[str, Fixture] = {}
-        """Match that was opened and is not closed -> its fixture."""
+        """Name of each match that was opened and is not closed -> its fixture."""
         self._due = DuePairings(spec.name, spec.legs)
         self._order: tuple[int, ...] = ()
         """Numbers of the pairings that are due, in the order of the format."""
         self.taken_back: set[int] = set()
-        """Numbers of the pairings that a ruling has made due again. The format still takes them for finished."""
+        """Numbers of the pairings that a ruling has made due again. For the format, they are still finished."""
         self.concluded: list[PlayedPairing] = []
-        """Pairings that the last event finished, byes among them."""
+        """Pairings that the last event finished, including byes."""
         skills = SkillBook(field, spec.scoring) if spec.seats > 2 else None
         self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
         self._settled: Any = None
@@ -138,7 +138,7 @@ class Tournament:
 
     @property
     def skills(self) -> SkillBook | None:
-        """The rankings from which the ratings of more than two seats follow; None for matches of two."""
+        """The results from which the ratings follow if matches have more than two seats; None for matches of two."""
         return self._decided.books.skills
 
     @property
@@ -148,21 +148,21 @@ class Tournament:
 
     @property
     def is_over(self) -> bool:
-        """True if no match is to be opened any more."""
+        """True if no further match will be opened."""
         is_through = self._format.is_over(self._state) or (self.stopped is not None and not self._due)
         return is_through and not self.taken_back
 
     @property
     def given_up(self) -> int:
-        """Number of matches that are not played because an entrant has withdrawn, as far as the format knows."""
+        """Number of matches that will not be played because an entrant has withdrawn, as far as the format knows."""
         return max(self._format.count_cancelled_pairings(self._state) * self.spec.legs - self._due.given_up_legs, 0)
 
     @property
     def total(self) -> int | None:
-        """Least number of matches that the whole tournament will have, with those so far; None if unknown.
+        """Least number of matches that the whole tournament will have, including those so far; None if it is unknown.
 
-        It is computed from the present state. So it grows with each draw that is played again and with each entrant
-        that joins, and shrinks with each match that is cancelled or decided by a ruling.
+        It is computed from the present state. So it grows when a draw is played again or an entrant joins, and shrinks
+        when a match is cancelled or decided by a ruling.
         """
         later = self._format.later(self._state) if self.stopped is None else 0
         if later is None:
@@ -173,21 +173,18 @@ class Tournament:
 
     @property
     def to_pair(self) -> RoundToPair | None:
-        """The round that has to be paired outside of the fold before more is due; None if there is none."""
+        """The round that the caller must pair before further matches become due; None if there is none."""
         return self._format.to_pair(self._state) if self.stopped is None else None
 
     @property
     def due(self) -> list[Pairing]:
-        """The pairings that are to be played or are being played."""
+        """The pairings that are being played or may be played now."""
         return [self._due[number] for number in self._due]
 
     def fixtures(self) -> Iterator[Fixture]:
-        """Yield every match that may be opened now and has no result yet, in the order of the pairings.
-
-        Those that are being played are among them.
-        """
-        # A format may be over with pairings still due, such as a sequential test that has decided: those that are being
-        # played may be finished, but none is begun.
+        """Yield the matches without a result that are being played or may be opened now, in the order of pairings."""
+        # A format can be over while pairings are still due: a sequential test ends when it has decided. Then matches
+        # that are being played may be finished, but no further match begins.
         order = () if self._format.is_over(self._state) else self._order
         fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
         return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
@@ -201,29 +198,29 @@ class Tournament:
         return self._format.places(self._state)
 
     def explain_order(self) -> str:
-        """Return in a sentence what decides the places of the standings."""
+        """Return a sentence that explains the order of the standings."""
         return self._format.explain_order()
 
     def placing_ratings(self) -> tuple[float, ...] | None:
-        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        """Return the rating of each entrant that decides its place, on Elo's scale; None if ratings don't decide."""
         return self._format.placing_ratings(self._state)
 
     def bracket(self) -> tuple[BracketPlace, ...] | None:
-        """Return the places of its bracket; empty: results decide who goes where; None: nobody is out."""
+        """Return the places of the bracket; see PairingFormat.bracket for an empty result and for None."""
         return self._format.bracket(self._state)
 
     def standings(self, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
-        """Return the entrants in order: as the format decides, or else by points and tie-breaks.
+        """Return the entrants in the order that the format decides or, if it does not, by points and tie-breaks.
 
         Args:
-            has_tie_breaks: whether to use the tie-breaks; in a large field they take a tenth of a second.
+            has_tie_breaks: True to use the tie-breaks. In a large field they take a tenth of a second.
 
         Returns:
-            Everybody, from first to last. Entrants that the format leaves equal stand in the order of points.
-            Disqualified entrants are last, whatever they have won.
+            All entrants, from first to last. If the format leaves entrants equal, points decide. Disqualified entrants
+            are last, even if they have won matches.
 
         Raises:
-            UnknownTieBreak: the spec names one that there is not.
+            UnknownTieBreak: the spec names an unknown tie-break.
         """
         lines = standings(self.table, self.spec.tie_breaks if has_tie_breaks else ())
         return place_groups(lines, self.places(), self.disqualified)
@@ -340,7 +337,7 @@ class Tournament:
         self.rulings.append(ruling)
 
     def _stop(self, ruling: Ruling) -> None:
-        """Allow no pairing to begin any more; those that have begun are played to their last leg."""
+        """Stop the tournament: no further pairing begins. Pairings that have begun are played to their last leg."""
         self._check_running()
         if self.is_over:
             raise BadRuling(f"{self.spec.name} is over: there is nothing to stop")
@@ -348,16 +345,16 @@ class Tournament:
         for number in self._due.find_idle(self.playing.values()):
             self._call_off(number)
             self.taken_back.discard(number)
-        self._settled = None  # other pairings are due, though the format's state is the same
+        self._settled = None  # the due pairings have changed, though the format's state has not
 
     @property
     def is_frozen(self) -> bool:
-        """True if the organiser has frozen the standings, and not lifted that since."""
+        """True if the organiser has frozen the standings, and has not lifted the freeze."""
         kinds = (ruling.kind for ruling in reversed(self.rulings) if ruling.kind in (FREEZE, LIFT))
         return next(kinds, LIFT) == FREEZE
 
     def _check_freeze(self, kind: str) -> None:
-        """Check that the standings can be frozen, or shown again; nothing else depends on it."""
+        """Check that the standings can be frozen, or shown again. A freeze has no other effect on the tournament."""
         if self.is_frozen == (kind == FREEZE):
             raise BadRuling(f"the standings of {self.spec.name} are {'' if self.is_frozen else 'not '}frozen")
         if kind == FREEZE and self.is_over:
@@ -401,7 +398,7 @@ class Tournament:
             self._count(entry)
 
     def _take_back(self, fixture: Fixture, why: str) -> None:
-        """Take back the result of a match, if it has one; then its pairing is due again."""
+        """Take back the result of a match, if it has one. Then its pairing is due again."""
         decided = self._decided.get(fixture.number)
         if decided is not None:
             state = self._format.revise(self._state, decided.played, None)
@@ -458,10 +455,10 @@ class Tournament:
             self._suspend(failing[0], is_again=is_again)
 
     def _suspend(self, failed: Failure, *, is_again: bool) -> None:
-        """Suspend a program that has failed to start too often.
+        """Suspend an entrant whose program has failed to start too often.
 
-        What an entrant with copies has played after that pairing becomes walkovers, unless this is a match
-        that is played again by a ruling.
+        If the entrant has already finished later pairings, their results are taken back and become walkovers. This can
+        happen only if it plays several matches at a time. It does not happen after a replay that a ruling ordered.
         """
         entrant, why = failed.entrant, failed.why
         self.failures.settle(entrant)
@@ -497,9 +494,9 @@ class Tournament:
             self._state = self._format.withdraw(self._state, entrant)
 
     def _settle(self) -> None:
-        """Give every bye that is due, and issue commands for what has become due or is not due any more."""
-        # A bye may end a round. The format then pairs the next round at once, perhaps with another bye. So the list is
-        # read again after each bye.
+        """Give all due byes, and issue commands for pairings that have become due or are no longer due."""
+        # A bye can end a round, and the format may then pair the next round, with another bye. So the list of due
+        # pairings is read again after each bye.
         due = self._list_due()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)
@@ -531,7 +528,7 @@ class Tournament:
         self._decided.add(Decided(played, {}))
 
     def _call_off(self, number: int) -> None:
-        """Cancel a pairing that is not due any more or has become a bye."""
+        """Cancel a pairing that is no longer due or has become a bye."""
         self._forget_awards(number)
         for fixture in self._due.call_off(number):
             self._command(c.CallOff(match=fixture.match))

@@ -1,6 +1,6 @@
-"""The matches of a tournament: what each is opened for, its result, and which ones are due.
+"""The matches of a tournament: their fixtures, their results, and the pairings that are due.
 
-Nothing here knows the format that made the pairings.
+This module does not depend on the pairing format.
 """
 
 from collections import Counter
@@ -18,29 +18,28 @@ from .points import Scoring, match_points
 
 
 class Fixture(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One match that is to be played."""
+    """One match that must be played."""
 
     match: str
-    """Name of the match and of its record: the tournament, the number of the pairing, the leg if there are several,
-    and the attempt if it is not the first."""
+    """Name of the match and of its record, as name_match makes it."""
     number: Annotated[int, Meta(ge=1)]
     """Number of the pairing."""
     round: Annotated[int, Meta(ge=1)]
     table: str
-    """Label of the pairing's place in the format, such as `final`; mostly empty."""
+    """Label of the pairing's place in the format, such as `final`; usually empty."""
     leg: Annotated[int, Meta(ge=0)]
-    """Which of the pairing's matches with one deal this is, from 0; always 0 without duplicate deals."""
+    """Number of the leg, from 0: all matches of a pairing with the same deal are its legs."""
     attempt: Annotated[int, Meta(ge=0)]
     """Number of earlier matches of the same leg that did not count."""
     entrants: tuple[int, ...]
-    """Entrants by seat, as indices among the entrants; in later legs their order differs from the pairing's."""
+    """Index of the entrant at each seat. In later legs, the order differs from that of the pairing."""
 
 
 def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
     """Return the name of a match of a tournament, and of its record.
 
     Args:
-        tournament: its name.
+        tournament: name of the tournament.
         number: number of the pairing, from 1.
         leg: leg of the pairing, from 0.
         attempt: number of earlier matches of that leg that did not count.
@@ -49,16 +48,16 @@ def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
 
 
 class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The place of a match in its tournament; the header of the match's record has it."""
+    """The place of a match in its tournament. It stands in the header of the match's record."""
 
     tournament: str
     fixture: Fixture
     head: str
-    """Hash of the line in the tournament's record that says that the match was opened."""
+    """Hash of the line in the tournament's record that opened the match."""
 
 
 class FoulEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One player's foul, in short."""
+    """One player's foul, without its evidence."""
 
     seat: int
     cause: str
@@ -76,9 +75,9 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     """Names of the players, by seat."""
     void: str | None
-    """The referee's fault for which the match does not count; None if it counts."""
+    """The referee's failure that made the match void; None if the match is not void."""
     ranking: tuple[tuple[int, ...], ...]
-    """Groups of seats from best to worst; who fouled comes last."""
+    """Groups of seats from best to worst. Seats that fouled come last."""
     scores: tuple[int, ...]
     fouls: tuple[FoulEntry, ...]
     reason: str
@@ -87,11 +86,11 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     used_ms: tuple[float, ...]
     """Time that each seat used, in milliseconds."""
     head: str
-    """Hash of the record's result line, over which it is sealed."""
+    """Hash of the record's result line, which the seal signs."""
 
     @property
     def match(self) -> str:
-        """Its name, and that of its record."""
+        """Name of the match and of its record."""
         return self.fixture.match
 
     @property
@@ -104,14 +103,14 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 #
 # The legs of a pairing: one deal, played once from every seat, and the result of all legs together.
 #
-# Each leg gives each entrant match points; the sums rank the pairing, which counts as one match. An entrant that fouled
-# in every leg has fouled in the pairing. Why not count each leg by itself? Two legs of one deal are not independent:
-# who has the better cards in one leg plays against them in the other. Counted as two matches, they would claim twice
-# the evidence that they give.
+# Each leg gives each entrant match points. Their sums rank the entrants of the pairing, which counts as one match. An
+# entrant that fouled in every leg has fouled in the pairing. Why not count each leg separately? Two legs of one deal
+# are not independent: an entrant with the better cards in one leg plays against these cards in the other. If the legs
+# counted as two matches, they would count for more than the evidence that they give.
 
 
 def rotate_seats(seats: Sequence[int], leg: int) -> tuple[int, ...]:
-    """Return the entrants by seat in a leg: from leg to leg, each moves by one seat."""
+    """Return the entrants by seat in a leg. From leg to leg, each entrant moves by one seat."""
     return tuple(seats[(seat + leg) % len(seats)] for seat in range(len(seats)))
 
 
@@ -119,12 +118,13 @@ def combine_legs(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring 
     """Return the result of a pairing.
 
     Args:
-        pairing: the result is in the order of its seats.
-        legs: results of at least one match; none of them void.
-        scoring: points for the places of a leg; unused for a single leg.
+        pairing: the pairing.
+        legs: results of its legs, at least one. None of them is void because of the referee.
+        scoring: points for the places of a leg; not used if there is a single leg.
 
     Returns:
-        The ranking by the sum of match points, none if no leg counts; the scores added up.
+        The result in the order of the pairing's seats: a ranking by the sums of match points, and the sums of scores.
+        The ranking is empty if rulings voided all legs.
     """
     parts = [_reorder(pairing, entry) for entry in legs]
     if len(parts) == 1 or scoring is None:
@@ -145,7 +145,7 @@ def combine_legs(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring 
 
 
 def _reorder(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
-    """Return a match's result by the pairing's seats."""
+    """Return a match's result in the order of the pairing's seats."""
     place = [pairing.seats.index(entrant) for entrant in entry.fixture.entrants]
     scores = [0] * len(place)
     for seat, score in enumerate(entry.scores):
@@ -160,15 +160,15 @@ def _reorder(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
 
 # --- Pairings that are due
 #
-# For each pairing and leg: whether it is still to be played, or its result.
+# For each leg of a pairing, they have its result, or the match that must still be played.
 
 
 class DuePairings:
     """The pairings that are due, with the results of their legs so far.
 
     Args:
-        tournament: its name, with which the names of matches begin.
-        legs: number of matches of a pairing.
+        tournament: name of the tournament; names of matches begin with it.
+        legs: number of legs of a pairing.
     """
 
     def __init__(self, tournament: str, legs: int) -> None:
@@ -176,13 +176,13 @@ class DuePairings:
         self._legs = range(legs)
         self._pairings: dict[int, Pairing] = {}
         self._open: dict[int, tuple[Fixture, ...]] = {}
-        """Number -> the legs without a result."""
+        """Number of a pairing -> its legs without a result."""
         self._results: dict[int, dict[int, MatchEntry]] = {}
-        """Number -> leg -> its result."""
+        """Number of a pairing -> leg -> the result of the leg."""
         self._attempts: Counter[tuple[int, int]] = Counter()
-        """Number and leg -> number of matches so far that did not count."""
+        """Number of a pairing, and leg -> number of matches so far that did not count."""
         self.given_up_legs = 0
-        """Number of matches that count and belong to pairings that were cancelled before their last one."""
+        """Number of played legs in pairings that were cancelled before their last leg."""
 
     def __getitem__(self, number: int) -> Pairing:
         return self._pairings[number]
@@ -197,7 +197,7 @@ class DuePairings:
         return iter(tuple(self._pairings))
 
     def find_obsolete(self, now: Mapping[int, Pairing]) -> list[int]:
-        """Return the numbers of the pairings that are not due any more, or have changed."""
+        """Return the numbers of the pairings that are no longer due, or have changed."""
         return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
 
     def find_idle(self, playing: Iterable[Fixture]) -> list[int]:
@@ -206,7 +206,7 @@ class DuePairings:
         return [number for number in self if number not in begun and not self.results(number)]
 
     def fixtures(self, number: int) -> tuple[Fixture, ...]:
-        """Return the legs of a pairing that have no result; none if it is not due."""
+        """Return the legs of a pairing that have no result; an empty tuple if the pairing is not due."""
         return self._open.get(number, ())
 
     def results(self, number: int) -> Mapping[int, MatchEntry]:
@@ -219,10 +219,10 @@ class DuePairings:
         return next((fixture for fixture in fixtures if fixture.leg == leg), None)
 
     def add(self, pairing: Pairing, results: Mapping[int, MatchEntry] | None = None) -> tuple[Fixture, ...]:
-        """Add a pairing, and return its matches that are to be played.
+        """Add a pairing, and return the matches of it that must be played.
 
         Args:
-            pairing: one that is not due yet.
+            pairing: a pairing that was not due before.
             results: earlier results of its legs, by leg.
         """
         self._pairings[pairing.number] = pairing
@@ -231,20 +231,20 @@ class DuePairings:
         return self._refresh(pairing.number)
 
     def close(self, entry: MatchEntry) -> bool:
-        """Add the result of a leg; return whether it was the last one of its pairing."""
+        """Add the result of a leg; return whether all legs of the pairing have results now."""
         number = entry.fixture.number
         self._results.setdefault(number, {})[entry.fixture.leg] = entry
         return not self._refresh(number)
 
     def play_again(self, fixture: Fixture) -> Fixture:
-        """Add a new match for a leg, whether that has a result or not, and return it."""
+        """Drop the result of a leg, if it has one, and return a new match for the leg."""
         number, leg = fixture.number, fixture.leg
         self._results.get(number, {}).pop(leg, None)
         self._attempts[number, leg] = fixture.attempt + 1
         return next(again for again in self._refresh(number) if again.leg == leg)
 
     def call_off(self, number: int) -> tuple[Fixture, ...]:
-        """Cancel a pairing, and return its matches that were still to be played."""
+        """Cancel a pairing, and return its matches that have no result."""
         left = self.fixtures(number)
         self.given_up_legs += len(self.results(number))
         self.forget(number)
@@ -258,21 +258,21 @@ class DuePairings:
             self._attempts.pop((number, leg), None)
 
     def check_no_match_depends(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
-        """Check that every match that is being played would still be due.
+        """Check that all matches that are being played stay due if a result is taken back.
 
         Args:
-            playing: match -> what it was opened for.
-            due: numbers of the pairings that would be.
+            playing: name of each match that is being played -> its fixture.
+            due: numbers of the pairings that would be due then.
 
         Raises:
-            BadRuling: something is.
+            BadRuling: a match that is being played would no longer be due.
         """
         for match, fixture in playing.items():
             if fixture.number in self and fixture.number not in due:
                 raise BadRuling(f"{match} follows from it, and is being played")
 
     def _refresh(self, number: int) -> tuple[Fixture, ...]:
-        """Compute again which legs of a pairing are to be played."""
+        """Compute again which legs of a pairing must be played, and return them."""
         done = self.results(number)
         self._open[number] = tuple(self._fixture(number, leg) for leg in self._legs if leg not in done)
         return self._open[number]
@@ -320,15 +320,15 @@ def make_entry(fixture: Fixture, names: tuple[str, ...], result: Result, head: s
 
 
 def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection[int]) -> bool:
-    """Return whether no player of a match is in another one: a match that a ruling replays may come at any time.
+    """Return whether no player of a match is busy in another match.
 
     Args:
         fixture: the match.
         playing: the matches that are being played.
         taken_back: numbers of the pairings that a ruling has made due again.
     """
-    # Pairings that a format makes due at the same time share no entrant. A ruling gives no such guarantee: the match
-    # that it replays belongs to an earlier round, and its entrants may be busy in a later one.
+    # Pairings that a format makes due at the same time have no entrant in common. But a match that a ruling replays
+    # belongs to an earlier round, and its entrants may be busy in a later round.
     if not taken_back:
         return True
     others = [other for other in playing if other.number != fixture.number]

@@ -1,12 +1,12 @@
-"""Match points: the points that a ranking gives each seat.
+"""Match points: the points that each seat gets for its place in a match.
 
-Points are exact fractions, so that sums do not depend on the order of the matches, and equal is equal.
+Points are exact fractions, so that sums do not depend on the order of the matches, and equal sums compare as equal.
 """
 
-# A bye and a void match are not results of a game, yet they need points; both are decided here and nowhere else. A bye
-# is a win by default, as in chess. That is the organiser's choice (`bye`), because a win for nothing is much in a small
-# field. In larger matches a win would be too much, as nobody wins all of them, so the default is the average of a
-# match.
+# A bye and a void match are not results of a game, but they need points, too. Only this module decides them. In matches
+# of two, a bye is worth a win by default, as in chess. The organiser can change this (`bye`), because a free win is a
+# lot in a small field. In larger matches a win would be too much, since nobody wins all of them, so the default is the
+# average points of a match.
 
 import math
 from collections import Counter
@@ -23,11 +23,11 @@ from .pairing.base import LATE, PlayedPairing
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)
 _CACHED = 4096
-"""Number of shapes of rankings; 12 seats alone have 2048. A guess that costs a few hundred kilobytes."""
+"""Number of cached results, one for each shape of a ranking. 12 seats alone have 2048 shapes; the number is a guess."""
 
 
 class BadScoring(BadRequest, ValueError):
-    """A scoring that makes no sense; the text tells the organiser what to fix."""
+    """A scoring makes no sense; the text says what the organiser must fix."""
 
 
 class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,15 +40,19 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seat gets the share of opponents that it beat, times the largest number of points for a first place.
     """
     bye: float | None = None
-    """Points of a bye as a share of a first place: 1 all of it, 0.5 half. If None, a win in matches of two, and in
-    larger ones the average points of a table."""
+    """Points of a bye as a share of a first place: 1 for all of it, 0.5 for half.
+
+    If None, a bye is worth a win in matches of two, and the average points of a match in larger ones.
+    """
     late_bye: float = 0.5
     """Points of each round that an entrant missed because it joined late, as a share of a first place."""
     default_margin: Margin = 0
-    """The game's points for the only seat that has not fouled; the others get 0."""
+    """The game's points of the last seat or team once all others are expelled, who get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
-    """The teams of the game: seats that win and lose together. Every seat is in one; empty if everyone plays for
-    itself. A team takes up one place, so its win is worth as much as that of one seat against another."""
+    """The teams of the game: groups of seats that win and lose together; empty if each seat plays for itself.
+
+    A team occupies one place, so a win of a team over another is worth as much as a win of one seat over another.
+    """
 
     def __post_init__(self) -> None:
         """Refuse a scoring that makes no sense."""
@@ -74,15 +78,15 @@ def first_place(scoring: Scoring, seats: int) -> Fraction:
 
 
 def exact(number: float) -> Fraction:
-    """Return the decimal number that was written, not its nearest binary neighbour."""
+    """Return the exact value of the decimal number that the organiser wrote, without the rounding of a float."""
     return Fraction(str(number))
 
 
 def rank_groups(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
-    """Return the ranking with every seat that fouled behind every seat that did not.
+    """Return the ranking with all seats that fouled in the last group.
 
     Returns:
-        Groups of seats from best to worst, those that fouled together in the last; none for a void match.
+        Groups of seats from best to worst; an empty tuple for a void match.
     """
     fouls = set(played.fouls)
     clean = (tuple(seat for seat in group if seat not in fouls) for group in played.ranking)
@@ -96,7 +100,7 @@ def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
     Args:
         scoring: scoring of the tournament.
         seats: number of seats of a match.
-        is_late: whether the bye is for a round before the entrant joined.
+        is_late: True if the bye is for a round before the entrant joined.
     """
     places = _places(len(scoring.teams) or seats, scoring)
     if is_late:
@@ -109,9 +113,9 @@ def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
 def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tuple[Fraction, ...]:
     """Return the match points of each seat.
 
-    By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats or teams;
-    1, 2/3, 1/3 and 0 for four. Partners have the place of the best of them. A seat that fouled gets nothing, even if
-    all fouled; a void match gives nobody anything.
+    By default, they are the share of opponents that the seat has beaten. An equal opponent counts half. So for two
+    seats or teams the points are 1, 1/2 or 0, and for four 1, 2/3, 1/3 or 0. All partners get the place of the best of
+    them. A seat that fouled gets nothing, even if all fouled. In a void match, nobody gets points.
 
     Args:
         played: the result.
@@ -146,14 +150,14 @@ def _places(sides: int, scoring: Scoring) -> list[Fraction]:
 
 @lru_cache(_CACHED)
 def _worth(sizes: tuple[int, ...], scoring: Scoring) -> tuple[Fraction, ...]:
-    """Return the points of each side of a group, from the sizes of the groups."""
+    """Return the points of a side in each group, given the sizes of the groups from best to worst."""
     places = _places(sum(sizes), scoring)
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     return tuple(sum(places[start : start + size], ZERO) / size for start, size in zip(starts, sizes, strict=True))
 
 
 def _check_row(row: tuple[float, ...]) -> None:
-    """Refuse points that do not go down from first place to last."""
+    """Raise BadScoring if the points do not decrease from first place to last."""
     if len(row) < 2:
         raise BadScoring(f"by_rank: {list(row)} is for fewer than two seats")
     if not all(math.isfinite(number) and number >= 0 for number in row):

@@ -1,22 +1,22 @@
-"""Rulings: what an organiser may decide, and what becomes of the match or the entrant that a ruling is about.
+"""Rulings: the decisions that an organiser can make about an entrant, a match or the tournament.
 
-A ruling is an event like any other. It stands in the tournament's record with its reason and the name of the person
-that decided, and an audit folds it again with all the rest. These are its kinds:
+A ruling is an event like any other. The tournament's record holds it with its reason and the name of the person that
+decided, and an audit folds it again with all other events. These are its kinds:
 
     kind         about          what follows
-    withdraw     an entrant     It plays no more; what it was to play is cancelled, or a walkover.
+    withdraw     an entrant     It plays no more; its other matches are cancelled, or become walkovers.
     disqualify   an entrant     The same, and it comes last whatever it has won. It may follow a withdrawal.
-    reinstate    an entrant     It plays on, if its format has a way back. What it missed stays missed.
+    reinstate    an entrant     It plays on, if its format allows a return. It does not make up for missed matches.
     replay       a match        Its result is taken back, and the match is played again with another deal.
     void         a match        Its result is taken back, and counts for nobody: a round that nobody played.
     award        a match        Its result is taken back, and the named entrant has won; nothing is played.
-    stop         all            No pairing begins any more; those that have begun are finished.
-    freeze       all            A contest's site shows no later result until the freeze is lifted; all is played on.
-    lift         all            It shows them again.
+    stop         all            No further pairing begins; those that have begun are finished.
+    freeze       all            Play goes on, but a contest's site shows no later result until the freeze is lifted.
+    lift         all            The freeze is lifted: the site shows all results again.
 
-For a match that has a result, the format revises that (`PairingFormat.revise`); some formats refuse once later pairings
-follow from it. A match that a ruling voids differs from one that the referee had to give up (`match/outcome.py`): the
-latter is played again by itself. `Tournament` in machine.py carries the rulings out.
+If a match has a result, the format revises it (`PairingFormat.revise`). Some formats refuse this if later pairings
+depend on the result. A match that a ruling voids is not played again. But a match that is void because the referee
+failed (`match/outcome.py`) is played again without a ruling. `Tournament` in machine.py carries rulings out.
 """
 
 import re
@@ -55,12 +55,12 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A decision of the organiser."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
-    """Unique id: a ruling that is submitted twice is carried out once."""
+    """Unique id, so that a ruling that is submitted twice is carried out only once."""
     kind: Kind
     entrant: str | None = None
-    """Name of the entrant to withdraw, reinstate or disqualify, or to award the match to."""
+    """Name of the entrant that is withdrawn, reinstated or disqualified, or that wins the match."""
     match: str | None = None
-    """Name of the match that it is about."""
+    """Name of the match that the ruling is about."""
     reason: Annotated[str, Meta(min_length=1, max_length=MOST_REASON)]
     by: Annotated[str, Meta(min_length=1, max_length=MOST_BY)]
     """Name of the person that decided."""
@@ -83,7 +83,7 @@ def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
     """Return the number of a match's pairing and its leg, from 0.
 
     Raises:
-        BadRuling: it is no name of a match of this tournament.
+        BadRuling: this is not the name of a match of this tournament.
     """
     named = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
     if named is None:
@@ -97,11 +97,11 @@ def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, F
 
     Args:
         match: name of the match in the ruling.
-        fixture: fixture of that name; None if there is none.
-        playing: match that is being played -> its fixture.
+        fixture: the latest match of that leg; None if there is none.
+        playing: name of each match that is being played -> its fixture.
 
     Raises:
-        BadRuling: no match has that name, or it is being played.
+        BadRuling: there is no such match, or it is being played.
     """
     if fixture is None:
         why = "it is not paired yet, or it was given up, or is too long ago"
@@ -130,7 +130,7 @@ def make_ruled_entry(fixture: Fixture, names: tuple[str, ...], winner: int | Non
     Args:
         fixture: the match.
         names: names of its players, by seat.
-        winner: the entrant that it is awarded to; None: it is void.
+        winner: the entrant that has won; None if the ruling voids the match.
     """
     seats = range(len(names))
     first = () if winner is None else tuple(seat for seat in seats if fixture.entrants[seat] == winner)

@@ -3,9 +3,9 @@
 The number of tables, the folder of the records and the policy for spectators are not part of it: they may change.
 """
 
-# The line between the spec and the rest: what two tournaments must share so that the same results give the same
-# standings. It is in the header of the record and can't change. The number of tables, the folder, the spectators'
-# policy may change from one run of the referee to the next, so they are events, or are not recorded at all.
+# The spec holds everything that affects pairings and standings: two tournaments with the same spec and the same results
+# have the same standings. It stands in the header of the record and can't change. The number of tables, the folder and
+# the policy for spectators may differ between two runs of the referee. So they are events, or are not recorded at all.
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ from .points import BadScoring, Scoring
 
 DEFAULT_KEEP_FOR = 1000
 MAX_KEEP_FOR = 100_000
-"""Largest `keep_for`: a program that plays that many matches gains nothing from more."""
+"""Maximum of `keep_for`: after so many matches, one more start costs nearly nothing."""
 REMOTE = "remote"
 """Value of `player` for an entrant that connects with its token instead of being started."""
 
@@ -35,11 +35,11 @@ class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     player: str
     """`house:NAME`, `cmd:COMMAND`, the absolute path of a folder, or `remote`."""
     rating: float | None = None
-    """Strength that is known beforehand, on any scale; formats seed by it."""
+    """Strength that is known beforehand, on any scale. Formats use it for seeding."""
 
 
 class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that a tournament depends on except its results."""
+    """Everything that a tournament depends on, except its results."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,40}$(?!\n)")]
     """Name of the tournament; its folder of records and its matches are named after it."""
@@ -52,7 +52,7 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     format: str
     format_options: dict[str, Any] = {}
     duplicate: bool = False
-    """True if each pairing is played with the same deal once from every seat; all of it counts as one match."""
+    """True if each pairing is played once from every seat with the same deal. All these matches count as one."""
     time: TimeControl
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """Lag margin of each match; see MatchSetup."""
@@ -60,16 +60,16 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     durability: Durability = Durability.MATCH
     """When records are synced to the disk. With `turn`, the recorded time of a request is less exact."""
     seed: int | None = None
-    """Number that fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
+    """Number that fixes all deals and lots, for tests; None for secret deals, which also depend on the players."""
     scoring: Scoring = Scoring()
     tie_breaks: tuple[str, ...] = ()
     memory_mib: MemoryMib = DEFAULT_MEMORY_MIB
     programs: Literal["anew", "kept"] = "anew"
     """`anew` starts a program for each match; `kept` reuses it for its next matches."""
     keep_for: Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)] = DEFAULT_KEEP_FOR
-    """Number of matches after which a program that stays is started again."""
+    """Number of matches after which a kept program is started again."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
-    """Number of failed starts after which an entrant plays no more; 0: it is never suspended."""
+    """Number of failed starts after which an entrant is suspended; 0 to suspend nobody."""
 
     def __post_init__(self) -> None:
         """Refuse teams that do not contain every seat exactly once."""
@@ -92,12 +92,12 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def differences(old: Struct, new: Struct) -> Mapping[str, tuple[Any, Any]]:
-    """Return the differences of two structs: path of a field, with dots -> (old value, new value), in plain data."""
+    """Return the differences of two structs as plain data: path of a field, with dots -> (old value, new value)."""
     return dict(_differences(msgspec.to_builtins(old), msgspec.to_builtins(new), ""))
 
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield the smallest parts that differ; a value that only one side has is compared with None."""
+    """Yield the smallest parts that differ. If only one side has a value, it is compared with None."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old | new:
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)

@@ -1,11 +1,11 @@
-"""Is B better than A? A sequential test that stops as soon as the results say, and the format that plays by it.
+"""Is program B better than program A? A sequential test that ends as soon as the results suffice, and its format.
 
-The question is between two hypotheses: B is elo0 better than A, or elo1. After any number of matches their
-likelihoods are compared, draws and all: each hypothesis takes the distribution of scores that fits the results best
-among those with its mean. The test may be looked at after every match; that is what its bounds are made for.
+The test decides between two hypotheses: B is better than A by elo0 points, or by elo1 points. After each match it
+compares their likelihoods. For each hypothesis, it takes the distribution of scores that fits the results best, among
+those with the mean score of the hypothesis; so draws count, too. Its bounds allow a decision after every match.
 
-Where a deal is played twice with the seats changed, the two matches belong together: luck in the deal cancels out. They
-are counted as one pair with five outcomes, and the test needs fewer matches than it would for each by itself.
+If a deal is played twice with the seats changed, luck in the deal cancels out between the two matches. So they are
+counted as one pair with five possible outcomes, and the test needs fewer matches than with single ones.
 
 Source: A. Wald, Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16 (1945), for the
 bounds; M. Van den Bergh, The Generalized Sequential Probability Ratio Test for multinomial outcomes, as used by
@@ -30,25 +30,27 @@ from .ratings.elo import expected_score
 
 
 OUTCOMES = (3, 5)
-"""Loss, draw, win; or a pair's 0, 1/2, 1, 3/2, 2 points."""
+"""Numbers of possible outcomes: loss, draw and win; or 0, 1/2, 1, 3/2 and 2 points of a pair of matches."""
 _UNSEEN = 1e-3
-"""Stands for an outcome that has not been seen, so that no hypothesis is ruled out for want of it; as in fishtest."""
+"""Count used for an outcome that has not occurred yet, so that it can't rule out a hypothesis; fishtest does this, too.
+"""
 _HALVINGS = 100
-"""Number of times an interval is halved: more than a floating-point number has bits."""
+"""Number of times that an interval is halved: more than the number of bits in a float."""
 
 
 class SprtDecision(Enum):
-    """What the results allow to say."""
+    """The decision that the results allow."""
 
     CONTINUE = "continue"
+    """More results are needed."""
     ACCEPT = "accept"
-    """B is better by elo1 rather than by elo0."""
+    """The results support elo1: B is better by about this much."""
     REJECT = "reject"
-    """B is better by elo0 at most, rather than by elo1."""
+    """The results support elo0: B is better by at most about this much."""
 
 
 class Hypotheses(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The two hypotheses, and the error rates that are accepted."""
+    """The two hypotheses, and the accepted error rates."""
 
     elo0: float = 0.0
     elo1: float = 20.0
@@ -58,7 +60,7 @@ class Hypotheses(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Probability of REJECT if B is elo1 better."""
 
     def __post_init__(self) -> None:
-        """Refuse a test that cannot end."""
+        """Raise ValueError for a test that can't end."""
         if not (isfinite(self.elo0) and isfinite(self.elo1) and self.elo0 < self.elo1):
             raise ValueError(f"elo0 ({self.elo0}) is not below elo1 ({self.elo1})")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
@@ -76,7 +78,7 @@ class Hypotheses(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """Where a test stands."""
+    """The present state of a test."""
 
     llr: float
     """Logarithm of how much likelier the results are under elo1 than under elo0."""
@@ -86,15 +88,15 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
-    """Return where a test stands.
+    """Return the present state of a test.
 
     Args:
-        counts: number of times that B got each outcome, from worst to best: losses, draws, wins; or pairs of matches
-            in which it got 0, 1/2, 1, 3/2 and 2 points.
+        counts: how often B had each outcome, from worst to best: losses, draws and wins; or pairs of matches with 0,
+            1/2, 1, 3/2 and 2 points.
         hypotheses: the hypotheses to compare.
 
     Raises:
-        ValueError: there are neither three counts nor five, or one is negative.
+        ValueError: there are not three or five counts, or one is negative.
     """
     if len(counts) not in OUTCOMES or min(counts) < 0:
         raise ValueError(f"{list(counts)} are not three counts, or five, from 0 up")
@@ -112,11 +114,11 @@ def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> f
 
     Args:
         counts: counts of outcomes whose scores go from 0 to 1 in equal steps.
-        mean0: the one, between 0 and 1, both excluded.
-        mean1: the other.
+        mean0: the first mean score, greater than 0 and less than 1.
+        mean1: the second mean score, in the same range.
 
     Returns:
-        Above 0 if the second mean fits better; 0 without any results.
+        A number above 0 if the second mean fits better; 0 if there are no results.
     """
     if not sum(counts):
         return 0.0
@@ -125,15 +127,15 @@ def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> f
     return sum(weight * log(q1 / q0) for weight, q0, q1 in zip(weights, fitted0, fitted1, strict=True))
 
 
-# Halving and not Newton's method: the function is steep near both ends of the interval, where a step can leave it. A
-# hundred halvings take microseconds, and can't fail.
+# This uses halving and not Newton's method: the function is steep near both ends of the interval, so a step of Newton's
+# method could leave the interval. A hundred halvings take microseconds and can't fail.
 
 
 def _fit(weights: Sequence[float], mean: float) -> list[float]:
-    """Return the likeliest distribution among those with a mean.
+    """Return the likeliest distribution among those with a given mean.
 
-    It has the form p / (1 + x (score - mean)), p being what was observed; x is where its mean is right, and is found
-    by halving: on the interval that keeps all probabilities positive, the mean goes down as x goes up.
+    It has the form p / (1 + x (score - mean)), where p is the observed distribution. Halving finds the x that gives the
+    right mean: on the interval that keeps all probabilities positive, the mean decreases when x increases.
     """
     total, last = sum(weights), len(weights) - 1
     observed = [(weight / total, index / last - mean) for index, weight in enumerate(weights)]
@@ -149,31 +151,31 @@ def _fit(weights: Sequence[float], mean: float) -> list[float]:
 
 # --- The format
 #
-# Two programs against each other, until a sequential test tells which is better.
+# Two programs play against each other until the sequential test decides which is better.
 #
-# The second entrant, B, is tested against the first, A: is B better by `elo1` rather than by `elo0`? A pairing whose
-# deal is played from both seats counts as a pair, a single match for itself; whichever it is, seats alternate.
+# The second entrant, B, is tested against the first, A: is B better by `elo1` rather than by `elo0`? With duplicate
+# deals, a pairing counts as a pair of matches; without them, as a single match. In both cases seats alternate.
 #
-# It is no plugin, and breaks the contract of formats in two points. Both programs are in every pairing, so several are
-# due at the same time all the same: else one table alone would be busy. And when the test has decided, it is over
-# though pairings are due: those that are going on may still be handed in.
+# This format is no plugin, because it breaks the contract of formats in two points. First, both programs are in every
+# pairing, but several pairings are due at the same time: otherwise only one table would be busy. Second, when the test
+# has decided, the format is over though pairings are due; results of running matches are still accepted.
 #
-# Results count in the order of the pairings, in whatever order they come in: a test that heard of short matches first
-# would decide by them, and the same matches could decide otherwise another time.
+# Results count in the order of the pairings, not in the order in which they arrive. Otherwise short matches would count
+# first, and the same matches could lead to another decision in another run.
 
 
 PLAIN = Scoring()
-"""1, 1/2 and 0: the points of the test, whatever the tournament's own are."""
+"""The points of the test: 1, 1/2 and 0, independent of the tournament's own scoring."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may be set."""
+    """Options that an organiser may set."""
 
     hypotheses: Hypotheses = Hypotheses()
     max_pairs: Annotated[int, Meta(ge=1, le=1_000_000)] = 2000
-    """Number of pairings after which the match stops, decided or not."""
+    """Number of pairings after which the match ends, even if the test has not decided."""
     window: Annotated[int, Meta(ge=1, le=1000)] = 8
-    """Number of pairings that are due at the same time; one for each table keeps all of them busy."""
+    """Number of pairings that are due at the same time. One for each table keeps all tables busy."""
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -184,11 +186,11 @@ class State(Struct, frozen=True, kw_only=True):
     number: int = 0
     """Number of the last pairing."""
     counts: tuple[int, ...] = ()
-    """Number of times that B got each outcome, from worst to best, in the pairings up to `counted`."""
+    """How often B had each outcome, from worst to best, in the pairings up to `counted`."""
     counted: int = 0
-    """Number of the last pairing up to which no result is missing."""
+    """Number of the last pairing that was counted: no result up to this one is missing."""
     ahead: tuple[tuple[int, int], ...] = ()
-    """Number and outcome of pairings beyond that."""
+    """Number and outcome of each later pairing that has a result."""
     verdict: SprtDecision = SprtDecision.CONTINUE
     """Decision of the test; later results do not change it."""
     is_given_up: bool = False
@@ -215,7 +217,7 @@ class SprtMatch(PairingFormat[State]):
         return _fill(State(options=options))
 
     def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now, and those that may be handed in when all is decided."""
+        """Return the pairings that may be played now. After the decision, only their running matches may finish."""
         return state.due
 
     def record(self, state: State, played: PlayedPairing) -> State:
@@ -235,19 +237,19 @@ class SprtMatch(PairingFormat[State]):
         return replace(state, due=(), is_given_up=True)
 
     def is_over(self, state: State) -> bool:
-        """Return whether nothing more is to be begun: the test has decided, or all pairings are played."""
+        """Return whether no further match may begin: the test has decided, or all pairings are played."""
         return state.verdict is not SprtDecision.CONTINUE or not state.due
 
     def places(self, state: State) -> None:
         """Return None: points decide."""
 
     def progress(self, state: State) -> Progress:
-        """Return where the test stands, with all results that count so far."""
+        """Return the state of the test after all results that were counted so far."""
         return sprt(state.counts or (0,) * OUTCOMES[0], state.options.hypotheses)
 
 
 def outcome(legs: tuple[PlayedPairing, ...]) -> int:
-    """Return how B fared in a pairing: its half points; of two that both fouled, each gets one."""
+    """Return the number of half points that B got in a pairing. If both fouled, each gets half a point."""
     return int(2 * sum((_points_of_b(leg) for leg in legs), Fraction(0)))
 
 
@@ -257,7 +259,7 @@ def _points_of_b(leg: PlayedPairing) -> Fraction:
 
 
 def _count(state: State) -> State:
-    """Return the state with all results counted before which none is missing."""
+    """Count results in the order of the pairings, up to the first one that is missing."""
     ahead, counts, counted, verdict = dict(state.ahead), list(state.counts), state.counted, state.verdict
     while counted + 1 in ahead:
         counted += 1
@@ -268,7 +270,7 @@ def _count(state: State) -> State:
 
 
 def _fill(state: State) -> State:
-    """Return the state with as many pairings due as may be."""
+    """Add due pairings until the window is full."""
     if state.verdict is not SprtDecision.CONTINUE or state.is_given_up:
         return state
     last = min(state.number + state.options.window - len(state.due), state.options.max_pairs)

@@ -1,7 +1,7 @@
-"""The entrants in order of points, then of tie-breaks; and the default tie-breaks."""
+"""The standings: the entrants in the order of points, then of tie-breaks; and the default tie-breaks."""
 
-# Tie-breaks are computed lazily, group by group: most entrants are told apart by points, and a direct encounter makes
-# sense only among those that are still tied. So a line has values only for the tie-breaks that were needed.
+# Tie-breaks are computed only where they are needed, group by group. Points already separate most entrants, and a
+# direct encounter makes sense only among those that are still tied. So a line has only the values that were needed.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -14,9 +14,9 @@ from .crosstable import Crosstable
 from .tie_breaks import TIE_BREAKS, TieBreak, Values
 
 DEFAULT = ("direct-encounter", "sonneborn-berger", "wins", "score-difference")
-"""Sensible where everybody meets everybody."""
+"""Tie-breaks for formats in which everybody meets everybody."""
 DEFAULT_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encounter", "wins")
-"""Sensible where everybody meets a few."""
+"""Tie-breaks for formats in which each entrant meets only some of the others."""
 
 
 class UnknownTieBreak(BadRequest, ValueError):
@@ -27,7 +27,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     """One line of the standings."""
 
     place: int
-    """Place from 1; equal entrants share a place, and as many places after it stay free."""
+    """Place, from 1. Equal entrants share a place; after two first places comes place 3."""
     entrant: int
     points: float
     tie_breaks: dict[str, float]
@@ -53,10 +53,11 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
 
     Args:
         table: the results so far.
-        tie_breaks: names from TIE_BREAKS. A later one is computed only for entrants that the earlier ones leave equal.
+        tie_breaks: names from TIE_BREAKS. A later tie-break is used only for entrants that the earlier ones leave
+            equal.
 
     Returns:
-        Everybody, from first to last; equal entrants in the order of the field.
+        All entrants, from first to last. Equal entrants are in the order of the field.
 
     Raises:
         UnknownTieBreak: no tie-break has that name.
@@ -82,7 +83,7 @@ def _break_ties(
 
 
 def _split(group: Sequence[int], values: Values) -> Iterator[Sequence[int]]:
-    """Yield entrants of equal value together, from the greatest value down."""
+    """Yield groups of entrants with equal values, from the greatest value to the smallest."""
     ordered = sorted(group, key=lambda entrant: (-values[entrant], entrant))
     for _, equal in groupby(ordered, key=values.__getitem__):
         yield list(equal)
@@ -114,8 +115,8 @@ def place_groups(
 
     Args:
         lines: standings in the order of points and tie-breaks.
-        groups: entrants from best to worst; None: the order of the lines decides.
-        out: entrants that were disqualified. They come last, with all entrants that are in none of the groups.
+        groups: groups of entrants from best to worst; None to keep the order of the lines.
+        out: disqualified entrants. They come last, together with entrants that are in no group.
     """
     if groups is None:
         if not out:

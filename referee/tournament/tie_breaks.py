@@ -1,26 +1,27 @@
-"""The tie-breaks under their standard names, each as a number that orders the tied.
+"""The tie-breaks under their standard names. Each gives tied entrants a number, and the greater number is better.
 
-In matches of more than two, every opponent at the table counts like one in a match of two: Buchholz adds up all of
-them, Sonneborn-Berger those placed behind, and half of those who share the place. One opponent is cut, not one match.
+In a match of more than two, every opponent counts like the opponent in a match of two. Buchholz adds up the points of
+all of them. Sonneborn-Berger adds up the points of those with a worse place, and half the points of those with the same
+place. A cut removes one opponent, not one match.
 
-Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), articles 6 to 9, 14 and 16. What differs:
-- `buchholz.foul` A foul is a match lost at the table, not an unplayed round (16.2.2, 16.2.4): the programs did meet.
-- `buchholz.bye` A bye counts as a match against a virtual opponent with the entrant's own points, though at most half a
-  first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
-  Sonneborn-Berger takes as much of them as a bye is worth of a first place. Rounds that somebody missed who joined late
-  are such byes, and the first to be cut (16.5).
-- `walkover` Where everybody's opponents are settled from the start, in round robins and gauntlets of two seats, a
-  walkover counts as the same result against the one who withdrew, in every tie-break, not as one against a virtual
-  opponent: who had met it before is not to be worse off.
-- `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
-  the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). Somebody who came
-  back has lost those in between for its opponents, too (16.3.1). There are no other rounds that one may sit out. The
-  rule is for Swiss tournaments; here it holds for every format, but for those in between.
-- `buchholz.void` A match that a ruling made void counts for both as one lost against the virtual opponent (16.4). It
-  was nobody's choice, so that it is not the first to be cut.
-- `buchholz.rounds` Rounds are those that have been played so far, so that there are standings before the end.
-- `direct.missing` Pairs that met less often than others lack encounters (6.2); also where all should have met equally
-  often.
+Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), articles 6 to 9, 14 and 16. Differences:
+- `buchholz.foul` A foul is a lost match, not an unplayed round (16.2.2, 16.2.4), because the programs did meet.
+- `buchholz.bye` A bye counts as a match against a virtual opponent. This opponent has the entrant's own points, but at
+  most half a first place for each round (16.4). With more seats, there are as many virtual opponents as a match has
+  real ones. Sonneborn-Berger takes the same share of their points as a bye has of a first place. If an entrant joined
+  late, the rounds that it missed are such byes, and they are cut first (16.5).
+- `walkover` If the format fixes all opponents at the start (round robins and gauntlets of two seats), a walkover counts
+  as a win against the entrant that withdrew, in every tie-break, and not against a virtual opponent. So entrants that
+  had met it before are not worse off.
+- `buchholz.withdrawn` After a withdrawal, each missed round counts half a first place for the tie-breaks of the
+  opponents (16.3.2). For the entrant itself it is a loss against the virtual opponent, and is cut first (16.5). If an
+  entrant comes back, the missed rounds count as lost for its opponents, too (16.3.1). An entrant can't miss rounds in
+  any other way. FIDE's rule is for Swiss tournaments; here all of it except 16.3.1 holds for every format.
+- `buchholz.void` A match that a ruling voided counts for both entrants as a loss against the virtual opponent (16.4).
+  It was nobody's choice, so it is not cut first.
+- `buchholz.rounds` Only the rounds that have been played so far count, so that there are standings before the end.
+- `direct.missing` If a pair has met less often than other pairs, encounters are missing (6.2). This holds even if all
+  pairs should have met equally often.
 """
 
 from collections import Counter
@@ -38,13 +39,13 @@ class TieBreak(NamedTuple):
     """A tie-break as tournament files name it."""
 
     measure: Callable[[Crosstable, Sequence[int]], Values]
-    """Returns, for entrants that are tied in a table, a number for each; more is better."""
+    """Function that returns a number for each of some tied entrants; a greater number is better."""
     meaning: str
-    """What the number is, in words."""
+    """Description of the number."""
 
 
 Contributions = Counter[int]
-"""Points of an opponent, in units of the table's scale -> number of meetings with opponents that have them."""
+"""Points of opponents, in units of the table's scale -> number of meetings with opponents that have so many points."""
 
 
 def buchholz(table: Crosstable, entrant: int) -> Fraction:
@@ -58,7 +59,7 @@ def buchholz_cut_1(table: Crosstable, entrant: int) -> Fraction:
 
 
 def median_buchholz(table: Crosstable, entrant: int) -> Fraction:
-    """Return Buchholz without the weakest and the strongest opponent; 0 with fewer than three."""
+    """Return Buchholz without the weakest and the strongest opponent; 0 if there are fewer than three opponents."""
     left = _cut_1(table, entrant)
     if left:
         left[max(left)] -= 1
@@ -66,7 +67,7 @@ def median_buchholz(table: Crosstable, entrant: int) -> Fraction:
 
 
 def sonneborn_berger(table: Crosstable, entrant: int) -> Fraction:
-    """Return the points of the opponents beaten and half of those drawn with."""
+    """Return the points of all beaten opponents, and half the points of opponents with a draw."""
     adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
     doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
@@ -79,31 +80,31 @@ def sonneborn_berger(table: Crosstable, entrant: int) -> Fraction:
 def progressive(table: Crosstable, entrant: int) -> Fraction:
     """Return the sum of an entrant's points after each round.
 
-    Points of round r are in the sums after rounds r, r + 1, ... up to the last: as often as rounds + 1 - r.
+    The points of round r are part of the sums after rounds r, r + 1, ... up to the last: rounds + 1 - r times.
     """
     sums = table.sums(entrant)
     return (table.rounds + 1) * sums.points - sums.weighted
 
 
 def wins(table: Crosstable, entrant: int) -> Fraction:
-    """Return how many matches an entrant won alone; a bye is none."""
+    """Return how many matches an entrant won; byes don't count."""
     return Fraction(table.sums(entrant).wins)
 
 
 def score_difference(table: Crosstable, entrant: int) -> Fraction:
-    """Return the game's points of all matches, minus the mean of the opponents' points in each."""
+    """Return the game's points of an entrant, minus the mean of its opponents' points, summed over all matches."""
     return table.sums(entrant).score_difference
 
 
 def direct_encounter(table: Crosstable, tied: Sequence[int]) -> Values:
-    """Order tied entrants by their encounters, as far as missing ones could not change the order.
+    """Order tied entrants by their encounters with each other, as far as missing encounters can't change the order.
 
-    An entrant is ahead of others only together with everybody who has more points among the tied, if the least of
-    them all would still have more than any of the others could have reached by winning what is missing. What stays
-    level is not looked at again on its own.
+    The tied entrants are sorted by their points against each other. The list is cut wherever even the last entrant
+    before the cut has more points than any entrant after it could reach by winning all its missing encounters.
+    Entrants between two cuts stay tied, and are not compared again by themselves.
 
     Returns:
-        Entrant -> how many of the tied it is ahead of.
+        Entrant -> how many of the tied entrants are behind it.
     """
     group = set(tied)
     met = {
@@ -134,7 +135,7 @@ def _contributions(table: Crosstable, entrant: int) -> Contributions:
 
 
 def _byes(table: Crosstable, entrant: int) -> Contributions:
-    """Return the points of the opponents that an entrant would have met but for its byes."""
+    """Return the points of the real or virtual opponents that stand for an entrant's byes."""
     walkovers = table.walkovers(entrant)
     contributions: Contributions = Counter()
     for opponent, times in walkovers.items():
@@ -144,7 +145,7 @@ def _byes(table: Crosstable, entrant: int) -> Contributions:
 
 
 def _cut_1(table: Crosstable, entrant: int) -> Contributions:
-    """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
+    """Return the contributions without one: an unplayed round by the entrant's choice or, without one, the lowest."""
     contributions = _contributions(table, entrant)
     is_by_choice = table.count_missed_rounds(entrant) or table.sums(entrant).late_byes
     if contributions:
@@ -153,7 +154,7 @@ def _cut_1(table: Crosstable, entrant: int) -> Contributions:
 
 
 def _virtual(table: Crosstable, entrant: int) -> int:
-    """Return the points of the opponent that an entrant would have met in an unplayed round (`buchholz.bye`)."""
+    """Return the points of the virtual opponent of an entrant's unplayed rounds (`buchholz.bye`)."""
     scale = table.scale()
     return min(scale.own[entrant], scale.draw * table.rounds)
 
@@ -163,7 +164,7 @@ def _total(table: Crosstable, contributions: Contributions) -> Fraction:
 
 
 def _measure_alone(value: Callable[[Crosstable, int], Fraction], meaning: str) -> TieBreak:
-    """Make a tie-break of a number that does not depend on who else is tied."""
+    """Make a tie-break from a number that does not depend on the other tied entrants."""
     return TieBreak(lambda table, tied: {entrant: value(table, entrant) for entrant in tied}, meaning)
 
 
@@ -181,4 +182,4 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "score-difference": _measure_alone(score_difference, "the game's points minus the mean of the opponents' points."),
     "progressive": _measure_alone(progressive, "the points after each round, added up."),
 }
-"""Name -> tie-break. Buchholz is for formats in which not everybody meets everybody: elsewhere it tells nothing (8)."""
+"""Name -> tie-break. If everybody meets everybody, Buchholz is the same for all tied entrants (article 8)."""

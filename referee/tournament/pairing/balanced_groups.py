@@ -1,7 +1,8 @@
-"""Balanced groups of several seats: which entrants sit together, and in which seats.
+"""Balanced groups for matches of several seats: which entrants sit together, and in which seats.
 
-Groups are made greedily and then improved by an exchange search. This is the social golfer problem: only few fields
-have a perfect schedule. So the search stops after a fixed amount of work. Seats are exact: see `seat_all`.
+Groups are made greedily, and then improved by a search that exchanges entrants. This is the social golfer problem, and
+few fields have a perfect schedule, so the search stops after a fixed amount of work. Seats are exactly balanced: see
+`seat_all`.
 """
 
 from collections.abc import Sequence
@@ -12,27 +13,30 @@ from .base import Group
 
 # --- The search by exchanges
 #
-# Looks for groups in which all pairs of entrants meet equally often, or as nearly so as it can find.
+# The search looks for groups in which all pairs of entrants meet equally often, or as nearly so as possible.
 #
-# The search makes the best exchange between two groups again and again. If no exchange improves anything, it makes the
-# one that harms least. It never moves an entrant back to a group that the entrant has just left. Source: F. Glover,
-# Tabu Search, ORSA Journal on Computing 1 (1989). Nothing is left to chance, so the same field has the same groups.
+# It makes the best exchange of two entrants between two groups, again and again. If no exchange improves the groups, it
+# makes the one that harms least. For some exchanges, it does not move an entrant back to a group that it has left.
+# Source: F. Glover, Tabu Search, ORSA Journal on Computing 1 (1989). The search uses no random numbers, so the same
+# field always has the same groups.
 
 
 Rounds = Sequence[Sequence[list[int]]]
-"""The groups of each round, each with its entrants in any order."""
+"""The groups of each round. The entrants of a group are in any order."""
 Met = list[list[int]]
-"""Entrant -> entrant -> how often they meet."""
+"""Entrant -> entrant -> number of meetings."""
 _FORBIDDEN = 3
-"""Number of exchanges, and up to as many more by turns, during which nobody returns to a group. Other numbers that
-were tried found less."""
+"""Number of exchanges for which an entrant may not return to a group that it has left.
+
+Up to as many are added, by turns. These numbers gave the best results of those that were tried.
+"""
 
 _OVERHEAD = 10
-"""Cost of looking at two groups, in exchanges."""
+"""Cost of looking at two groups, in numbers of exchanges."""
 
 
 def count_meetings(met: Met, group: Sequence[int], times: int = 1) -> None:
-    """Add the meetings of one group, or take them back with -1 times."""
+    """Add the meetings of one group, or subtract them if `times` is -1."""
     for entrant in group:
         row = met[entrant]
         for other in group:
@@ -44,25 +48,25 @@ class _Exchange(Struct, frozen=True):
     """Two entrants that change places."""
 
     worth: int
-    """Half of what the exchange adds to the squares of all meetings; negative if it improves the groups."""
+    """Half of the amount that the exchange adds to the sum of squared meetings; negative if it improves the groups."""
     groups: tuple[int, int]
     leaving: tuple[int, int]
     """Entrants that leave the first and the second group."""
 
 
 class ExchangeSearch:
-    """Tables, and the best exchanges between them.
+    """Groups, and the best exchanges between them.
 
     Args:
-        rounds: they are changed.
-        met: without the meetings of the rounds, which are added.
-        reach: exchange only between groups that are so near in the order.
+        rounds: the groups, which are changed in place.
+        met: meetings before these rounds; the meetings in the rounds are added.
+        reach: entrants are exchanged only between groups whose indices differ by at most this number.
     """
 
     def __init__(self, rounds: Rounds, met: Met, reach: int) -> None:
         self.groups = [group for groups in rounds for group in groups]
         self.worth = 0
-        """Sum that all exchanges have added to the squares of all meetings."""
+        """Amount that all exchanges together have added to the sum of squared meetings."""
         self.tried = 0
         self._round = [index for index, groups in enumerate(rounds) for _ in groups]
         self._playing = [{entrant for group in groups for entrant in group} for groups in rounds]
@@ -75,11 +79,11 @@ class ExchangeSearch:
             count_meetings(met, group)
 
     def exchange_best(self, index: int, *, is_forced: bool = False) -> bool:
-        """Make the best exchange between a group and any other one.
+        """Make the best exchange between a group and any other one; return whether one was made.
 
         Args:
             index: index of the group.
-            is_forced: whether to make it even if it improves nothing.
+            is_forced: True to make an exchange even if it improves nothing.
         """
         best: _Exchange | None = None
         near = range(max(0, index - self._reach), min(len(self.groups), index + self._reach + 1))
@@ -99,7 +103,7 @@ class ExchangeSearch:
             group[:] = old
 
     def _best(self, index: int, other: int, best: _Exchange | None) -> _Exchange | None:
-        """Return the best exchange between two groups, or one that is at least as good as a bound."""
+        """Return the best exchange between two groups, or an earlier best one if it is at least as good."""
         ours, theirs = self.groups[index], self.groups[other]
         leaving, coming = ours, theirs
         if self._round[index] != self._round[other]:
@@ -132,7 +136,7 @@ class ExchangeSearch:
         return best
 
     def _change(self, entrant: int, own: Sequence[int], others: Sequence[int]) -> int:
-        """Return how much more often an entrant has met those of another group than those of its own."""
+        """Return how much more often an entrant has met the members of another group than those of its own."""
         row = self._met[entrant]
         return sum([row[other] for other in others]) - sum([row[other] for other in own])
 
@@ -154,13 +158,13 @@ class ExchangeSearch:
 
 
 def balance(rounds: Rounds, met: Met, work: int) -> None:
-    """Exchange entrants between groups until all pairs of them meet as equally as possible, or it takes too long.
+    """Exchange entrants between groups until all pairs meet as equally as possible, or the limit of work is reached.
 
-    Everybody plays as often as before, but perhaps in other rounds, if the entrants of a round rest by turns.
+    Every entrant plays as often as before. If some entrants rest in each round, it may play in other rounds.
 
     Args:
-        rounds: they are changed.
-        met: meetings before these rounds; afterwards those of the rounds are in it, too.
+        rounds: the groups, which are changed in place.
+        met: meetings before these rounds; the meetings in the rounds are added.
         work: largest number of exchanges to try.
     """
     search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
@@ -176,27 +180,27 @@ def balance(rounds: Rounds, met: Met, work: int) -> None:
 
 
 def excess(met: Met) -> int:
-    """Return by how much the meetings of all pairs, squared and added up, are more than if they were even."""
+    """Return by how much the sum of squared meetings of all pairs exceeds its least possible value."""
     counts = [count for entrant, row in enumerate(met) for count in row[:entrant]] or [0]
     each, more = divmod(sum(counts), len(counts))
     return sum([count * count for count in counts]) - len(counts) * each * each - more * (2 * each + 1)
 
 
 Counts = Sequence[Sequence[int]]
-"""Entrant -> entrant (or seat) -> how often."""
+"""Entrant -> entrant (or seat) -> number of times."""
 
 
 def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
-    """Choose the entrants that rest: those that have rested least, the last of the order first."""
+    """Choose the entrants that rest: those with the fewest byes so far and, among these, the last of the order."""
     ranked = sorted(range(len(order)), key=lambda place: (byes[order[place]], -place))
     return tuple(order[place] for place in ranked[:count])
 
 
 def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
-    """Put entrants together that have met as little as possible, one after the other.
+    """Make groups greedily, one after the other, of entrants that have met each other least.
 
     Args:
-        order: entrants, the one that chooses first in front; their number is a multiple of the seats.
+        order: entrants; the first one without a group begins the next one. Their number is a multiple of the seats.
         seats: number of seats of a group.
         met: meetings so far.
     """
@@ -215,29 +219,28 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
 
 
 def better(groups: list[list[int]], met: Counts, reach: int) -> None:
-    """Exchange entrants between near groups of a round as long as that makes fewer repeated meetings.
+    """Exchange entrants between near groups of a round as long as this reduces repeated meetings.
 
     Args:
-        groups: the groups in their order; changed in place.
+        groups: the groups in their order, which are changed in place.
         met: meetings so far.
-        reach: exchange only between groups that are so near in the order.
+        reach: entrants are exchanged only between groups whose indices differ by at most this number.
     """
     search = ExchangeSearch([groups], [list(row) for row in met], reach)
     while [index for index in range(len(groups)) if search.exchange_best(index)]:
         pass
 
 
-# Seats matter where the first player has an advantage. Within a round robin all groups are known beforehand, and
-# `seat_all` is exact. Elsewhere the next group is only known after results, so `seat_one` balances what it can, group
-# by group.
+# Seats matter if the first player has an advantage. In a round robin all groups are known beforehand, so `seat_all`
+# balances them exactly. In other formats the next group depends on results, so `seat_one` balances group by group.
 
 
 def seat_one(members: Sequence[int], used: Counts) -> Group:
-    """Seat one group so that everybody gets seats that it has had least: exchange two as long as that helps.
+    """Seat one group so that entrants get the seats that they have had least, by exchanges of two as long as they help.
 
     Args:
-        members: entrants of the group; of equally good seatings, the one nearest to this order is likely.
-        used: entrant -> seat -> matches in it so far.
+        members: entrants of the group, in the order from which the exchanges begin.
+        used: entrant -> seat -> number of matches in this seat so far.
     """
     group = list(members)
     while True:
@@ -254,17 +257,17 @@ def seat_one(members: Sequence[int], used: Counts) -> Group:
 
 
 def seat_all(groups: Sequence[Sequence[int]], seats: int) -> list[Group]:
-    """Seat a whole schedule so that for every entrant no two seats differ by more than one match, which always works.
+    """Seat a whole schedule so that every entrant has all seats equally often, up to one match. This always works.
 
-    An entrant's matches are cut into runs of as many as there are seats; with runs on one side and groups on the
-    other, a seating is a colouring of the edges, and colours of a bipartite graph need be no more than its largest
-    degree, which is the number of seats. So within each run every seat comes once.
+    Each entrant's matches are cut into runs, each of as many matches as there are seats. Runs and groups are the two
+    sides of a bipartite graph, and a seating is a colouring of its edges. Such a graph needs no more colours than its
+    largest degree, which is the number of seats. So each run has every seat exactly once.
 
     Source: D. Koenig, Ueber Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre (1916); equitable
     colourings by splitting vertices as in D. de Werra, Equitable colorations of graphs (1971).
 
     Args:
-        groups: the groups in the order of play, each with that many entrants.
+        groups: the groups in the order of play; each has as many entrants as seats.
         seats: number of seats of a group.
     """
     matches: dict[int, int] = {}
@@ -286,7 +289,7 @@ def _colour(
     run: tuple[int, int],
     index: int,
 ) -> None:
-    """Give a run a seat in a group, moving others along an alternating path if it must."""
+    """Give a run a seat in a group. If necessary, exchange the seats of other runs along an alternating path."""
     wanted, free = runs[run].index(None), by_group[index].index(None)
     path: list[tuple[tuple[int, int], int]] = []
     at = index

@@ -1,29 +1,28 @@
 """The contract of a pairing format.
 
-A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable. Where another
+A format is a deterministic fold, like a match: results go in, and pairings come out. A state is immutable. If another
 program pairs a round, its pairing goes in like a result.
 """
 
-# What a format has to promise. `referee/testing/pairing.py` holds a format to most of these points.
+# These are the promises of a format. `referee/testing/pairing.py` tests most of them.
 #
-# 1. The same results in the same order give the same pairings. Chance comes from `shuffle` alone, and only in `new`. A
-#    tournament is resumed and audited by folding its record again, so a format that asked the clock or the system's
-#    random numbers would pair another tournament.
-# 2. The pairings that are due at one time can be played at one time: no entrant is in two of them, unless it has
-#    copies. A format does not know how many tables there are.
-# 3. Results may come in any order among the pairings that are due. If the order changes what is paired next, the format
-#    keeps early results back until the earlier ones are there, as the ladder does; or it waits for the whole round.
-#    Otherwise an organiser with faster machines, or a player that thinks for longer, could choose opponents.
-# 4. A pairing has one number for ever, and a later pairing of an entrant has a greater one. Names of matches, and so
-#    the seeds of their deals, follow from the number.
-# 5. It ends. A format in which the winner goes on must decide the winner after a bounded number of draws.
-# 6. An entrant may leave at any time, in the middle of a match too, and nobody else loses by it: opponents get
-#    walkovers, or other matches in the place of those they lost. Two that leave one after the other leave the same
-#    state behind in either order.
-# 7. A state never changes. The fold keeps old ones to compare, and refuses an event by keeping the state it had.
+# 1. The same results in the same order give the same pairings. Random numbers come only from `shuffle`, and only in
+#    `new`. A tournament is resumed and audited by folding its record again, so a format that read the clock or drew
+#    other random numbers would make other pairings then.
+# 2. All pairings that are due can be played at the same time: no entrant is in two of them, unless it has copies. A
+#    format does not know the number of tables.
+# 3. Results of due pairings may come in any order. If the order changes the next pairings, the format keeps results
+#    back until the earlier ones have come, as the ladder does, or it waits for the whole round. Otherwise an organiser
+#    with faster machines, or a player that thinks for longer, could choose opponents.
+# 4. A pairing never changes its number, and a later pairing of an entrant has a greater number. Names of matches, and
+#    so the seeds of their deals, follow from this number.
+# 5. The tournament ends. A format in which the winner goes on must decide the winner after a limited number of draws.
+# 6. An entrant may withdraw at any time, even during a match, and no other entrant has a disadvantage: its opponents
+#    get walkovers, or other matches instead. If two entrants withdraw, the result is the same in either order.
+# 7. A state never changes. The fold compares old and new states, and refuses an event by keeping the old state.
 #
-# Why a fold, and not a generator that asks for results? A generator can't be compared, copied or taken back to an
-# earlier point, and all of that happens here: `revise`, `reopen`, and each refused event.
+# Why a fold, and not a generator that asks for results? A generator can't be compared, copied or set back to an earlier
+# point, and the fold of a tournament needs all of this: for `revise`, for `reopen`, and for each refused event.
 #
 # Optional methods answer questions that only some formats can answer (`extent`, `later`, `bracket`), or allow what a
 # format otherwise refuses (`join`, `reinstate`, `revise`). Their defaults answer "unknown", or raise a BadRuling.
@@ -52,7 +51,7 @@ LATE = "late"
 
 
 class BadFormat(BadRequest):
-    """Options or a field that the format can't use; the text tells the organiser what to fix."""
+    """The format can't use these options or entrants; the text says what the organiser must fix."""
 
 
 class NotDue(Exception):
@@ -60,11 +59,11 @@ class NotDue(Exception):
 
 
 class BadPairing(Exception):
-    """Groups that can't be a round; the text says why. Either the pairing program or the record is wrong."""
+    """These groups can't be a round; the text says why. Either the pairing program or the record is wrong."""
 
 
 class BadRuling(BadRequest):
-    """A ruling that can't be carried out; the text tells the organiser why."""
+    """A ruling can't be carried out; the text says why."""
 
 
 class Entrant(Struct, frozen=True, kw_only=True):
@@ -75,28 +74,32 @@ class Entrant(Struct, frozen=True, kw_only=True):
     rating: float | None = None
     """Strength before the tournament, on any scale; None if it is unknown."""
     has_copies: bool = False
-    """True if it may play several matches at a time, because each match gets its own start of the program."""
+    """True if it can play several matches at a time, because the referee starts a copy of the program for each."""
 
 
 class Pairing(Struct, frozen=True, kw_only=True):
     """One match that is to be played, or a bye."""
 
     number: int
-    """Number from 1, unique in a tournament. A later pairing of an entrant without copies has a greater number; some
-    numbers may be left out."""
+    """Number from 1, unique in a tournament; there may be gaps.
+
+    A later pairing of an entrant without copies has a greater number.
+    """
     round: int
-    """Round from 1; a format without rounds gives this number a meaning of its own."""
+    """Round, from 1. A format without rounds may give this number another meaning."""
     seats: tuple[int, ...]
-    """Entrants by seat, as indices among the entrants; a single one has a bye."""
+    """Index of the entrant at each seat; a single one has a bye."""
     table: str = ""
-    """Label of its place in the format: `final`, `losers' round 2`; `walkover` for a bye if an opponent withdrew.
-    Mostly empty."""
+    """Label of the pairing's place in the format, such as `final` or `losers' round 2`; usually empty.
+
+    It is `walkover` for a bye that an entrant gets because an opponent withdrew.
+    """
     against: int | None = None
     """The entrant that withdrew, if this is a walkover in a format whose opponents are fixed from the start."""
 
     @property
     def is_bye(self) -> bool:
-        """Whether the entrant goes on without an opponent."""
+        """True if the pairing has a single entrant."""
         return len(self.seats) == 1
 
 
@@ -114,24 +117,27 @@ class PlayedPairing(Struct, frozen=True, kw_only=True):
     fouls: tuple[int, ...] = ()
     """Seats that fouled; they are in the last group of the ranking."""
     legs: tuple["PlayedPairing", ...] = ()
-    """Result of each match, if all matches of one deal count as this one."""
+    """Result of each leg, if the pairing has several."""
 
 
 class BracketPlace(Struct, frozen=True, kw_only=True):
     """The place of a match in a bracket, before its entrants are known."""
 
     part: str
-    """Which bracket it belongs to, where there are several: `winners`."""
+    """Name of the bracket it belongs to, such as `winners`; empty if there is only one bracket."""
     round: int
     table: str
     slots: tuple[tuple[int, ...] | None, ...]
-    """Entrants by slot: the one that fills it, or two of which one will; empty: nobody does; None: it is open."""
+    """The possible entrants of each slot: one if it is known, or two if one of them will fill it.
+
+    An empty tuple means that nobody fills the slot, and None that the entrant is still open.
+    """
     winner: int | None = None
-    """The entrant that goes on; None if that is open."""
+    """The entrant that goes on; None if this is still open."""
     is_optional: bool = False
-    """True if the match may not be needed."""
+    """True if the match may turn out to be unnecessary."""
     numbers: tuple[int, int]
-    """The first and the last that its pairings can have."""
+    """The least and the greatest number that pairings of this match can have."""
 
 
 class EntrantField(Struct, frozen=True, kw_only=True):
@@ -146,24 +152,26 @@ class Extent(Struct, frozen=True, kw_only=True):
     """The length of a tournament in which nobody withdraws."""
 
     fewest: int
-    """Number of pairings, without byes."""
+    """Least number of pairings, without byes."""
     most: int
-    """Number of pairings if every draw is played again and nothing ends early."""
+    """Number of pairings, without byes, if every draw is played again and nothing ends early."""
     rounds: int | None = None
-    """Number of rounds; None if there are none, or results decide how many."""
+    """Number of rounds; None if the format has none, or if it depends on results."""
 
 
 class RoundLine(Struct, frozen=True):
-    """The round of one entrant."""
+    """One round of one entrant."""
 
     round: int
     group: Group
-    """Entrants that sat there; a single one was alone."""
+    """Entrants of the match; a single one had no opponent."""
     points: int
-    """Half points: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
+    """Half points: 2 for each beaten opponent, and 1 for each equal one. A bye counts like a win."""
     unplayed: str = ""
-    """Letter of the file for a round without a match: `U` a bye, `H` a round missed for half a point, `+` and `-` the
-    two sides of a walkover. Empty: it was a match."""
+    """Letter for a round without a match in FIDE's report file; empty for a match.
+
+    `U` is a bye, `H` a missed round with half a point, and `+` and `-` are the two sides of a walkover.
+    """
 
 
 class PlayedRounds(Struct, frozen=True, kw_only=True):
@@ -176,18 +184,18 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
     order: tuple[int, ...]
     """Entrants by starting number."""
     lines: tuple[tuple[RoundLine, ...], ...]
-    """Lines of each entrant, by round; a round without a line was missed for no points."""
+    """Lines of each entrant, by round. A round without a line was missed, without points."""
     away: frozenset[int] = frozenset()
-    """Entrants that the next round leaves out."""
+    """Entrants that do not play in the next round."""
     is_white_first: bool = True
-    """True if the first of the order has the first seat in round 1."""
+    """True if the entrant with starting number 1 has the first seat in round 1."""
 
     def points(self, entrant: int) -> int:
-        """Return an entrant's points, in halves."""
+        """Return the number of an entrant's half points."""
         return sum(line.points for line in self.lines[entrant])
 
     def results(self, entrant: int) -> "list[LineResult]":
-        """Return the rounds of an entrant, and the next one if the entrant is to miss it."""
+        """Return an entrant's rounds so far, and also the next one if the entrant will miss it."""
         results = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
         for line in self.lines[entrant]:
             results[line.round - 1] = self._result(line, entrant)
@@ -202,10 +210,10 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
 
 
 class LineResult(Struct, frozen=True):
-    """One round of one entrant, in the form of the file."""
+    """One round of one entrant, as in FIDE's report file."""
 
     opponent: int
-    """Starting number; 0: none."""
+    """Starting number of the opponent; 0 if there was none."""
     colour: str
     """`w` for the first seat, `b` for the second, `-` for none."""
     letter: str
@@ -215,7 +223,7 @@ _MISSED = LineResult(0, "-", "Z")
 
 
 class RoundToPair(Struct, frozen=True, kw_only=True):
-    """A round that is paired outside of the fold, because that takes long or another program does it."""
+    """A round that must be paired outside of the fold, because this takes long or another program does it."""
 
     round: int
     played: PlayedRounds
@@ -238,10 +246,10 @@ class PairingFormat(ABC, Generic[S]):
     """True if the entrants' ratings change who meets whom."""
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
-        """Check options.
+        """Parse and check the options.
 
         Args:
-            raw: option name -> plain value; missing ones take their default.
+            raw: name of an option -> plain value. Missing options have their defaults.
 
         Raises:
             BadFormat: an unknown option, or a value of the wrong type or range.
@@ -254,41 +262,41 @@ class PairingFormat(ABC, Generic[S]):
             raise BadFormat(f"options of {self.name}: {wrong} (it knows: {options})") from None
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
-        """Yield each option that is set and changes nothing, with the reason.
+        """Yield each option that is set but has no effect, with the reason.
 
         Args:
             raw: the options that the tournament file sets.
-            field: one that the format can be played with.
+            field: a field that the format accepts.
         """
         yield from ()
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Return whether each entrant plays equally often against each other one, if nobody withdraws.
+        """Return whether every two entrants meet equally often if nobody withdraws.
 
         Args:
-            options: from parse_options.
-            field: one that the format can be played with.
+            options: the parsed options.
+            field: a field that the format accepts.
         """
         return False
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
-        """Return how long a tournament takes; None if results decide.
+        """Return the length of a tournament; None if it depends on results.
 
         Args:
-            options: from parse_options.
-            field: from which `new` makes a state.
+            options: the parsed options.
+            field: a field that the format accepts.
         """
         return None
 
     def count_cancelled_pairings(self, state: S) -> int:
-        """Return the number of pairings of `extent` that are surely not played because somebody withdrew.
+        """Return how many pairings of `extent` will certainly not be played, because entrants withdrew.
 
-        A format that can't know it returns 0.
+        A format that can't know this returns 0.
         """
         return 0
 
     def later(self, state: S) -> int | None:
-        """Return the least number of pairings after those that are due, without byes; None if it can't be known."""
+        """Return the least number of pairings that will follow after the due ones, without byes; None if unknown."""
         return None
 
     @abstractmethod
@@ -296,9 +304,9 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state before the first match.
 
         Args:
-            options: from parse_options.
+            options: the parsed options.
             field: the entrants, and the seats of a match.
-            shuffle: the only source of chance.
+            shuffle: the only source of random numbers.
 
         Raises:
             BadFormat: the format can't be played with this field.
@@ -306,9 +314,9 @@ class PairingFormat(ABC, Generic[S]):
 
     @abstractmethod
     def due(self, state: S) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now and has no result yet, byes included, by their numbers.
+        """Return the pairings without a result that may be played now, including byes, in the order of their numbers.
 
-        All can be played at the same time: no entrant is in two of them, unless it has copies.
+        All of them can be played at the same time: no entrant is in two of them, unless it has copies.
         """
 
     @abstractmethod
@@ -317,17 +325,17 @@ class PairingFormat(ABC, Generic[S]):
 
         Args:
             state: a state in which the pairing is due.
-            played: the result; of a bye, the one that its entrant is ranked alone.
+            played: the result; for a bye, see the function `bye`.
 
         Raises:
             NotDue: the pairing is not due in this state.
         """
 
     def first_open(self, state: S, besides: Pairing) -> int | None:
-        """Return the smallest number of a pairing without a result that may be played or due later.
+        """Return the smallest number of a pairing without a result that is due or will become due.
 
-        None if the format does not need this. It is needed where entrants play several matches at a time: there,
-        suspensions follow from results in the order of the pairings' numbers.
+        Only formats in which entrants play several matches at a time need this, because failures to start count in the
+        order of the pairings' numbers. Other formats return None.
 
         Args:
             state: the state of a tournament.
@@ -338,27 +346,27 @@ class PairingFormat(ABC, Generic[S]):
     def reopen(self, state: S, pairing: Pairing) -> S:
         """Return the state in which a decided pairing is due again, because one of its entrants is about to withdraw.
 
-        Called only for formats whose `first_open` matters.
+        It is called only for formats that implement `first_open`.
         """
         return state
 
     @abstractmethod
     def withdraw(self, state: S, entrant: int) -> S:
-        """Return the state without an entrant that plays no more; its pairings are no longer due.
+        """Return the state after an entrant withdrew; its pairings are no longer due.
 
-        A match that is being played is cancelled with it. A second withdrawal changes nothing.
+        This cancels its match, if it is playing one. A second withdrawal changes nothing.
         """
 
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
-        """Return the state after a result with which some of its entrants have played their last match.
+        """Return the state after a result, after which some entrants of the pairing withdraw.
 
-        They leave before anything is paired, so it does not matter which match of a round ends last. A format whose
-        `record` pairs no new round has nothing to add.
+        They withdraw before anything else is paired, so it does not matter which match of a round ends last. A format
+        whose `record` pairs no new round need not override this.
 
         Args:
             state: a state in which the pairing is due.
             played: the result; see `record`.
-            leaving: entrants of this pairing that play no more.
+            leaving: entrants of this pairing that withdraw.
 
         Raises:
             NotDue: the pairing is not due in this state.
@@ -369,9 +377,9 @@ class PairingFormat(ABC, Generic[S]):
         return state
 
     def to_pair(self, state: S) -> RoundToPair | None:
-        """Return the round that must be paired before anything more is due; None: there is no such round.
+        """Return the round that the caller must pair before further pairings become due; None if there is none.
 
-        The caller pairs it with `dutch.pair_round`, and submits the groups with `take_round`.
+        The caller pairs it with `dutch.pair_round`, and passes the groups to `take_round`.
         """
         return None
 
@@ -379,19 +387,24 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state after a round was paired.
 
         Args:
-            state: a state in which a round is to be paired.
+            state: a state in which a round must be paired.
             groups: entrants by seat of each match; a single one has the bye.
 
         Raises:
-            BadPairing: no round is to be paired, or not like this.
+            BadPairing: no round must be paired now, or the groups break a rule.
         """
         raise BadPairing(f"{self.name} pairs its rounds itself")
 
     def take_printed_round(self, state: S, groups: tuple[Group, ...], output: str) -> S:
-        """Return the state after a round that a program of the organiser's paired, with what the program printed.
+        """Return the state after the organiser's pairing program paired a round.
+
+        Args:
+            state: a state in which a round must be paired.
+            groups: entrants by seat of each match; a single one has the bye.
+            output: the program's output.
 
         Raises:
-            BadPairing: no round is to be paired, or not by a program, or not like this.
+            BadPairing: no round must be paired now, or not by a program, or the groups break a rule.
         """
         raise BadPairing(f"{self.name} has no program of the organiser's pair its rounds")
 
@@ -399,11 +412,11 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state with another entrant.
 
         Args:
-            state: before.
-            field: from now on; who joins is its last one.
+            state: the state before.
+            field: the new field, whose last entrant joins.
 
         Raises:
-            BadRuling: this format lets nobody join, or it is too late.
+            BadRuling: in this format nobody can join, or it is too late.
         """
         raise BadRuling(f"nobody can join a tournament of the format {self.name} that has begun")
 
@@ -416,7 +429,7 @@ class PairingFormat(ABC, Generic[S]):
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
     def count_rounds(self, state: S) -> int:
-        """Return the number of rounds paired; 0 where not everybody has a match or a bye in every round."""
+        """Return the number of paired rounds; 0 if the format gives entrants no match or bye in some rounds."""
         return 0
 
     def renew(self, state: S, entrant: int) -> S:
@@ -424,15 +437,17 @@ class PairingFormat(ABC, Generic[S]):
         return state
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
-        """Return the state in which a result is taken back, or a pairing without one gets a new result.
+        """Return the state after a ruling took back the result of a pairing, or gave the pairing a new result.
+
+        Pairings that were made before stay as they are.
 
         Args:
-            state: one that has the result, or is to get another one; what was paired stays so.
-            old: the result to take back; None: it was taken back before.
-            new: the result to count; None: it follows later.
+            state: the state before.
+            old: the result to take back; None if it was taken back before.
+            new: the new result; None if it will follow later.
 
         Raises:
-            BadRuling: later pairings follow from it.
+            BadRuling: later pairings depend on the result.
         """
         raise BadRuling(f"a result of the format {self.name} can't be changed: later pairings follow from it")
 
@@ -441,31 +456,34 @@ class PairingFormat(ABC, Generic[S]):
         return not self.due(state) and self.to_pair(state) is None
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
-        """Return groups of entrants from best to worst as the format itself decides; None if points decide.
+        """Return groups of entrants from best to worst if the format itself decides the places; None if points do.
 
-        Where points decide, byes are spread evenly: of those that stay to the end, none has two more than another,
-        walkovers aside.
+        If points decide, the format must spread byes evenly: among entrants that stay to the end, the numbers of byes,
+        without walkovers, differ by at most one.
         """
         return None
 
     def explain_order(self) -> str:
-        """Return in a sentence what decides the places of the standings."""
+        """Return a sentence that explains the order of the standings."""
         return "Points decide the places, then the tie-breaks."
 
     def placing_ratings(self, state: S) -> tuple[float, ...] | None:
-        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        """Return the rating of each entrant that decides its place, on Elo's scale; None if ratings don't decide."""
         return None
 
     def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
-        """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
+        """Return the places of the bracket, round by round, and within a round from top to bottom.
 
-        Two neighbours of a round lead to one place of the next one, or each to its own. None: the format eliminates
-        nobody. Empty: the places are not known beforehand, and pages show the matches round by round.
+        The winners of two neighbours meet in the next round, or each of them meets another entrant.
+
+        Returns:
+            The places. Empty if they are not known beforehand: then pages show the matches round by round. None if
+            the format eliminates nobody.
         """
         return None
 
     def check_field(self, field: EntrantField) -> None:
-        """Check that a match can be filled from a field.
+        """Check that a field has enough entrants for a match, and that the format allows its number of seats.
 
         Raises:
             BadFormat: the format is for other numbers of seats, or there are too few entrants for one match.
@@ -478,7 +496,7 @@ class PairingFormat(ABC, Generic[S]):
 
 
 def order_by_seed(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
-    """Return the entrants, the best rated first and unrated ones last; lots order equal and unrated ones."""
+    """Return the entrants from the best rated to the worst, then the unrated ones; lots decide among equal ones."""
     ratings = [entrant.rating for entrant in field.entrants]
     lot = shuffle(range(len(ratings)))
     rated = sorted(
@@ -493,7 +511,7 @@ def bye(pairing: Pairing) -> PlayedPairing:
 
 
 def apply_withdrawals(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
-    """Return the rest of a pairing of two after withdrawals: a walkover for the one that stays; None if none does."""
+    """Return what is left of a pairing of two after withdrawals: a walkover for one entrant; None if both left."""
     staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
     if len(staying) == len(pairing.seats):
         return pairing
@@ -528,8 +546,8 @@ def half_points(played: PlayedPairing) -> tuple[int, ...]:
 
 
 def bye_half_points(seats: int) -> int:
-    """Return what a bye is worth to such formats: a win for two seats, for more the average of a match.
+    """Return the half points of a bye: a win for two seats, and the average of a match for more seats.
 
-    The organiser chooses its worth in the standings: see `points.bye_points`.
+    Only the pairing uses this. In the standings, the organiser's choice counts: see `points.bye_points`.
     """
     return 2 if seats == 2 else seats - 1

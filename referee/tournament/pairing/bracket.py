@@ -1,7 +1,7 @@
-"""Knockouts: the parts that all of them share, and the bracket of those with two seats.
+"""The parts that all knockouts share, and the bracket for knockouts of two seats.
 
-Each place that a match can have is known before its entrants are, and so are the numbers of the match and of its
-replays. So the same results give the same matches, in whatever order they come in.
+The places of all matches are known before their entrants, and so are the numbers of the matches and of their replays.
+So the same results always give the same matches, in whatever order the results come in.
 """
 
 from abc import ABCMeta, abstractmethod
@@ -55,7 +55,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         return (pairing.number - 1) // (self.replays + 1)
 
     def draws(self, pairing: Pairing) -> int:
-        """Return how often a match was played in vain before a pairing."""
+        """Return how many undecided matches were played before a pairing of the same place."""
         return (pairing.number - 1) % (self.replays + 1)
 
     def issue(self, place: int, draws: int, *, seats: tuple[int, ...], round: int, table: str) -> Self:  # noqa: A002  # a pairing's
@@ -84,16 +84,16 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         """Return the state after the result of a pairing that is no longer due."""
 
     def bracket(self) -> tuple[BracketPlace, ...]:
-        """Return the places of its bracket; none: results decide who goes where."""
+        """Return the places of the bracket; empty if they depend on results."""
         return ()
 
     @abstractmethod
     def later(self) -> int:
-        """Return how many matches are to be played at least besides those that are due, if nobody draws any more."""
+        """Return the number of matches that will follow after the due ones, if there are no more draws."""
 
     @abstractmethod
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        """Return groups of entrants from best to worst: those still in the tournament, then the last ones to go out."""
 
 
 S = TypeVar("S", bound=EliminationState)
@@ -127,24 +127,24 @@ class EliminationFormat(PairingFormat[S]):
         return state.conclude(played, frozenset(leaving))
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
-        """Return the state with a result taken back, or with what follows from another one.
+        """Return the state after a result was taken back, or was replaced by a new one.
 
         Raises:
-            BadRuling: matches that follow from it have been played.
+            BadRuling: matches that depend on the result have been played.
         """
         state = state if old is None else state.take_back(old)
         return state if new is None else state.after(new)
 
     def later(self, state: S) -> int:
-        """Return how many matches are to be played at least besides those that are due."""
+        """Return the least number of matches that will follow after the due ones."""
         return state.later()
 
     def bracket(self, state: S) -> tuple[BracketPlace, ...]:
-        """Return the places of its bracket; none: results decide who goes where."""
+        """Return the places of the bracket; empty if they depend on results."""
         return state.bracket()
 
     def explain_order(self) -> str:
-        """Return in a sentence what decides the places of the standings."""
+        """Return a sentence that explains the order of the standings."""
         return "The winner comes first, then who went out last; points and tie-breaks order those who are equal."
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...]:
@@ -154,12 +154,12 @@ class EliminationFormat(PairingFormat[S]):
 
 # --- A graph of matches of two
 #
-# A match is due as soon as both its entrants are known. An entrant that has withdrawn stays in the graph and loses each
-# match that it reaches, without a game; an entrant without an opponent goes on. So a withdrawal needs no surgery on the
+# A match is due as soon as both its entrants are known. An entrant that has withdrawn stays in the graph, and loses
+# each match that it reaches without a game; an entrant without an opponent goes on. So a withdrawal does not change the
 # graph, and two withdrawals give the same result in either order.
 #
-# Numbers follow from places: each match has room for its first game and all its replays. A replay therefore has the
-# same name, and the same deal, whatever happened elsewhere before it.
+# Numbers follow from places: each place has a fixed range of numbers for its match and all possible replays. So a
+# replay always has the same name and the same deal, whatever happened in other matches.
 
 
 NOBODY = -1
@@ -170,39 +170,43 @@ class Source(Struct, frozen=True):
 
     kind: Literal["seed", "winner", "loser"]
     index: int
-    """The seed, from 0, or the match's index."""
+    """Number of the seed, from 0, or index of the match."""
 
 
 class BracketMatch(Struct, frozen=True, kw_only=True):
     """One match of the graph."""
 
     part: str = ""
-    """Which bracket it belongs to, where there are several."""
+    """Name of the bracket it belongs to; empty if there is only one bracket."""
     table: str
     round: int
     sources: tuple[Source, Source]
-    """The second one is the better seed's opponent at the start; both come before this match in the graph."""
+    """Where the two entrants come from. Source matches come before this match in the graph.
+
+    In the first round, the first source is the better seed.
+    """
     winner_place: int | None = None
-    """The place of the tournament that it decides, from 1, if it decides one; several share a loser's."""
+    """Final place of the winner, from 1; None if the winner plays on."""
     loser_place: int | None = None
+    """Final place of the loser; None if the loser plays on. The losers of several matches can share a place."""
     is_reset: bool = False
-    """True if it is played only if the second entrant of the match before it has won that match."""
+    """True if the match is played only if the second entrant of the previous match has won it."""
 
 
 class State(EliminationState, frozen=True, kw_only=True):
     """A bracket after some results; the place of a match is its index in the graph."""
 
     nodes: tuple[BracketMatch, ...]
-    """All matches that there may be, each behind those that it waits for."""
+    """All possible matches. Each comes after the matches that it waits for."""
     results: tuple[tuple[int, int] | None, ...]
-    """Winner and loser of each match, or None; each may be NOBODY."""
+    """Winner and loser of each match, each of which may be NOBODY; None if the match is open."""
     played: frozenset[int] = frozenset()
-    """The matches whose results were played, or ruled."""
+    """Matches whose results come from a game or a ruling."""
     leans: tuple[int, ...]
-    """Matches of each entrant in the first seat, less those in the second."""
+    """For each entrant, the number of its matches in the first seat, less the number in the second."""
 
     def after(self, played: PlayedPairing) -> "State":
-        """Return the state with the match decided, or with the match due again."""
+        """Return the state after a result: the match is decided, or is due again."""
         place, seats = self.place(played.pairing), played.pairing.seats
         state = replace(self, leans=_lean(self, seats, 1))
         winner = _winner(self, played)
@@ -214,8 +218,8 @@ class State(EliminationState, frozen=True, kw_only=True):
     def withdraw(self, entrant: int) -> "State":
         """Return the state without an entrant; its next opponent goes on.
 
-        Everything that the entrant won without playing since its last match is decided again. So if two withdraw at
-        about the same time, their order does not matter.
+        Matches that the entrant won without a game are decided again, and so are the matches after them that were not
+        played. So if two entrants withdraw at about the same time, the order does not matter.
         """
         if entrant in self.withdrawn:
             return self
@@ -230,7 +234,7 @@ class State(EliminationState, frozen=True, kw_only=True):
         return _open_matches(left, 0)
 
     def take_back(self, old: PlayedPairing) -> "State":
-        """Return the state without a result, and without what followed from it and was not played."""
+        """Return the state without a result, and without later results that followed from it without a game."""
         place = self.place(old.pairing)
         if self.results[place] is None or _winner(self, old) is None:
             raise BadRuling("the match was played again, and only the last one can be ruled on")
@@ -248,9 +252,9 @@ class State(EliminationState, frozen=True, kw_only=True):
         return replace(self, results=tuple(results), leans=leans, due=due, played=played)
 
     def later(self) -> int:
-        """Return how many matches wait for an entrant from another match, and will have two that play."""
+        """Return the number of matches that wait for an entrant from another match, and will need a game."""
         waiting, comes = 0, list[tuple[bool, bool]]()
-        """For each match: whether somebody that plays comes from it as its winner, and as its loser."""
+        """For each match: whether its winner, and whether its loser, will be an entrant that still takes part."""
         for node, result in zip(self.nodes, self.results, strict=True):
             first, second = (self._plays(source, comes) for source in node.sources)
             if result is not None:
@@ -271,7 +275,7 @@ class State(EliminationState, frozen=True, kw_only=True):
         return entrant != NOBODY and entrant not in self.withdrawn
 
     def bracket(self) -> tuple[BracketPlace, ...]:
-        """Return all matches of the graph but a reset that is not needed."""
+        """Return all matches of the graph, except for a reset that is not needed."""
         each = self.replays + 1
         return tuple(
             BracketPlace(
@@ -288,7 +292,7 @@ class State(EliminationState, frozen=True, kw_only=True):
         )
 
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        """Return groups of entrants from best to worst: those still in the tournament, then the last ones to go out."""
         went_out = {
             entrant: place
             for node, result in zip(self.nodes, self.results, strict=True)
@@ -301,13 +305,12 @@ class State(EliminationState, frozen=True, kw_only=True):
         return tuple(tuple(groups[place]) for place in sorted(groups))
 
 
-# Seeding as in tennis: if the better seed always wins, the first two meet in the final, the first four in the
-# semi-finals, and so on. A draw by lot would be simpler, and would often put the two strongest programs into the first
-# round.
+# Seeding is as in tennis: if the better seed always wins, the first two seeds meet in the final, the first four in the
+# semi-finals, and so on. A random draw would be simpler, but the two strongest programs could meet in the first round.
 
 
 def standard_order(size: int) -> list[int]:
-    """Return seeds, from 0, as they stand in the first round: the first two of them can meet in the final only.
+    """Return the seeds, from 0, in their order in the first round: the two best can meet only in the final.
 
     Args:
         size: number of entrants of the bracket, a power of 2.
@@ -319,7 +322,7 @@ def standard_order(size: int) -> list[int]:
 
 
 def winners_rounds(rounds: int) -> list[list[tuple[Source, Source]]]:
-    """Return who meets in each round, the final last, in a graph that begins with these matches.
+    """Return the sources of the matches of each round; in the graph, these matches must come first, in this order.
 
     Args:
         rounds: at least one.
@@ -341,7 +344,7 @@ def start(nodes: Iterable[BracketMatch], seeds: tuple[int, ...], replays: int) -
 
 
 def _winner(state: State, played: PlayedPairing) -> int | None:
-    """Return who goes on; None if the match is to be played again."""
+    """Return the entrant that goes on; None if the match must be played again."""
     seats = played.pairing.seats
     best = played.ranking[0] if played.ranking else tuple(range(len(seats)))
     if len(best) == 1:
@@ -350,7 +353,7 @@ def _winner(state: State, played: PlayedPairing) -> int | None:
 
 
 def _lean(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
-    """Return the leans after a match, or with a sign of -1 those before it; a bye has no seats to count."""
+    """Return the leans after a match or, with the sign -1, before it. A bye does not change them."""
     leans = list(state.leans)
     for entrant, change in zip(seats, (sign, -sign) if len(seats) > 1 else (), strict=False):
         leans[entrant] += change
@@ -358,7 +361,7 @@ def _lean(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
 
 
 def _decide(state: State, index: int, result: tuple[int, int]) -> State:
-    """Return the state with a match's result, and with what can be played or decided by that."""
+    """Return the state with a match's result, and with the matches that can now be played or decided."""
     return _open_matches(_with(state, index, result), index + 1)
 
 
@@ -367,7 +370,7 @@ def _with(state: State, index: int, result: tuple[int, int]) -> State:
 
 
 def _open_matches(state: State, begin: int) -> State:
-    """Return the state with those matches open or decided, from an index on, whose entrants are known now."""
+    """Open or decide all matches, from an index on, whose entrants are known now."""
     waiting = {state.place(pairing) for pairing in state.due}
     for index in range(begin, len(state.nodes)):
         first, second = (_entrant(state, source) for source in state.nodes[index].sources)
@@ -381,7 +384,7 @@ def _open_matches(state: State, begin: int) -> State:
 
 
 def _entrant(state: State, source: Source) -> int | None:
-    """Return who comes from a source; None if that is open."""
+    """Return the entrant that comes from a source; None if it is still open."""
     if source.kind == "seed":
         return state.seeds[source.index] if source.index < len(state.seeds) else NOBODY
     result = state.results[source.index]
@@ -389,7 +392,7 @@ def _entrant(state: State, source: Source) -> int | None:
 
 
 def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
-    """Return the two entrants of which one will come from a source; empty: nobody will."""
+    """Return the entrants that can come from a source, one or two; empty if nobody will; None if it is still open."""
     entrant = _entrant(state, source)
     if entrant is not None:
         return () if entrant == NOBODY else (entrant,)
@@ -399,9 +402,9 @@ def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
 
 
 def _without_match(state: State, index: int, first: int, second: int) -> tuple[int, int] | None:
-    """Return the result of a match that is not played.
+    """Return the result of a match that needs no game; None if it must be played, or is a bye at the start.
 
-    It is a bye after the start, a walkover, or a reset that is not needed.
+    No game is needed for a walkover, for an entrant without an opponent, and for an unnecessary reset.
     """
     node = state.nodes[index]
     if node.is_reset and not _is_upset(state, index - 1):
@@ -418,7 +421,7 @@ def _without_match(state: State, index: int, first: int, second: int) -> tuple[i
 
 
 def _is_upset(state: State, index: int) -> bool:
-    """Return whether the second entrant of a match has won it, and both go on."""
+    """Return whether the second entrant of a match has won it, and neither has withdrawn."""
     result = state.results[index]
     first = _entrant(state, state.nodes[index].sources[0])
     return result is not None and result[0] != first and state.withdrawn.isdisjoint(result)

@@ -15,7 +15,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options that an organiser may set."""
 
     reset: bool = True
-    """True if a grand final that the winner of the losers' bracket wins is played again: both have lost once then."""
+    """True if the grand final is played again when the winner of the losers' bracket wins it: then both lost once."""
     replays: Annotated[int, Meta(ge=0, le=1000)] = 1
     """Number of times that a drawn match is played again before the better seed goes on."""
 
@@ -39,7 +39,7 @@ class DoubleElimination(EliminationFormat[State]):
         return bracket.start(_nodes(rounds, reset=options.reset), order_by_seed(field, shuffle), options.replays)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: each entrant loses twice, except for the winner, which may lose once."""
+        """Return the length: each entrant except the winner loses twice, and the winner loses once at most."""
         matches = 2 * len(field.entrants) - 2
         return Extent(fewest=matches, most=(matches + options.reset) * (1 + options.replays))
 
@@ -87,9 +87,10 @@ def _winners(rounds: int) -> list[BracketMatch]:
 
 
 def _losers(rounds: int) -> list[BracketMatch]:
-    """Return the losers' bracket: its survivors meet in one round, and those who drop down to them in the next.
+    """Return the losers' bracket. In odd rounds, its survivors meet each other.
 
-    Every other time those who drop down come in reverse order, so that two who have met do not meet again at once.
+    In even rounds, they meet the losers who drop down from the winners' bracket. Every other time, these come in
+    reverse order, so that two entrants that have met do not meet again at once.
     """
     nodes: list[BracketMatch] = []
     base, dropped_from = 2**rounds - 1, 0
@@ -113,5 +114,5 @@ def _losers(rounds: int) -> list[BracketMatch]:
 
 
 def _sizes(rounds: int) -> list[int]:
-    """Return how many matches each round of the losers' bracket has."""
+    """Return the number of matches in each round of the losers' bracket."""
     return [2 ** (rounds - 2 - index // 2) for index in range(2 * rounds - 2)]

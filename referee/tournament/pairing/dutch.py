@@ -1,33 +1,33 @@
-"""How a Swiss pairs rounds of two seats: what a library or a program is asked, and the rules for every round.
+"""Pairs the rounds of a Swiss with two seats, by a library or by the organiser's program, and checks every round.
 
-A library pairs by FIDE's Dutch system. It takes some hundredths of a second for 60 entrants and several seconds for
-500, and holds the interpreter's lock for most of that, so that a program that does more than this calls `pair_round` in
-a process of its own. A program of the organiser's may pair rounds instead: here is the file that it reads and what it
-may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
+The library pairs by FIDE's Dutch system. It takes some hundredths of a second for 60 entrants, and several seconds for
+500. It holds the interpreter's lock for most of this time, so the referee calls `pair_round` in a process of its own.
+The organiser's program can pair rounds instead; this module writes the file that it reads, and parses its output. If
+the Dutch system has no pairing, `pair_plainly` makes one.
 """
 
-# What the Dutch system does, in short. Entrants stand in order of points, then of starting number. Those with equal
-# points are a bracket. Brackets are paired from the top:
+# The Dutch system in short: entrants are sorted by points, then by starting number. Those with equal points form a
+# bracket. Brackets are paired from the top:
 #
 #   1. The bracket's upper half meets its lower half: of eight entrants, 1 plays 5, 2 plays 6, and so on.
-#   2. Nobody meets an opponent twice (C.1), nobody has a second bye (C.2), and two that both must have the same colour
-#      do not meet (C.3). Where the halves break a rule, the lower half is put in another order; if no order helps,
-#      entrants of the two halves change places. The first arrangement without a fault wins, in an order that the rules
-#      fix.
-#   3. An entrant that can't be paired floats down into the next bracket, and is paired first there. Floats are kept
-#      few, and nobody should float twice in a row (C.6, C.9 to C.16).
-#   4. Before a bracket is closed, the rest of the field must still have a pairing. That makes the system hard: a choice
-#      at the top can be wrong because of two entrants at the very bottom.
-#   5. The lowest that may have it gets the bye (C.5), which counts as a win.
-#   6. Seats come last (E): the one that has had the first seat less often gets it; if both wish for the same, the
-#      stronger wish wins, then the round in which their colours last differed, then the better rank.
+#   2. Nobody meets an opponent twice (C.1), nobody has a second bye (C.2), and two entrants that must both have the
+#      same colour do not meet (C.3). If the pairs break a rule, the lower half is put in another order. If no order
+#      helps, entrants of the two halves change places. The rules fix the order of these attempts, and the first one
+#      that breaks no rule is taken.
+#   3. An entrant that can't be paired floats down into the next bracket, and is paired first there. There should be few
+#      floats, and nobody should float twice in a row (C.6, C.9 to C.16).
+#   4. Before a bracket is closed, the rest of the field must still have a pairing. This makes the system difficult: a
+#      choice at the top can be wrong because of two entrants at the very bottom.
+#   5. The lowest entrant that may have a bye gets it (C.5). It counts as a win.
+#   6. Seats come last (E). The entrant that has had the first seat less often gets it. If both wish for the same seat,
+#      the stronger wish wins, then the round in which their colours last differed decides, then the better rank.
 #
-# We leave this to a library that is checked against other programs: point 4 is a matching with weights of very many
-# digits. We check the rounds that it makes. `complaint` holds the library to rules that are simple to say and to
-# verify; `check_round` holds a program of the organiser's to the absolute ones, since it may pair by another system on
-# purpose.
+# We leave this to a library that was compared with other programs, because point 4 is a matching with weights of very
+# many digits. We check its rounds: `complaint` checks rules that are simple to state and to verify. `check_round`
+# checks rounds of the organiser's program, but only for the absolute rules, because this program may use another system
+# on purpose.
 #
-# Source: FIDE Handbook, C.04.3, FIDE (Dutch) System. The letters are its articles'.
+# Source: FIDE Handbook, C.04.3, FIDE (Dutch) System. The letters are those of its articles.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,27 +42,25 @@ from .base import MOST_PRINTED_CHARS, BadPairing, Group, LineResult, PlayedRound
 
 # --- Perfect matchings
 #
-# Perfect matchings of least cost.
-#
-# It is exact, by J. Edmonds' blossoms. rustworkx does it since it is some seventy times as fast as networkx: for 200
-# nodes that all know each other 0.3 s.
+# The result is exact (J. Edmonds' blossom algorithm). rustworkx is about seventy times as fast as networkx: a complete
+# graph of 200 nodes takes 0.3 s.
 
 
 Edge = tuple[int, int]
 Costs = tuple[int, ...]
-"""Costs from 0, by layer; less of an earlier layer is worth any amount of the later ones."""
+"""Costs by layer, each at least 0. A smaller cost in an earlier layer outweighs any costs in the later layers."""
 
 
 def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
-    """Pair off as many nodes as possible at the least cost: the sum over all pairs, layer by layer.
+    """Pair as many nodes as possible at the least cost. The costs of all pairs are summed layer by layer.
 
     Args:
-        nodes: number of nodes; even.
+        nodes: number of nodes; it must be even.
         costs: costs by edge, all with the same number of layers. The product of the greatest sums of
             all layers must be less than 2**126, because the solver's integers have a sign and are doubled.
 
     Returns:
-        The pairs, sorted, each as it stands among the costs.
+        The sorted pairs, in the form of the keys of `costs`.
     """
     widths = [max(layer) * (nodes // 2) + 1 for layer in zip(*costs.values(), strict=True)]
     weighted = [(node, partner, _weight(layers, widths)) for (node, partner), layers in sorted(costs.items())]
@@ -75,7 +73,7 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
 
 
 def _weight(layers: Costs, widths: list[int]) -> int:
-    """Return the layers in one number."""
+    """Combine the layers into one number."""
     weight = 0
     for cost, width in zip(layers, widths, strict=True):
         weight = weight * width + cost
@@ -84,7 +82,7 @@ def _weight(layers: Costs, widths: list[int]) -> int:
 
 # --- The tournament report file
 #
-# A tournament of two seats in FIDE's Tournament Report File, which pairing programs and arbiters read.
+# A tournament of two seats can be written as FIDE's Tournament Report File, which pairing programs and arbiters read.
 #
 # Sources: FIDE Handbook, C.04 Annex 2, TRF16; its extensions `XXR` and `XXC` as in the manual of JaVaFo.
 
@@ -94,7 +92,7 @@ _MOST_RATING = 9999
 
 
 class TrfPlayer(Struct, frozen=True):
-    """Data of an entrant in the file besides its results."""
+    """Data of an entrant in the file, without its results."""
 
     name: str
     rating: float | None = None
@@ -106,7 +104,7 @@ def trf_text(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[
     Args:
         played: the rounds so far.
         people: name and rating of each entrant.
-        heads: code and text of each line that says what tournament it is.
+        heads: code and text of each line that describes the tournament.
     """
     return "".join(f"{line}\n" for line in _lines(played, people, heads))
 
@@ -125,7 +123,7 @@ def _lines(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tu
 
 
 def _rating(rating: float | None) -> str:
-    """Return a rating in four digits; empty if it has more, or there is none."""
+    """Return a rating with up to four digits; empty if it has more digits, or if there is none."""
     return str(round(rating)) if rating is not None and 0 < round(rating) <= _MOST_RATING else ""
 
 
@@ -136,58 +134,58 @@ def _cell(result: LineResult) -> str:
 
 # --- The rules
 #
-# What the rules say of a single pair, by which every round is checked.
+# These are the rules for a single pair, with which every round is checked.
 #
-# Source: FIDE Handbook, C.04.3, FIDE (Dutch) system: A.6 of colours, C.1 to C.3, C.6, E.
+# Source: FIDE Handbook, C.04.3, FIDE (Dutch) system: A.6 (colours), C.1 to C.3, C.6, E.
 
 
 _FAR = 31
-"""Largest difference of two entrants, in half points, that costs more than smaller ones."""
+"""Differences of points, in half points, are capped at this number, so that costs stay small."""
 _OFTEN = 255
-"""Largest number of meetings of two entrants that costs more than fewer ones."""
+"""Numbers of meetings, byes and walkovers are capped at this number, so that costs stay small."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
     """The points, byes, colours and opponents of an entrant so far."""
 
     number: int
-    """Its starting number."""
+    """Starting number of the entrant."""
     points: int
-    """Points, in halves."""
+    """Number of half points."""
     byes: int
     walkovers: int
     colours: tuple[int, ...]
-    """The seat in each match."""
+    """The entrant's seat in each match."""
     met: Mapping[int, int]
-    """Entrant -> matches together."""
+    """Opponent -> number of matches against it."""
 
     @property
     def lean(self) -> int:
-        """More matches in the first seat than in the second."""
+        """Number of matches in the first seat, less the number in the second."""
         return self.colours.count(0) - self.colours.count(1)
 
     @property
     def wish(self) -> int | None:
-        """The seat that evens the two out, or else the one not had in the last match; None before the first."""
+        """The seat that the entrant has had less often or, if they are even, not in its last match; None at first."""
         if self.lean:
             return int(self.lean > 0)
         return 1 - self.colours[-1] if self.colours else None
 
     @property
     def strength(self) -> int:
-        """How strong the wish is: 3 absolute, 2 strong, 1 mild, 0 none."""
+        """Strength of the wish: 3 absolute, 2 strong, 1 mild, 0 none."""
         if abs(self.lean) > 1 or (len(self.colours) > 1 and self.colours[-1] == self.colours[-2]):
             return 3
         return 1 + abs(self.lean) if self.colours else 0
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What puts entrants in order, the best first."""
+        """Sort key of entrants, the best first."""
         return -self.points, self.number
 
 
 def make_cards(played: PlayedRounds) -> dict[int, Card]:
-    """Return the cards of those who play in the next round, the best ranked first."""
+    """Return the cards of the entrants that play in the next round, the best ranked first."""
     cards = {
         entrant: _card(entrant, number, played)
         for number, entrant in enumerate(played.order, start=1)
@@ -209,18 +207,19 @@ def _card(entrant: int, number: int, played: PlayedRounds) -> Card:
     )
 
 
-# The Dutch system gives up where its absolute rules can't be kept: with few entrants and many rounds, everybody has met
-# everybody. A tournament of programs goes on all the same, so the rules become costs, the most important one first.
+# The Dutch system has no pairing if its absolute rules can't be kept: with few entrants and many rounds, everybody has
+# already met everybody. A tournament of programs goes on nevertheless. So the rules become costs here, in the order of
+# their importance.
 
 
 def pair_plainly(played: PlayedRounds) -> list[Group]:
-    """Pair the next round plainly, where the Dutch system has no pairing.
+    """Pair the next round in a simple way, when the Dutch system has no pairing.
 
-    The layers: more byes than others; earlier meetings; more walkovers than others; two that must not have the same
-    seat; the difference in score, squared; two that would like the same seat.
+    The layers of the costs are: more byes than others; repeated meetings; more walkovers than others; two entrants that
+    must both have the same seat; the squared difference of points; two entrants that wish for the same seat.
 
     Returns:
-        Seats, from the first board; a bye last.
+        Entrants by seat of each group, from the first board; a bye comes last.
     """
     cards = make_cards(played)
     entrants = [*cards]
@@ -230,7 +229,7 @@ def pair_plainly(played: PlayedRounds) -> list[Group]:
 
 
 def _edges(count: int) -> list[Edge]:
-    """Return every two places of a ranking; of an odd number, the place behind the last stands for the bye."""
+    """Return all pairs of places of a ranking. If their number is odd, one more place stands for the bye."""
     return [*combinations(range(count + count % 2), 2)]
 
 
@@ -239,9 +238,9 @@ def _cheapest(entrants: Sequence[int], costs: Mapping[Edge, Costs]) -> list[Edge
 
 
 def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
-    """Return the cost of what a round avoids.
+    """Return the two costs that a round avoids first.
 
-    That is a bye for an entrant that has had more than others, and a repeated meeting.
+    They are a bye for an entrant with more byes than others, and a repeated meeting.
     """
     high, low = edge
     if low == len(entrants):
@@ -264,7 +263,7 @@ def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> C
 
 
 def _seat_group(group: Group, cards: Mapping[int, Card], played: PlayedRounds) -> Group:
-    """Seat a group: the better ranked entrant's seat decides."""
+    """Seat a group by the rules for the better ranked entrant's seat."""
     if len(group) == 1:
         return group
     high, low = sorted(group, key=lambda entrant: cards[entrant].rank)
@@ -272,7 +271,7 @@ def _seat_group(group: Group, cards: Mapping[int, Card], played: PlayedRounds) -
 
 
 def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
-    """Return the seat of the better ranked of two, by E.1 to E.5."""
+    """Return the seat of the better ranked of two entrants, by the rules E.1 to E.5."""
     if high.wish is not None and low.wish in (None, 1 - high.wish):
         return high.wish
     if high.wish is None and low.wish is not None:
@@ -289,27 +288,27 @@ def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
 
 
 def complaint(groups: Sequence[Group], played: PlayedRounds) -> str | None:
-    """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
+    """Describe what is wrong with the pairing of the next round; return None if no checked rule is broken.
 
-    These hold for every pairing: everybody plays once, nobody has a second bye or meets the same opponent again but
-    where there is no other way, seats are as E has them, and of those with equal points no two play below them who
-    could have met (C.6).
+    The checked rules are: everybody plays once. Nobody has a second bye or meets an opponent again, unless this can't
+    be avoided. Seats follow E. No two entrants with equal points both play opponents with fewer points if they could
+    have met each other (C.6).
     """
     cards = make_cards(played)
     if sorted(entrant for group in groups for entrant in group) != sorted(cards):
-        return "not everybody who is to play has one table"
+        return "not everybody who must play has exactly one table"
     if sorted(map(len, groups), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
-        return "a table has not two entrants"
+        return "a table does not have two entrants"
     for group in groups:
         if group != _seat_group(group, cards, played):
             return f"the seats of {group} are the wrong way round"
     if _is_worse_than_need_be(groups, cards):
-        return "somebody has a bye or an opponent again, and there is another way"
+        return "somebody has a bye or an opponent again, which could be avoided"
     return _needless_float(groups, cards)
 
 
 def _is_worse_than_need_be(groups: Sequence[Group], cards: Mapping[int, Card]) -> bool:
-    """Return whether another pairing repeats fewer byes, or as many and fewer meetings."""
+    """Return whether another pairing repeats fewer byes or, with as many byes, fewer meetings."""
     entrants = [*cards]
     place = {entrant: at for at, entrant in enumerate(entrants)}
     edges = [tuple(sorted(place[entrant] for entrant in group)) for group in groups]
@@ -326,7 +325,7 @@ def _sums(costs: Sequence[Costs]) -> Costs:
 
 
 def _needless_float(groups: Sequence[Group], cards: Mapping[int, Card]) -> str | None:
-    """Return who could have met with equal points, the opponents that both have below them meeting each other."""
+    """Describe two entrants with equal points that could have met, if their weaker opponents met each other instead."""
     floats: dict[int, list[tuple[int, int | None]]] = {}
     for group in groups:
         high, *others = sorted(group, key=lambda entrant: cards[entrant].rank)
@@ -341,7 +340,7 @@ def _needless_float(groups: Sequence[Group], cards: Mapping[int, Card]) -> str |
 
 
 def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Card]) -> bool:
-    """Return whether two may meet in any round, or one may have the bye."""
+    """Return whether two entrants may meet; if one of them is None, whether the other may have the bye."""
     if entrant is None or opponent is None:
         card = cards[opponent if entrant is None else entrant]  # type: ignore[index]
         return not card.byes and not card.walkovers
@@ -350,16 +349,16 @@ def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Car
     return opponent not in mine.met and not (must_differ and mine.wish == yours.wish)
 
 
-# --- What a program prints
+# --- The output of a pairing program
 #
-# What a program of the organiser's may say of a round: the form of its output, and rules that no pairing breaks.
+# This is the form of the output of the organiser's program, and the rules that its pairing must not break.
 #
-# bbpPairings and JaVaFo print the number of pairs, then a line for each with the starting numbers of White and Black,
-# 0 for a bye. The rules are the absolute ones of FIDE's Handbook, C.04.3, C.1 to C.3, which all its versions have.
+# bbpPairings and JaVaFo print the number of pairs, then a line for each pair with the starting numbers of White and
+# Black, 0 for a bye. The rules are the absolute rules C.1 to C.3 of FIDE's Handbook, C.04.3, in all its versions.
 
 
 MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
-"""Options of a format that may change while a tournament goes on: how its program is asked, if it has one."""
+"""Options of a format that may change during a tournament: they affect only how its pairing program is called."""
 TRF = "{trf}"
 """Placeholder in a command line for the path of the file that the program reads."""
 _SHOWN = 60
@@ -375,14 +374,14 @@ def read_output(output: str, played: PlayedRounds) -> tuple[Group, ...]:
     """Return the groups that a program printed.
 
     Args:
-        output: the printed text; a line before the number of pairs may say which program it is.
+        output: the printed text. A line before the number of pairs may name the program.
         played: the rounds so far.
 
     Returns:
-        Entrants by seat of each group, as they were printed, a bye last.
+        Entrants by seat of each group, in the printed order, but a bye comes last.
 
     Raises:
-        BadPairing: it is no pairing; the text says why.
+        BadPairing: the text is no pairing; the error says why.
     """
     if len(output) > MOST_PRINTED_CHARS:
         raise BadPairing(f"its output has more than {MOST_PRINTED_CHARS} characters")
@@ -418,14 +417,14 @@ def _table(words: Sequence[str], order: Sequence[int]) -> Group:
 
 
 def check_round(groups: Sequence[Group], played: PlayedRounds) -> None:
-    """Check that a round keeps to the rules that hold for every pairing of two seats.
+    """Check that a round breaks none of the rules that hold for every pairing of two seats.
 
-    These are: everybody plays in one group, at most one of them a bye; nobody meets an opponent again; nobody has a bye
-    who had one, or a walkover; an entrant that must have the other colour gets it, except against a leader in the last
-    round.
+    Everybody plays in one group, and at most one group is a bye. Nobody meets an opponent again. Nobody has a second
+    bye, or a bye after a walkover. An entrant that must have a colour gets it, except in the last round if one of the
+    two has more than half of the possible points.
 
     Raises:
-        BadPairing: it does not; the text says which rule it breaks, with starting numbers.
+        BadPairing: a rule is broken; the error names the rule, with starting numbers.
     """
     wrong = next(_breaches(groups, played), None)
     if wrong is not None:
@@ -476,8 +475,8 @@ def pair_round(request: RoundToPair) -> tuple[tuple[Group, ...], str]:
         request: the result of the format's `to_pair`.
 
     Returns:
-        Entrants by seat of each group, from the first board, a bye last; and by what they were paired: name and
-        version of the library, or of the referee where the Dutch system has no pairing.
+        Entrants by seat of each group, from the first board, with a bye last; and name and version of the library, or
+        of the referee if the Dutch system has no pairing.
     """
     from . import dutch_library as library  # noqa: PLC0415  # it takes long to import; most commands pair nothing
 

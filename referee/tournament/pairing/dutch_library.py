@@ -1,4 +1,4 @@
-"""FIDE's Dutch system by the library py4swiss, which takes a tenth of a second to import."""
+"""FIDE's Dutch system, with the library py4swiss, which takes a tenth of a second to import."""
 
 from importlib.metadata import version
 
@@ -16,10 +16,10 @@ NAME = f"py4swiss {version('py4swiss')}"
 
 
 def pair(trf: ParsedTrf) -> list[tuple[int, int]] | None:
-    """Return who meets whom in the next round of a tournament, by the Dutch system.
+    """Pair the next round of a tournament by the Dutch system.
 
     Returns:
-        Starting numbers of White and Black, 0 for a bye, from the first board; None if there is no pairing.
+        Starting numbers of White and Black for each board, 0 for a bye; None if the system has no pairing.
     """
     try:
         return [(pair.white, pair.black) for pair in DutchEngine.generate_pairings(trf)]
@@ -28,7 +28,7 @@ def pair(trf: ParsedTrf) -> list[tuple[int, int]] | None:
 
 
 def make_trf(played: PlayedRounds) -> ParsedTrf:
-    """Return a tournament as the library reads it from a file, for which it may be too long."""
+    """Return a tournament in the form that the library makes from a file. A file could not hold so many entrants."""
     colour = XSectionConfiguration(first_round_color=played.is_white_first)
     return ParsedTrf(
         player_sections=[_player(number, entrant, played) for number, entrant in enumerate(played.order, start=1)],

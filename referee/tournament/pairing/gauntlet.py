@@ -1,4 +1,4 @@
-"""Gauntlet: the first entrants against all others, and nobody else against anybody."""
+"""Gauntlet: the first entrants, called challengers, play against all others. There are no other matches."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -11,23 +11,23 @@ from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, apply
 from .timetable import FixedFormat, FixedState, with_result
 
 _WINDOW = 256
-"""Least number of pairings that are looked at together: more than there are ever tables, and few enough to be quick."""
+"""Least number of pairings that are considered together: more than there are tables, but few enough to be fast."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     challengers: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """Number of the first entrants that play against all others. They do not play against each other."""
+    """Number of challengers: so many of the first entrants play against all others, but not against each other."""
     cycles: Annotated[int, Meta(ge=1, le=10_000)] = 1
-    """Number of times that each of them meets each other entrant in either seat."""
+    """How often each challenger meets each other entrant in each of the two seats."""
 
 
 class Schedule(Struct, frozen=True):
     """The pairings of a gauntlet, by number.
 
-    In round r, from 0, challenger c meets opponent (r // 2 + c) modulo their number: two matches with seats exchanged,
-    and no opponent is asked for by two challengers at once.
+    In round r, from 0, challenger c meets opponent (r // 2 + c) modulo the number of opponents. So two matches with
+    exchanged seats follow each other, and no opponent has two challengers in the same round.
     """
 
     entrants: int
@@ -36,16 +36,16 @@ class Schedule(Struct, frozen=True):
 
     @property
     def columns(self) -> int:
-        """Number of opponents of a challenger in a cycle; if there are fewer than challengers, some are nobody."""
+        """Number of opponents of a challenger in a cycle. If there are more challengers, it includes empty places."""
         return max(self.challengers, self.entrants - self.challengers)
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return 2 * self.cycles * self.columns
 
     def pairing(self, number: int) -> Pairing | None:
-        """Return a pairing, counted from 1; None if its challenger rests, or after the last one."""
+        """Return the pairing of a number, from 1; None if its challenger rests, or if there is no such number."""
         index, challenger = divmod(number - 1, self.challengers)
         opponent = self.challengers + (index // 2 + challenger) % self.columns
         if opponent >= self.entrants or index >= self.rounds:
@@ -54,7 +54,7 @@ class Schedule(Struct, frozen=True):
         return Pairing(number=number, round=index + 1, seats=seats)
 
     def numbers(self, entrant: int, start: int) -> Iterator[int]:
-        """Yield the numbers of an entrant's pairings, from one on."""
+        """Yield the numbers of an entrant's pairings that are at least `start`."""
         for index in range((start - 1) // self.challengers, self.rounds):
             challenger = entrant
             if entrant >= self.challengers:
@@ -71,13 +71,13 @@ class State(FixedState, frozen=True, kw_only=True):
     single: frozenset[int]
     """Entrants that play one match at a time."""
     held: tuple[int, ...] = ()
-    """Numbers of pairings that wait for an entrant that plays one match at a time, and of walkovers that wait."""
+    """Numbers of waiting pairings: they wait for an entrant that plays one match at a time, or they are walkovers."""
     next: int = 1
-    """Number of the first pairing that was not looked at."""
+    """Number of the first pairing that was not considered yet."""
 
 
 class Gauntlet(FixedFormat[State]):
-    """One or few entrants against all others, in every seat equally often."""
+    """One or a few entrants play against all others, in each seat equally often."""
 
     name = "gauntlet"
     title = "Gauntlet"
@@ -89,7 +89,7 @@ class Gauntlet(FixedFormat[State]):
         """Return the state before the first match.
 
         Raises:
-            BadFormat: the field has no match of two, or nobody but challengers.
+            BadFormat: the field is not for matches of two, or all entrants are challengers.
         """
         self.check_field(field)
         if options.challengers >= len(field.entrants):
@@ -99,7 +99,7 @@ class Gauntlet(FixedFormat[State]):
         return _fill(State(schedule=schedule, single=single, planned=_matches(schedule)))
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: each challenger meets all others in both seats."""
+        """Return the length: each challenger meets all others in both seats."""
         schedule = Schedule(len(field.entrants), options.challengers, options.cycles)
         matches = _matches(schedule)
         return Extent(fewest=matches, most=matches, rounds=schedule.rounds)
@@ -113,18 +113,18 @@ class Gauntlet(FixedFormat[State]):
         return _fill(with_result(state, played))
 
     def first_open(self, state: State, besides: Pairing) -> int | None:
-        """Return the smallest number of a pairing without a result, except for one; None if there is no other."""
+        """Return the smallest number of a pairing without a result, besides a given one; None if there is no other."""
         due = (pairing.number for pairing in state.due if pairing.number != besides.number)
         return min((*due, *state.held), default=None)
 
     def reopen(self, state: State, pairing: Pairing) -> State:
-        """Return the state with a decided pairing to come again."""
+        """Return the state in which a decided pairing will become due again."""
         lost = state.given_up + (not state.withdrawn.isdisjoint(pairing.seats))
         held = tuple(sorted((*state.held, pairing.number)))
         return _fill(replace(state, held=held, through=state.through - (not pairing.is_bye), given_up=lost))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; its future opponents have walkovers."""
+        """Return the state without an entrant; its future opponents get walkovers."""
         if entrant in state.withdrawn:
             return state
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
@@ -134,7 +134,7 @@ class Gauntlet(FixedFormat[State]):
         return _fill(replace(left, withdrawn=state.withdrawn | {entrant}))
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with an entrant that plays on; walkovers that were given stay."""
+        """Return the state with an entrant that comes back; earlier walkovers stay."""
         withdrawn = state.withdrawn - {entrant}
         back = _still_to_come(state, entrant, withdrawn)
         return _fill(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
@@ -154,13 +154,12 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
 
 
 def _fill(state: State) -> State:
-    """Return the state with as many pairings due as possible; those of an entrant without copies come in order.
+    """Return the state with as many pairings due as possible. Those of an entrant without copies come in order.
 
-    A walkover waits for all pairings before it, because one of them may suspend the entrant that is to get it.
+    A walkover waits for all pairings before it, because one of them may suspend the entrant that would get it.
     """
-    # A window instead of all pairings: a gauntlet of two hundred entrants and a thousand cycles has four hundred
-    # thousand, and each event looks at those that are due. A single challenger that plays one match at a time needs
-    # only one.
+    # Only a window of pairings is considered, not all: a gauntlet of two hundred entrants and a thousand cycles has
+    # four hundred thousand pairings, and each event looks at all that are due.
     due, held, number = list(state.due), list[int](), state.next
     last = state.schedule.rounds * state.schedule.challengers
     busy = {seat for pairing in due for seat in pairing.seats} & state.single
@@ -168,7 +167,7 @@ def _fill(state: State) -> State:
     waiting = list(reversed(state.held))
     while waiting or (number <= last and len(due) + len(held) < max(_WINDOW, state.schedule.entrants)):
         if len(bound) == state.schedule.challengers and bound <= busy:
-            break  # every pairing has a challenger, and each of them is playing
+            break  # all challengers are playing, and every pairing needs one
         if waiting:
             looked_at = waiting.pop()
         else:

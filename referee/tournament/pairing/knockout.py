@@ -1,4 +1,4 @@
-"""Knockout: the loser of a match is out. Makes the bracket for two seats; bracket.py then applies the results to it."""
+"""Knockout: the loser of a match is out. For two seats, the bracket is made here, and bracket.py applies results."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
@@ -15,36 +15,36 @@ from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
 
 # --- More than two seats
 #
-# The fold of a knockout with more than two seats: the best entrants of each group go on to the next round.
+# In a knockout with more than two seats, the best entrants of each group go on to the next round.
 #
-# Each round begins with the entrants that are left, in the order of their slots. Those that go on take over the best
-# slots of their group, so the strongest seeds are kept apart as long as results allow. Groups are always full. Entrants
-# that no group has room for get a bye; the best slots get byes first.
+# Each round begins with the remaining entrants, in the order of their slots. Entrants that go on take the best slots of
+# their group, so the strongest seeds meet as late as the results allow. Groups are always full. If there are entrants
+# for whom no group has room, those with the best slots get byes.
 
 
 class GroupsState(EliminationState, frozen=True, kw_only=True):
     """A knockout after some results."""
 
     slots: tuple[int, ...]
-    """Entrants that began this round, in the order of their slots."""
+    """Entrants at the beginning of this round, in the order of their slots."""
     going_on: tuple[tuple[int, int], ...] = ()
-    """Slot and entrant of all that have reached the next round."""
+    """Slot and entrant, for each entrant that has reached the next round."""
     out: tuple[tuple[int, ...], ...] = ()
-    """Groups of entrants that are out, the first ones out first."""
+    """Groups of entrants that are out, in the order in which they went out."""
     ranks: tuple[tuple[int, int], ...] = ()
-    """Entrant and its rank in its match, for those that went out in this round."""
+    """Entrant and its rank in its match, for each entrant that went out in this round."""
     used: tuple[tuple[int, ...], ...]
-    """Entrant -> seat -> matches in it."""
+    """Entrant -> seat -> number of matches in this seat."""
     advance: int
     """Number of entrants that go on from a group."""
     counts: tuple[int, ...] = ()
-    """Number of entrants that go on from each match of this round, byes included."""
+    """Number of entrants that go on from each match of this round, including byes."""
     first: int = 0
     """Number of this round's first match, counted from 0 over the whole knockout."""
     round: int = 0
 
     def after(self, played: PlayedPairing) -> "GroupsState":
-        """Return the state with the group settled, or with the group due again."""
+        """Return the state after a result: the group is decided, or is due again."""
         place, draws = self.place(played.pairing), self.draws(played.pairing)
         group, used, count = played.pairing.seats, list(self.used), self.counts[place - self.first]
         for seat, entrant in enumerate(group if len(group) > 1 else ()):
@@ -63,7 +63,7 @@ class GroupsState(EliminationState, frozen=True, kw_only=True):
         return _without_match(replace(self, withdrawn=self.withdrawn | {entrant}), entrant)
 
     def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> "GroupsState":
-        """Return the state after a result; entrants that leave with it are gone before the next round is drawn."""
+        """Return the state after a result; entrants that leave with it are removed before the next round is paired."""
         state = replace(self, withdrawn=self.withdrawn.union(leaving)).record(played)
         return reduce(_without_match, sorted(leaving), state)
 
@@ -76,7 +76,7 @@ class GroupsState(EliminationState, frozen=True, kw_only=True):
         return sum(groups_by_round(through, len(self.used[0]), self.advance))
 
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        """Return groups of entrants from best to worst: those still in the tournament, then the last ones to go out."""
         gone = {entrant for group in self.out for entrant in group}
         left = tuple(entrant for entrant in self.seeds if entrant not in gone)
         return (*((left,) if left else ()), *reversed(self.out))
@@ -109,7 +109,7 @@ def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
 
 
 def _without_match(state: GroupsState, entrant: int) -> GroupsState:
-    """Return the state with the withdrawn entrant's group settled, if that is due; else the state unchanged."""
+    """Decide the group of a withdrawn entrant, if it is due: all its other members go on."""
     broken = next((pairing for pairing in state.due if entrant in pairing.seats), None)
     if broken is None:
         return state
@@ -169,14 +169,14 @@ def _snake(entrants: Sequence[int], groups: int, index: int) -> list[int]:
 
 
 def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
-    """Return the number of groups, and how many more than usual go on from the last of them.
+    """Return the number of groups, and how many more entrants than usual go on from the last of them.
 
-    The aim is the largest number below `left` from which every later round is full: `seats`, multiplied by
-    seats / advance repeatedly.
+    The aim is the largest number below `left` for which all later rounds are full. Such numbers are `seats`, multiplied
+    by seats / advance several times.
     """
-    # As in a knockout of two seats, only the first round is uneven. Few groups play, and all others have byes, so that
-    # the number of entrants becomes one from which all later rounds are full. Byes in every round would be the
-    # alternative; the best seeds could then reach the final without a game.
+    # As in a knockout of two seats, only the first round is uneven: some groups play and all other entrants have byes,
+    # so that the number of entrants fits for all later rounds. With byes in every round, the best seeds could reach the
+    # final without a game.
     if left == seats:
         return 1, 0
     aim = seats
@@ -201,15 +201,17 @@ State = bracket.State | GroupsState
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     third_place: bool = False
-    """True if the losers of the semi-finals play for the third place; for two seats only."""
+    """True if the losers of the semi-finals play for the third place; only for two seats."""
     replays: Annotated[int, Meta(ge=0, le=1000)] = 1
     """Number of times that an undecided match is played again before the better seed goes on."""
     advance: Annotated[int, Meta(ge=1, le=6)] | None = None
-    """Number of entrants that go on from a match; it divides the seats. By default half of an even number of seats,
-    else one."""
+    """Number of entrants that go on from a match; it must divide the number of seats.
+
+    The default is half of an even number of seats, and one for an odd number.
+    """
 
 
 class Knockout(EliminationFormat[State]):
@@ -224,7 +226,7 @@ class Knockout(EliminationFormat[State]):
         """Return the state before the first match.
 
         Raises:
-            BadFormat: the field does not fill a match, or the options do not go with its seats.
+            BadFormat: there are too few entrants for a match, or the options do not fit the number of seats.
         """
         self.check_field(field)
         advance = _advance(options, field)
@@ -266,7 +268,7 @@ def _nodes(rounds: int, *, third_place: bool) -> Iterator[BracketMatch]:
 
     Args:
         rounds: at least one.
-        third_place: whether the losers of the semi-finals meet; there are two of them.
+        third_place: True if the losers of the two semi-finals meet.
     """
     *early, [(one, two)] = bracket.winners_rounds(rounds)
     for number, pairs in enumerate(early, 1):

@@ -1,17 +1,16 @@
-"""Ladder: no rounds; the next match is always the one that says most about strengths.
+"""Ladder: a format without rounds. The next match is always the one that says most about strengths.
 
 Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
-algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
-both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
-what is published about strength is computed from all results by others.
+algorithm 1, the Bradley-Terry model with all pairs of a match. A strength is a mean and a variance, and each result
+changes both. Programs do not learn between matches, so strengths do not drift and variances only shrink. These ratings
+decide the matches and the places. Published ratings are computed by other code, from all results.
 
-A match is paired whenever `at_once` leaves room for one: the free entrant whose strength is least known plays the
-opponent that says most about it. So entrants whose strength is uncertain play more often, and nobody has a right to a
-number of matches.
+A match is paired whenever `at_once` allows one more. The free entrant with the least known strength plays the opponent
+that gives most information about it. So entrants with an uncertain strength play more often, and numbers of matches
+differ.
 
-Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
-the results of all but the few before it that may be going on, and the tournament depends neither on the number of
-tables nor on which match takes longer. A withdrawal, too, counts at the place of the entrant's last pairing.
+Results count in the order of the pairings: an early result waits for those before it. So the pairings depend neither on
+the number of tables nor on the length of matches. A withdrawal counts at the place of the entrant's last pairing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,35 +27,40 @@ from .balanced_groups import seat_one
 from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, order_by_seed, without
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
-"""Rating before the first match; the source's."""
+"""Rating before the first match, as in the source."""
 _RENEWED = (_DEVIATION / 2) ** 2
-"""Least variance of a new version of a program: it is rarely a wholly different player."""
+"""Least variance of a new version of a program. It is smaller than at first, as a new version plays similarly."""
 _CHANCE = 2 * (_DEVIATION / 2) ** 2
-"""Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
+"""Variance that chance adds to the difference of two strengths in one match: 2 beta squared in the source."""
 _KAPPA = 0.0001
-"""The least factor by which a result may shrink a variance; the source's."""
+"""The least factor by which a result may shrink a variance, as in the source."""
 _DIGITS = 9
-"""Digits of a rating after the point. Without rounding, the last bits of a machine's exponential could decide."""
+"""Decimal digits of a rating. Without rounding, small differences between machines could change a pairing."""
 _ELO, _SHOWN_MEAN = 400 / log(10) / sqrt(_CHANCE), 1500.0
-"""Points of Elo in a unit of a rating: by both, two whose strengths are known win with the same probability. And what
-the rating before the first match is shown as."""
+"""Points of Elo in a unit of a rating, and the points of Elo that are shown for the rating before the first match.
+
+With this factor, two known strengths give the same probability to win in both systems.
+"""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     matches: Annotated[int, Meta(ge=1, le=10_000_000)] | Literal["endless"] = 1000
-    """Number of matches after which the ladder stops; `endless`: never, as long as there are entrants for a match."""
+    """Number of matches after which the ladder ends; `endless` if it goes on as long as there are enough entrants."""
     certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
-    """Probability with which each neighbour in the ranking is better than the next one when the ladder stops early."""
+    """The ladder ends early if each entrant is better than the next one in the ranking with this probability."""
     at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
-    """Number of matches that can be played at the same time: each is chosen without the results of the others. At most
-    half of the entrants play; if all were busy, those that finish could only meet each other again. A small number
-    chooses better matches, a large one finishes sooner. The number of tables makes no difference."""
+    """Number of matches that can be played at the same time. The number of tables makes no difference.
+
+    Each match is chosen without the results of the others. So a small number gives better matches, and a large one
+    finishes sooner. At most half of the entrants play at the same time: if all were busy, entrants that finish could
+    only meet each other again.
+    """
 
 
 class Skill(Struct, frozen=True):
-    """Knowledge of a strength: a normal distribution."""
+    """An estimate of a strength: a normal distribution."""
 
     mean: float = _MEAN
     variance: float = _DEVIATION**2
@@ -69,9 +73,9 @@ class Waiting(Struct, frozen=True, kw_only=True):
     played: PlayedPairing | None
     """Result of the pairing; None if it was cancelled."""
     leaving: frozenset[int] = frozenset()
-    """Entrants that play no more after it."""
+    """Entrants that withdraw after this pairing."""
     renewed: frozenset[int] = frozenset()
-    """Entrants that have another program after it."""
+    """Entrants that have a new program after this pairing."""
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -79,15 +83,15 @@ class State(Struct, frozen=True, kw_only=True):
 
     options: Options
     order: tuple[int, ...]
-    """Entrants by seed; where all else is equal, the better seed is asked first."""
+    """Entrants by seed. If everything else is equal, the better seed plays first."""
     ratings: tuple[Skill, ...]
-    """Ratings by entrant."""
+    """Rating of each entrant."""
     met: tuple[tuple[int, ...], ...]
-    """Entrant -> entrant -> matches together."""
+    """Entrant -> entrant -> number of matches between them."""
     used: tuple[tuple[int, ...], ...]
-    """Entrant -> seat -> matches in it."""
+    """Entrant -> seat -> number of matches in this seat."""
     clean: frozenset[int] = frozenset()
-    """Entrants that have been through a match without a foul."""
+    """Entrants that have finished at least one match without a foul."""
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
     early: tuple[Waiting, ...] = ()
@@ -125,13 +129,13 @@ class Ladder(PairingFormat[State]):
         return _fill(state)
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
-        """Return how long it takes: `matches` at most, and perhaps less if `certainty` is set; None if endless."""
+        """Return the length: `matches`, or less if `certainty` is set; None if the ladder is endless."""
         if options.matches == "endless":
             return None
         return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
 
     def later(self, state: State) -> int | None:
-        """Return how many matches are still to be begun; None: results decide."""
+        """Return the number of matches that have not begun; None if it depends on results."""
         options = state.options
         if options.matches == "endless" or options.certainty is not None:
             return None
@@ -145,7 +149,7 @@ class Ladder(PairingFormat[State]):
         return state.due
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result, which counts as soon as those of all pairings before it are there.
+        """Return the state after a result. It counts as soon as all pairings before it have results.
 
         Raises:
             NotDue: the pairing is not due.
@@ -153,7 +157,7 @@ class Ladder(PairingFormat[State]):
         return self.conclude(state, played, ())
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; entrants that leave with it are gone when the result counts.
+        """Return the state after a result; entrants that leave with it are removed when the result counts.
 
         Raises:
             NotDue: the pairing is not due.
@@ -162,7 +166,7 @@ class Ladder(PairingFormat[State]):
         return _count_results(_with_waiting(replace(state, due=without(state.due, played)), through))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant from its last pairing on; other matches take the place of its own."""
+        """Return the state without an entrant, beginning at the place of its last pairing; other matches follow."""
         if entrant in state.withdrawn:
             return state
         given_up = next((pairing for pairing in state.due if entrant in pairing.seats), None)
@@ -179,7 +183,7 @@ class Ladder(PairingFormat[State]):
         """Return the state with another entrant, whose strength is unknown.
 
         Raises:
-            BadRuling: no match is left for it.
+            BadRuling: there are no more matches for it.
         """
         matches = state.options.matches
         if matches != "endless" and state.done + len(state.due) + len(state.early) >= matches:
@@ -195,26 +199,27 @@ class Ladder(PairingFormat[State]):
         )
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with an entrant that plays on, as strong as before."""
+        """Return the state with an entrant that comes back with its former rating."""
         last = _waiting(state, entrant)
         if last is not None and entrant in last.leaving:
             return _with_waiting(state, replace(last, leaving=last.leaving - {entrant}))
         return _fill(replace(state, withdrawn=state.withdrawn - {entrant}))
 
     def renew(self, state: State, entrant: int) -> State:
-        """Return the state with another program in an entrant's place, which is expected to be about as strong."""
+        """Return the state after an entrant got a new program, which is expected to be about as strong as before."""
         last = _waiting(state, entrant)
         if last is None:
             return _renew(state, entrant)
         return _with_waiting(state, replace(last, renewed=last.renewed | {entrant}))
 
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
-        """Return the state with means moved back by what a result would move them now, or on by another one.
+        """Return the state after a result was taken back, or a new result was given.
 
-        That is nearly what they would be if it had come out so at once; variances stay.
+        The means move by the amount by which this result would move them now, backwards if it is taken back. This is
+        nearly the same as if the match had had the new result at once. Variances do not change.
         """
         result = old or new
-        assert result is not None, "one of them is there"
+        assert result is not None, "there is an old or a new result"
         waiting = next((waited for waited in state.early if waited.pairing.number == result.pairing.number), None)
         if waiting is not None:
             return _with_waiting(state, replace(waiting, played=new or replace(result, ranking=())))
@@ -226,17 +231,17 @@ class Ladder(PairingFormat[State]):
         return state
 
     def explain_order(self) -> str:
-        """Return in a sentence what decides the places of the standings."""
+        """Return a sentence that explains the order of the standings."""
         return "The ladder's rating decides the places; an entrant that fouled in every match comes last."
 
     def placing_ratings(self, state: State) -> tuple[float, ...]:
-        """Return by entrant the rating that decides its place, on Elo's scale, around 1500."""
+        """Return the rating of each entrant that decides its place, on Elo's scale, around 1500."""
         return tuple(round(_SHOWN_MEAN + _ELO * (rating.mean - _MEAN), 1) for rating in state.ratings)
 
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst: by mean, equal ones together.
+        """Return groups of entrants with equal means, from best to worst.
 
-        Entrants that have fouled in every match come last: they have shown nothing.
+        Entrants that have fouled in all their matches come last, because nothing is known about their strength.
         """
         groups: dict[tuple[bool, float], list[int]] = {}
         for entrant in state.order:
@@ -255,18 +260,18 @@ def _renew(state: State, entrant: int) -> State:
 
 
 def _waiting(state: State, entrant: int) -> Waiting | None:
-    """Return the pairing of an entrant that waits, if there is one."""
+    """Return an entrant's finished pairing that waits for earlier ones; None if there is none."""
     return next((waiting for waiting in state.early if entrant in waiting.pairing.seats), None)
 
 
 def _with_waiting(state: State, waiting: Waiting) -> State:
-    """Return the state with a pairing that waits, in place of the one with its number."""
+    """Return the state with a waiting pairing added, or replaced if there is one with the same number."""
     others = (other for other in state.early if other.pairing.number != waiting.pairing.number)
     return replace(state, early=tuple(sorted((*others, waiting), key=lambda waited: waited.pairing.number)))
 
 
 def _count_results(state: State) -> State:
-    """Return the state with all results counted before which none is missing, and with matches in their place."""
+    """Count results in the order of the pairings, up to the first one that is missing, and pair new matches."""
     while state.early and (not state.due or state.early[0].pairing.number < state.due[0].number):
         first, *others = state.early
         state = replace(state, early=tuple(others))
@@ -308,7 +313,7 @@ def _rate(state: State, played: PlayedPairing) -> list[Skill]:
 
 
 def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
-    """Return one seat's rating after a match; of two that both fouled, nobody has shown which is the better.
+    """Return one seat's rating after a match. A pair of seats that both fouled is left out, since it shows nothing.
 
     Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c.
     """
@@ -327,9 +332,9 @@ def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fo
 
 
 def _fill(state: State) -> State:
-    """Return the state with as many matches begun or waiting as `at_once` allows."""
-    # Finished matches that wait for earlier ones take up room, too. If they did not, a fast table would run ahead of a
-    # slow match without bound, and choose all its matches without that result.
+    """Return the state with as many matches as `at_once` allows."""
+    # Finished matches that wait for earlier ones count, too. Otherwise fast tables could play any number of matches
+    # during one slow match, and all of them would be chosen without its result.
     begun = [*state.due, *(waiting.pairing for waiting in state.early)]
     busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn
     free = [entrant for entrant in state.order if entrant not in busy]
@@ -351,10 +356,10 @@ def _fill(state: State) -> State:
 
 
 def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
-    """Choose a match: the entrant of least known strength, and the opponents that say most about it.
+    """Choose a match: the entrant with the least known strength, and the opponents that say most about it.
 
-    The information of a meeting is taken to be p (1 - p), the variance of its result, times the variances that it can
-    shrink, and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
+    The information of a meeting is taken as p (1 - p) (s1 + s2) / (1 + meetings). Here p (1 - p) is the variance of its
+    result, s1 and s2 are the variances of the two strengths, and earlier meetings make it smaller.
     """
     ratings = state.ratings
     chosen = [max(free, key=lambda entrant: ratings[entrant].variance)]
@@ -373,7 +378,7 @@ def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
 
 
 def _is_certain(state: State) -> bool:
-    """Return whether the ranking of the entrants that still play is certain enough to stop."""
+    """Return whether the ranking of the entrants that have not withdrawn is certain enough to end the ladder."""
     if state.options.certainty is None:
         return False
     ranked = sorted(
@@ -387,6 +392,6 @@ def _is_certain(state: State) -> bool:
 
 
 def _chance(better: Skill, worse: Skill) -> float:
-    """Return with which probability one strength is greater than another, both being normal."""
+    """Return the probability that one strength is greater than another; both are normal distributions."""
     spread = sqrt(2 * (better.variance + worse.variance))
     return 0.5 * (1 + erf((better.mean - worse.mean) / spread))

@@ -1,13 +1,12 @@
-"""Round robin: everybody against everybody, as evenly as possible.
+"""Round robin: everybody plays against everybody, as evenly as possible.
 
-Two seats: the tables of J. Berger, of which FIDE's Handbook prints those up to 16 players (C.05, annex 1): the same
-opponents and seats in the same rounds, the players' numbers drawn by lot. In cycles of an even number seats are
-exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
-running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
+For two seats, opponents and seats of each round follow the tables of J. Berger, which FIDE's Handbook prints for up to
+16 players (C.05, annex 1). Numbers of the players are drawn by lot. In every second cycle, seats are exchanged. FIDE
+advises to exchange the last two rounds of the first cycle, so that nobody has a colour three times in a row. This is
+not done, because then cycles would differ, and programs don't get tired of a seat.
 
-More seats: a plan by which everybody plays equally often, see timetable.py; resting gives no points. Matches that
-others lose by a withdrawal are played in extra groups after the last round, so it does not matter how far they had
-come.
+For more seats, a plan makes everybody play equally often; see timetable.py. Resting gives no points. If a withdrawal
+costs other entrants matches, they play them in extra groups after the last round, when the order no longer matters.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,22 +32,29 @@ from .timetable import (
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     cycles: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """Number of times that everybody meets everybody. With more than two seats, the least average: matches are added
-    until everybody has played equally often."""
+    """Number of times that everybody meets everybody.
+
+    With more than two seats, it is the least average number of meetings: matches are added until everybody has played
+    equally often.
+    """
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Number of rounds after which the tournament stops; with more than two seats it takes so many, whatever the
-    cycles. If the numbers do not divide, some entrants play once less there, and have a bye for it."""
+    """Number of rounds after which the tournament ends; None if `cycles` decides.
+
+    With more than two seats, exactly so many rounds are played, and `cycles` has no effect. If the numbers do not
+    divide, some entrants play one match less, and get a bye for it.
+    """
 
 
 class Berger(Struct, frozen=True):
     """The timetable of two seats.
 
-    With an even number n of players, those in round r have numbers whose sum is r + 1 modulo n - 1, and who would meet
-    itself meets number n. Of two numbers the smaller has the first seat if their sum is odd, the greater if it is
-    even; number n has the second seat against the smaller half. An odd field has nobody with number n.
+    With an even number n of players, two players meet in round r if the sum of their numbers is r + 1 modulo n - 1. A
+    player that would meet itself meets number n. If the sum of two numbers is odd, the smaller number has the first
+    seat, and if it is even, the greater one. Number n has the second seat against the smaller half of the numbers. In
+    an odd field, nobody has number n.
     """
 
     numbers: tuple[int, ...]
@@ -59,7 +65,7 @@ class Berger(Struct, frozen=True):
 
     @property
     def even(self) -> int:
-        """The number of players, a bye counted as one."""
+        """The number of players; a bye counts as one."""
         return len(self.numbers) + len(self.numbers) % 2
 
     def pairing(self, entrant: int, index: int) -> Pairing:
@@ -84,7 +90,7 @@ class Berger(Struct, frozen=True):
 
 
 class RoundRobin(FixedFormat[State]):
-    """Everybody against everybody."""
+    """Everybody plays against everybody."""
 
     name = "roundrobin"
     title = "Round robin"
@@ -108,7 +114,7 @@ class RoundRobin(FixedFormat[State]):
         return timetable.start(plan, count, plan.matches)
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
-        """Yield the cycles where the rounds say how long it takes, and rounds that are not fewer than the cycles'."""
+        """Yield `cycles` if `rounds` decides the length, and `rounds` if all cycles are played anyway."""
         if raw.get("rounds") is None:
             return
         if field.seats > 2:
@@ -121,12 +127,12 @@ class RoundRobin(FixedFormat[State]):
             yield "rounds", f"everybody has met everybody after {every} of them; cycles adds more"
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Return whether whole cycles are played; groups of more than two can be even in number only."""
+        """Return whether only whole cycles of two seats are played. With more seats, meetings are not always equal."""
         count = len(field.entrants)
         return field.seats == 2 and _berger_rounds(options, count) % (count - 1 + count % 2) == 0
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes; with more than two seats, rounds are known only if they are set."""
+        """Return the length; with more than two seats, the number of rounds is known only if it is set."""
         count, seats = len(field.entrants), field.seats
         rounds = _berger_rounds(options, count) if seats == 2 else options.rounds
         matches = _each(options, field) * count // seats if rounds is None else rounds * (count // seats)
@@ -141,7 +147,7 @@ class RoundRobin(FixedFormat[State]):
         return _make_up(timetable.record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers, or other groups at the end."""
+        """Return the state without an entrant; its future opponents get walkovers, or extra groups at the end."""
         return _make_up(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
@@ -153,7 +159,7 @@ class RoundRobin(FixedFormat[State]):
         return _make_up(reduce(_remove, leaving, timetable.record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on: in its own pairings, or in other groups at the end."""
+        """Return the state with an entrant that comes back, in its own pairings or in extra groups at the end."""
         plan = state.timetable
         if not isinstance(plan, SeatedTimetable):
             return timetable.reinstate(state, entrant)
@@ -176,9 +182,9 @@ def _staying(state: State) -> list[int]:
 
 
 def _make_up(state: State) -> State:
-    """Return the state with extra groups for what withdrawals have cost the others, once all planned ones are over.
+    """Add extra groups, after all planned ones, for the matches that entrants have lost by withdrawals of others.
 
-    By then neither the order in which matches ended nor the order of withdrawals matters.
+    At this point neither the order in which matches ended nor the order of withdrawals matters.
     """
     plan = state.timetable
     if state.due or not isinstance(plan, SeatedTimetable):
@@ -192,15 +198,15 @@ def _make_up(state: State) -> State:
 
 
 def _count_cancellations(before: State, after: State) -> State:
-    """Return a state that counts how many groups it has lost."""
+    """Add the number of groups that were lost between two states to the later state."""
     less = _count_groups(before) - _count_groups(after)
     return replace(after, given_up=max(before.given_up + less, 0))
 
 
 def _count_groups(state: State) -> int:
-    """Return the number of groups of a plan, extra ones included."""
+    """Return the number of groups of a plan, including extra ones."""
     plan = state.timetable
-    assert isinstance(plan, SeatedTimetable), "only those make up for anything"
+    assert isinstance(plan, SeatedTimetable), "only such plans have extra groups"
     return plan.matches + count_extra_groups(plan, _staying(state))
 
 
@@ -210,9 +216,9 @@ def _berger_rounds(options: Options, count: int) -> int:
 
 
 def _each(options: Options, field: EntrantField) -> int:
-    """Return the number of matches of each entrant in groups of more than two: at least what the cycles demand.
+    """Return the number of matches of each entrant in groups of more than two: at least as many as `cycles` requires.
 
-    In a number of rounds that is set, some play once less if the numbers do not divide.
+    If `rounds` is set and the numbers do not divide, some entrants play one match less.
     """
     count, seats = len(field.entrants), field.seats
     if options.rounds is not None:

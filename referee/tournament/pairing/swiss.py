@@ -1,8 +1,8 @@
 """Swiss: everybody plays in every round, against opponents with equal points.
 
-Two seats are paired by FIDE's Dutch system, in a library or a program, outside of the fold; dutch.py has the rules for
-such a round. Groups of more seats are made here. Neighbours in the ranking meet, and near groups exchange entrants to
-avoid repeated meetings.
+A library or a program pairs rounds of two seats by FIDE's Dutch system, outside of the fold; dutch.py checks them.
+Groups of more seats are made here: neighbours in the ranking meet, and near groups exchange entrants to avoid repeated
+meetings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from .dutch import TRF, check_round, complaint, read_output
 
 _WALKOVER = "walkover"
 _MOST = 1000
-"""Largest field for two seats: pairing it takes most of a minute, and the time grows with the third power."""
+"""Largest field for two seats: to pair it takes most of a minute, and the time grows with the third power."""
 
 
 TrfLine = Annotated[str, Meta(max_length=1000, pattern=r"^XX[AP] [ -~]+$(?!\n)")]
@@ -28,27 +28,32 @@ ProgramWord = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
+    """Options that an organiser may set."""
 
     rounds: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     """Number of rounds; by default as many as a knockout of two seats has."""
     pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
-    """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
-    file that it reads; it prints the groups as bbpPairings does."""
+    """Command line of a program that pairs rounds of two seats instead of the built-in library.
+
+    The word `{trf}` stands for the file that the program reads. It prints the groups in the form of bbpPairings.
+    """
     pairing_lines: tuple[TrfLine, ...] = ()
-    """Further lines of the file that it reads: `XXP {ada} {bob}` forbids a pair, `XXA {ada}  1.0  1.0` accelerates an
-    entrant; `{NAME}` stands for a starting number of four columns."""
+    """Further lines for the file of the pairing program.
+
+    `XXP {ada} {bob}` forbids a pair, and `XXA {ada}  1.0  1.0` accelerates an entrant. `{NAME}` stands for a starting
+    number, in four columns.
+    """
     pairing_limit: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
-    """Time limit of that program for a round, in seconds."""
+    """Time limit of the pairing program for a round, in seconds."""
 
 
 # Why is a round of two seats paired outside of the fold? It takes seconds for a large field, and the fold runs in the
-# reactor's thread, which could read no message of a player for so long. So the fold stops with `to_pair`, a process
-# pairs the round, and the groups come back as an event. That has a second use: the record holds what was paired, so an
-# audit needs neither the same library nor the same version. It checks the groups by the rules.
+# thread of the event loop, which could not read messages of players in this time. So the fold stops with `to_pair`, a
+# process pairs the round, and the groups come back as an event. This has a second advantage: the record holds the
+# pairing, so an audit needs neither the same library nor the same version. It checks the groups by the rules.
 #
-# Lines and points here are the format's own. They count halves, 2 for a win and 1 for a draw, whatever the organiser's
-# scoring says: who meets whom must not depend on whether a win is worth three points.
+# Lines and points here belong to the format alone. They count half points, 2 for a win and 1 for a draw, independent of
+# the organiser's scoring: the pairings must not depend on whether a win is worth three points.
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -58,13 +63,13 @@ class State(Struct, frozen=True, kw_only=True):
     seats: int
     """Number of seats of a match."""
     order: tuple[int, ...]
-    """Entrants by seed, best first. From round 1 on by starting number; entrants that were absent come last."""
+    """Entrants by seed, best first. From round 1 on, they are in the order of starting numbers, absent ones last."""
     is_white_first: bool
-    """True if the best of the order has the first of two seats in round 1."""
+    """True if the best seed has the first seat in round 1, in matches of two."""
     has_program: bool = False
-    """True if a program of the organiser's may pair its rounds."""
+    """True if the organiser's program may pair rounds."""
     lines: tuple[tuple[base.RoundLine, ...], ...]
-    """Rounds of each entrant that are over, except for those that it missed."""
+    """Finished rounds of each entrant, except for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
     round: int = 0
     """Number of the round that was paired last, from 1."""
@@ -72,7 +77,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Number of the last pairing."""
     due: tuple[base.Pairing, ...] = ()
     given_up: int = 0
-    """Number of pairings that are not played because somebody withdrew, those of later rounds included."""
+    """Number of pairings that are not played because entrants withdrew, including those of later rounds."""
 
 
 class Swiss(base.PairingFormat[State]):
@@ -117,25 +122,25 @@ class Swiss(base.PairingFormat[State]):
             yield "pairing_limit", "it is for a pairing_program, and there is none"
 
     def extent(self, options: Any, field: base.EntrantField) -> base.Extent:
-        """Return how long it takes: in every round, as many groups as the field fills."""
+        """Return the length: every round has as many groups as the field can fill."""
         rounds = _rounds(options, field)
         matches = rounds * (len(field.entrants) // field.seats)
         return base.Extent(fewest=matches, most=matches, rounds=rounds)
 
     def count_cancelled_pairings(self, state: State) -> int:
-        """Return how many groups are left out, now and later."""
+        """Return how many groups are left out because of withdrawals, in this round and in later ones."""
         return state.given_up
 
     def later(self, state: State) -> int:
-        """Return how many groups the rounds have that are not paired yet."""
+        """Return the number of groups in the rounds that are not paired yet."""
         return (state.rounds - state.round) * ((len(state.lines) - len(state.withdrawn)) // state.seats)
 
     def due(self, state: State) -> tuple[base.Pairing, ...]:
-        """Return every pairing of the round that has no result yet."""
+        """Return the pairings of the round that have no result yet."""
         return state.due
 
     def to_pair(self, state: State) -> base.RoundToPair | None:
-        """Return the next round of two seats, once all results of the one before are in."""
+        """Return the next round of two seats, after all results of the previous one have come; None before that."""
         if state.seats > 2 or _is_settled(state):
             return None
         return base.RoundToPair(round=state.round + 1, played=make_played_rounds(state))
@@ -144,7 +149,7 @@ class Swiss(base.PairingFormat[State]):
         """Return the state with a round of two seats that was paired.
 
         Raises:
-            BadPairing: no round is to be paired, or not like this.
+            BadPairing: no round must be paired now, or the groups break a rule.
         """
         request = self.to_pair(state)
         if request is None:
@@ -155,10 +160,10 @@ class Swiss(base.PairingFormat[State]):
         return _open_round(state, groups)
 
     def take_printed_round(self, state: State, groups: tuple[base.Group, ...], output: str) -> State:
-        """Return the state with a round of two seats that a program of the organiser's paired.
+        """Return the state with a round of two seats that the organiser's program paired.
 
         Raises:
-            BadPairing: no round is to be paired, or not by a program; the groups are others than were printed, or break
+            BadPairing: no round must be paired now, or not by a program; or the groups differ from the output, or break
                 a rule that holds for every pairing.
         """
         request = self.to_pair(state)
@@ -180,7 +185,7 @@ class Swiss(base.PairingFormat[State]):
         return _pair_groups(_record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; the others of its group have a walkover in place of the match."""
+        """Return the state without an entrant; the others of its group get a walkover instead of the match."""
         return _pair_groups(_remove(state, entrant))
 
     def conclude(self, state: State, played: base.PlayedPairing, leaving: Iterable[int]) -> State:
@@ -192,7 +197,7 @@ class Swiss(base.PairingFormat[State]):
         return _pair_groups(reduce(_remove, leaving, _record(state, played)))
 
     def join(self, state: State, field: base.EntrantField) -> State:
-        """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
+        """Return the state with another entrant, as the last seed. It gets byes for the rounds that it has missed.
 
         Raises:
             BadRuling: the last round is paired.
@@ -213,7 +218,7 @@ class Swiss(base.PairingFormat[State]):
         )
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with an entrant that plays on from the next round; rounds that it missed give no points."""
+        """Return the state with an entrant that comes back from the next round on; missed rounds give no points."""
         staying, seats = len(state.lines) - len(state.withdrawn), state.seats
         later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
         withdrawn = state.withdrawn - {entrant}
@@ -224,9 +229,9 @@ class Swiss(base.PairingFormat[State]):
         return state.round
 
     def revise(self, state: State, old: base.PlayedPairing | None, new: base.PlayedPairing | None) -> State:
-        """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
+        """Return the state after a result has changed; rounds that were paired with the old points stay as they are."""
         result = old or new
-        assert result is not None, "one of them is there"
+        assert result is not None, "there is an old or a new result"
         points = [0] * len(result.pairing.seats) if new is None else base.half_points(new)
         worth = dict(zip(result.pairing.seats, points, strict=True))
         return replace(
@@ -263,8 +268,8 @@ def make_played_rounds(state: State) -> base.PlayedRounds:
 def _number_entrants(state: State) -> tuple[int, ...]:
     """Return the entrants by starting number.
 
-    Before round 1, only entrants that are present get numbers. The first colour depends on whether a number is odd,
-    so an absent entrant would turn the colours of all pairs below it.
+    Before round 1, entrants that have withdrawn get the last numbers. The first colour depends on whether a number is
+    odd, so in the middle they would exchange the colours of all pairs below them.
     """
     if state.round:
         return state.order
@@ -329,7 +334,7 @@ def _walked_over(state: State, entrant: int) -> base.Group:
 
 
 def _is_settled(state: State) -> bool:
-    """Return whether no round can be paired now: one is being played, or none is left."""
+    """Return whether no round can be paired now: one is being played, or there are no more."""
     return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
 
 
@@ -344,7 +349,7 @@ def _pair_groups(state: State) -> State:
 
 
 def _open_round(state: State, groups: Sequence[base.Group]) -> State:
-    """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
+    """Return the state with the next round, given its groups. The first round fixes the starting numbers."""
     due = tuple(
         base.Pairing(number=number, round=state.round + 1, seats=group)
         for number, group in enumerate(groups, start=state.number + 1)
@@ -358,13 +363,13 @@ def _make_groups(
     """Make the groups of a round of more seats.
 
     Args:
-        ranked: those who play, best first.
+        ranked: entrants that play, best first.
         seats: number of seats of a group.
         lines: rounds of each entrant so far.
-        is_first: nobody has played: each group gets its share of strong and of weak ones.
+        is_first: True in the first round, in which each group gets strong and weak entrants.
 
     Returns:
-        Seats, from the first board; byes last.
+        Entrants by seat of each group, from the first board; byes come last.
     """
     byes = [sum(line.unplayed == "U" for line in own) for own in lines]
     resting = fewest(ranked, byes, len(ranked) % seats)
@@ -379,7 +384,7 @@ def _make_groups(
 
 
 def _counts(seats: int, lines: Sequence[Sequence[base.RoundLine]]) -> tuple[Counts, Counts]:
-    """Return entrant -> entrant -> meetings, and entrant -> seat -> matches in it."""
+    """Return entrant -> entrant -> number of meetings, and entrant -> seat -> number of matches in this seat."""
     met, used = [[0] * len(lines) for _ in lines], [[0] * seats for _ in lines]
     for entrant, own in enumerate(lines):
         for line in own:

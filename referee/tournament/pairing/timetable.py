@@ -1,10 +1,10 @@
-"""When a pairing of a fixed timetable is due, and how a timetable of more than two seats is made.
+"""Formats with a fixed timetable: when a pairing is due, and how a timetable of more than two seats is made.
 
-The fold of formats whose pairings do not depend on results knows how far each entrant has come. An entrant's next match
-is due as soon as all its players have finished their earlier ones. Nobody waits for the end of a round.
+In such formats pairings do not depend on results. The state knows how far each entrant has come. A match is due as soon
+as all its players have finished their earlier matches. Nobody waits for the end of a round.
 
-In matches of two, an entrant that was still to meet one that withdrew has a walkover instead. Otherwise those that had
-met it before, and beaten a program that did not even start, would be better off only for their place in the timetable.
+In matches of two, if an entrant withdraws, its future opponents get walkovers. Otherwise earlier opponents, who may
+have beaten a program that did not even start, would have an advantage only by their place in the timetable.
 """
 
 from collections import Counter
@@ -25,10 +25,10 @@ class Timetable(Protocol):
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
 
     def pairing(self, entrant: int, index: int) -> Pairing | None:
-        """Return an entrant's pairing of a round, counted from 0; None if it rests."""
+        """Return an entrant's pairing of a round, counted from 0; None if the entrant rests."""
 
 
 class FixedState(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class FixedState(Struct, frozen=True, kw_only=True):
     through: int = 0
     """Number of these pairings that have a result."""
     given_up: int = 0
-    """Number of pairings that are not played because somebody withdrew."""
+    """Number of pairings that are not played because entrants withdrew."""
 
 
 class State(FixedState, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class State(FixedState, frozen=True, kw_only=True):
 
     timetable: Timetable
     progress: tuple[int, ...]
-    """The round, from 0, that each entrant waits for or plays in; the number of rounds if it has finished."""
+    """For each entrant, the round, from 0, that it waits for or plays in; the number of rounds if it has finished."""
 
 
 def start(timetable: Timetable, entrants: int, planned: int | None = None) -> State:
@@ -87,12 +87,12 @@ def with_result(state: F, played: PlayedPairing) -> F:
 
 
 def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> State:
-    """Return the state without an entrant: its opponents in matches of two have walkovers.
+    """Return the state without an entrant: its future opponents in matches of two get walkovers.
 
     Args:
-        state: before.
+        state: the state before.
         entrant: the entrant that withdraws.
-        timetable: another one from now on, which lacks the matches that the entrant has not played.
+        timetable: a new timetable without the future matches of the entrant; None to keep the old one.
     """
     if entrant in state.withdrawn:
         return state
@@ -119,7 +119,7 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
 
 
 def reinstate(state: State, entrant: int) -> State:
-    """Return the state with an entrant that comes back, from the first round on that nobody has begun."""
+    """Return the state with an entrant that comes back in the first round that nobody has begun."""
     first, withdrawn = _count_begun_rounds(state), state.withdrawn - {entrant}
     later = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
     won_back = sum(
@@ -138,13 +138,13 @@ def _count_begun_rounds(state: State) -> int:
 
 
 def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
-    """Return the rest of an entrant's pairing of a round after withdrawals; None if the entrant rests."""
+    """Return what is left of an entrant's pairing of a round after withdrawals; None if the entrant rests."""
     pairing = state.timetable.pairing(entrant, index)
     return None if pairing is None else apply_withdrawals(pairing, state.withdrawn)
 
 
 def _advance(state: State, entrants: Iterable[int]) -> State:
-    """Return the state with some entrants after their last pairing, and with what becomes due."""
+    """Move some entrants on from their last pairing, and make pairings due."""
     return arrive(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
 
 
@@ -154,10 +154,10 @@ def with_progress(state: State, rounds: Mapping[int, int]) -> State:
 
 
 def arrive(state: State, rounds: Mapping[int, int]) -> State:
-    """Return the state with some entrants at their first pairing from a round on, and with what becomes due.
+    """Move some entrants to their first pairing from a round on, and make pairings due.
 
     Args:
-        state: before.
+        state: the state before.
         rounds: entrant -> round, from 0.
     """
     progress, end = list(state.progress), state.timetable.rounds
@@ -176,14 +176,14 @@ S = TypeVar("S", bound=FixedState)
 
 
 class FixedFormat(PairingFormat[S]):
-    """Base of the formats whose pairings do not depend on results; points decide."""
+    """Base of the formats whose pairings do not depend on results. Points decide the places."""
 
     def count_cancelled_pairings(self, state: S) -> int:
         """Return how many pairings are walkovers, or have lost all their entrants."""
         return state.given_up
 
     def later(self, state: S) -> int | None:
-        """Return how many pairings are still to become due; None if they were not counted."""
+        """Return the number of pairings that will still become due; None if they were not counted."""
         if state.planned is None:
             return None
         due = sum(not pairing.is_bye for pairing in state.due)
@@ -194,61 +194,62 @@ class FixedFormat(PairingFormat[S]):
         return state.due
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
-        """Return the state as it is: no pairing follows from a result."""
+        """Return the same state, because no pairing depends on a result."""
         return state
 
 
 # --- The timetable of more than two seats
 #
-# The plan of a round robin of more than two seats: everybody plays equally often, and all pairs meet equally often.
+# The plan of a round robin of more than two seats: everybody plays equally often, and all pairs meet equally often, as
+# far as possible.
 #
-# How often is settled first, and who plays in which round follows from it; who sits together there is searched for. If
-# some pairs then differ by two meetings, the search also tries rounds of one group, which leave more choice. Only equal
-# meetings are worth having fewer groups at the same time.
+# First, the number of matches of each entrant is fixed. It decides who plays in which round. Then a search decides who
+# sits together in a round. If meetings are still uneven, a second search plans rounds of a single group, which leave
+# more choice. Its plan is used only if all meetings are even, because it has fewer groups at the same time.
 
 
-# The search has a budget of exchanges and not of time: the same field has the same plan on every machine, and an audit
-# folds it again. Half a million of them take a few tenths of a second today.
+# The search has a limit of exchanges and not of time, so that the same field has the same plan on every machine: an
+# audit has to make the plan again. Half a million exchanges take a few tenths of a second today.
 
 
 _CHUNK = 64
-"""Number of groups that are balanced together; those of a longer plan come one chunk after the other."""
+"""Number of groups that are balanced together. A longer plan is balanced in several chunks."""
 _WORK = 500_000
-"""Number of exchanges that are tried for a plan: a few tenths of a second."""
+"""Number of exchanges that the search tries for a plan."""
 _WORK_AGAIN = 50_000
-"""The same number for the rest of a plan after a withdrawal."""
+"""Number of exchanges that it tries for the extra groups after withdrawals."""
 _LEAST_WORK = 15_000
-"""The same number for each chunk of a long plan."""
+"""Least number of exchanges that it tries for each chunk of a long plan."""
 
 
 class SeatedTimetable(Struct, frozen=True, kw_only=True):
-    """The timetable of more than two seats, written out."""
+    """The timetable of more than two seats, as a list of all pairings."""
 
     seats: int
     """Number of seats of a match."""
     each: int
-    """Number of results, byes included, that each remaining entrant is to have."""
+    """Number of results, including byes, that each remaining entrant must get."""
     limit: int | None = None
-    """Largest number of rounds of matches."""
+    """Maximum number of rounds with matches; None if there is no limit."""
     last: int = 0
     """Greatest number of any pairing so far."""
     pairings: tuple[tuple[Pairing, ...], ...] = ()
-    """Pairings of each round, from 0; the last ones hold only byes of entrants that can't play as often as others."""
+    """Pairings of each round, from 0. The last rounds hold only byes for entrants that play less often than others."""
     places: tuple[dict[int, int], ...] = ()
-    """For each round: entrant -> place among the round's pairings."""
+    """For each round: entrant -> index of its pairing in the round."""
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return len(self.pairings)
 
     @property
     def matches(self) -> int:
-        """How many matches there are."""
+        """Number of matches."""
         return sum(not pairing.is_bye for done in self.pairings for pairing in done)
 
     def pairing(self, entrant: int, index: int) -> Pairing | None:
-        """Return an entrant's pairing of a round, counted from 0; None if it is in none."""
+        """Return an entrant's pairing of a round, counted from 0; None if it has none."""
         place = self.places[index].get(entrant)
         return None if place is None else self.pairings[index][place]
 
@@ -265,7 +266,7 @@ def make_plan(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable
 
 
 def without_groups(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
-    """Return a plan without the groups of an entrant from a round on, counted from 0."""
+    """Return a plan without the groups of an entrant from round `first` on, counted from 0."""
     remaining = (
         tuple(pairing for pairing in done if index < first or entrant not in pairing.seats)
         for index, done in enumerate(plan.pairings)
@@ -274,9 +275,9 @@ def without_groups(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTim
 
 
 def add_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
-    """Return a plan with rounds behind its last one, in which those who stay play what withdrawals have cost them.
+    """Return a plan with extra rounds at the end, in which entrants play the matches that withdrawals have cost them.
 
-    It takes a bye where that can't be done. A plan in which nobody lacks anything stays as it is.
+    Entrants for which this is impossible get a bye. If nobody lacks a match, the plan stays as it is.
     """
     index = {entrant: place for place, entrant in enumerate(staying)}
     met = _no_meetings(len(staying))
@@ -287,13 +288,13 @@ def add_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTim
 
 
 def count_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> int:
-    """Return how many groups that takes, or nearly so."""
+    """Return the approximate number of groups that add_extra_groups would add."""
     return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
 
-@lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its report, in an audit
+@lru_cache(maxsize=32)  # the same tournament is folded several times: for a resume, a report or an audit
 def _begin_rounds(need: tuple[int, ...], seats: int, limit: int | None) -> list[list[list[int]]]:
-    """Return the groups of each round of a field in which nobody has met; callers must not change them."""
+    """Return the groups of each round for a field in which nobody has met. Callers must not change them."""
     return _even_rounds(need, seats, limit, _no_meetings(len(need)), _WORK)
 
 
@@ -307,9 +308,9 @@ def _fill(
     """Add matches, and byes for entrants that have fewer than others because the numbers do not divide.
 
     Args:
-        plan: up to the last round that stays as it is.
-        entrants: the entrants that play on.
-        rounds: groups of the rounds to add, by place among the entrants.
+        plan: the plan to extend.
+        entrants: the entrants that have not withdrawn.
+        rounds: groups of the rounds to add, as indices into `entrants`.
         bye: label of the byes.
     """
     groups = [[entrants[place] for place in group] for together in rounds for group in together]
@@ -322,7 +323,7 @@ def _fill(
 
 
 def _need(plan: SeatedTimetable, entrants: Sequence[int]) -> list[int]:
-    """Return by place in the order how many matches are to come."""
+    """Return the number of future matches of each of the entrants."""
     results = _results(plan)
     return [max(plan.each - results[entrant], 0) for entrant in entrants]
 
@@ -332,14 +333,14 @@ def _results(plan: SeatedTimetable) -> Counter[int]:
 
 
 def _even_rounds(need: Sequence[int], seats: int, limit: int | None, met: Met, work: int) -> list[list[list[int]]]:
-    """Return who sits together in each round.
+    """Return the groups of each round.
 
     Args:
-        need: number of matches to come, by place in the order.
+        need: number of future matches of each entrant.
         seats: number of seats of a match.
-        limit: rounds at most.
+        limit: maximum number of rounds.
         met: meetings so far.
-        work: exchanges to try.
+        work: number of exchanges to try.
     """
     evened = [list(row) for row in met]
     rounds = _together(_attendance(need, seats, limit), seats, evened, work)
@@ -351,13 +352,13 @@ def _even_rounds(need: Sequence[int], seats: int, limit: int | None, met: Met, w
 
 
 def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int | None = None) -> list[list[int]]:
-    """Return who plays in each round: those with most matches to come, and of those one after the other.
+    """Return the entrants that play in each round: those with most future matches and, among these, by turns.
 
     Args:
-        need: number of matches to come, by place in the order.
+        need: number of future matches of each entrant.
         seats: number of seats of a match.
-        limit: rounds at most.
-        at_once: groups of a round at most; None: as many as can be filled.
+        limit: maximum number of rounds; None if there is no limit.
+        at_once: maximum number of groups in a round; None for as many as can be filled.
     """
     order, left, rounds = list(range(len(need))), list(need), list[list[int]]()
     while limit is None or len(rounds) < limit:
@@ -391,7 +392,7 @@ def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) 
 def _pack(groups: Sequence[list[int]]) -> list[list[list[int]]]:
     """Put groups into rounds so that no entrant is in two groups of a round.
 
-    Entrants that have played least come first.
+    Groups whose members have played least come first.
     """
     left, played, rounds = list(range(len(groups))), Counter[int](), []
     while left:
@@ -407,7 +408,7 @@ def _pack(groups: Sequence[list[int]]) -> list[list[list[int]]]:
 
 
 def _extend(plan: SeatedTimetable, rounds: Sequence[Sequence[Group]], bye: str) -> SeatedTimetable:
-    """Add rounds to a plan; byes belong to the round before."""
+    """Add rounds to a plan. Byes have the number of the round before them."""
     pairings, last = list(plan.pairings), plan.last
     for groups in rounds:
         at = sum(any(len(pairing.seats) > 1 for pairing in done) for done in pairings)

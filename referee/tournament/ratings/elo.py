@@ -1,32 +1,31 @@
 """Elo by maximum likelihood, from all results at once.
 
-The model is that of Bradley and Terry: entrant i scores E = 1 / (1 + 10^((r_j - r_i) / 400)) against j on average, a
-draw being half a win. Programs do not learn between matches, so all results count alike, and their order does not
+The model is that of Bradley and Terry: entrant i scores E = 1 / (1 + 10^((r_j - r_i) / 400)) against j on average; a
+draw is half a win. Programs do not learn between matches, so all results count the same, and their order does not
 matter.
 
-Decisions of ours, each with its reason:
+Our own decisions, each with its reason:
 - `elo.prior` Strengths are held together by a normal prior around the mean with a standard deviation of 1150. Without
   one, an entrant that wins everything would be infinitely strong. The prior is wider than any field that the benchmark
   has (200 to 800), because it must not pull the best and the worst towards the middle by more than the interval says.
-- `elo.draws` A draw tells as much of strength as half a win, yet varies less. Where a share d of the matches between
-  equals is drawn, and draws are as much rarer between others as upsets are, a match's score has the variance
-  (1 - d) E(1 - E). So results weigh 1 / (1 - d) times as much as decided ones, against the prior too. The share is that
-  of the whole field, as if three more matches between equals had been decided: after n draws in n matches it is sure,
-  with 95 %, only that fewer than 3 in n are decided. Whatever is drawn, a score whose mean is E > 1/2 has at least the
-  variance (1 - E)(E - 1/2): the weaker one then draws all that it does not lose. So a result weighs at most
-  E / (E - 1/2) times as much, which is twice where one is far stronger.
-- `elo.interval` The interval is that of the normal distribution that fits the posterior at its peak, less what is
-  unknown of the group's mean: ratings are given relative to that mean.
-- `elo.groups` Entrants that no chain of matches connects can't be compared: each group has the mean of the anchor by
-  itself.
-- `elo.fouls` A foul is a loss. Where both fouled, nobody has shown anything, and the match is left out.
-- `elo.versions` Another program in an entrant's place has a strength of its own, normally distributed around the former
-  one's with a standard deviation of 120: what the former one has shown tells less of it, and its interval is wider. All
-  programs that an entrant had before its last change count as one. The ratings are those of the programs of now; the
-  mean is that of the entrants' former ones, so that who improves does not push the others down.
-- `elo.seats` Who moves first is not in the model: formats see to it that seats change.
+- `elo.draws` The score of a match with draws varies less than that of a match without draws. Let d be the share of
+  draws between equal programs, and let draws between others be rarer by the same factor as upsets are. Then the score
+  of a match has the variance (1 - d) E(1 - E). So results weigh 1 / (1 - d) times as much as decided ones, also against
+  the prior. The share is that of the whole field, as if three more matches between equals had been decided: after n
+  draws in n matches, it is only sure (with 95 %) that fewer than 3 in n are decided. A score with the mean E > 1/2 has
+  at least the variance (1 - E)(E - 1/2), which it has if the weaker program draws all matches that it does not lose. So
+  a result weighs at most E / (E - 1/2) times as much: twice as much if one program is far stronger.
+- `elo.interval` The interval belongs to the normal distribution that fits the posterior at its peak. The uncertainty of
+  the group's mean is subtracted, because ratings are relative to this mean.
+- `elo.groups` Entrants that no chain of matches connects can't be compared. Each connected group gets the same mean.
+- `elo.fouls` A foul is a loss. If both fouled, the match shows nothing and is left out.
+- `elo.versions` A new program of an entrant has its own strength. It is normally distributed around that of the former
+  program, with a standard deviation of 120. So former results count less for it, and its interval is wider. All
+  programs before the last change count as one. The ratings are those of the present programs. But the mean is that of
+  each entrant's first program, so that an entrant that improves does not push the others down.
+- `elo.seats` The model ignores who moves first, because formats make seats change.
 
-`python -m tests.benchmarks ratings` measures how often the intervals hold the truth.
+`python -m tests.benchmarks ratings` measures how often the intervals contain the true value.
 
 Source: R. Bradley and M. Terry, Rank Analysis of Incomplete Block Designs I, Biometrika 39 (1952); A. Elo, The Rating
 of Chessplayers, Past and Present (1978), for the scale; R. Wedderburn, Quasi-likelihood Functions, Generalized Linear
@@ -51,13 +50,13 @@ MEAN = 1500.0
 PRIOR_ELO = 1150.0
 """Standard deviation of strengths before any match (`elo.prior`)."""
 VERSION_ELO = 120.0
-"""Standard deviation of the step from one version of a program to the next: a guess. A ladder takes as much."""
+"""Standard deviation of the step from one version of a program to the next: a guess, the same as for a ladder."""
 NORMAL_95 = 1.959964
 """Number of standard deviations around the mean that hold 95 % of a normal distribution."""
 _DECIDED = 3.0
 """Number of decided matches between equals that are added to the results."""
 _DRAW_STEPS = 3
-"""The share of draws follows from the strengths, and they from it; each step leaves a hundredth of the change."""
+"""Number of iterations: draws and strengths depend on each other. Each step reduces the error to about a hundredth."""
 PRECISION = (ELO / PRIOR_ELO) ** 2
 """Precision of the prior on the logistic scale."""
 TIE = (ELO / VERSION_ELO) ** 2
@@ -65,16 +64,16 @@ TIE = (ELO / VERSION_ELO) ** 2
 
 
 class Rating(Struct, frozen=True, kw_only=True):
-    """An entrant's strength, as far as the results show it."""
+    """An entrant's estimated strength."""
 
     entrant: int
     rating: float
     error: float
-    """Half the width of the 95 % interval, against the mean of the group."""
+    """Half the width of the 95 % interval, relative to the mean of the group."""
     played: int
-    """Number of matches that it rests on."""
+    """Number of matches on which the rating is based."""
     group: int
-    """Ratings of different groups can't be compared; counted from 0, in the order of the field."""
+    """Number of the entrant's group, from 0. Ratings of different groups can't be compared."""
 
     @property
     def low(self) -> float:
@@ -104,14 +103,14 @@ def expected_score(difference: float) -> float:
 
 
 def elo_ratings(table: Crosstable, mean: float = MEAN) -> tuple[Rating, ...]:
-    """Rate a field whose matches have two seats, in its order.
+    """Rate all entrants of a field whose matches have two seats.
 
     Args:
         table: the results of the field.
         mean: mean of the ratings of each group.
 
     Raises:
-        ValueError: matches have more than two seats: the encounters of one match would count as independent.
+        ValueError: matches have more than two seats. Encounters of one match would wrongly count as independent.
     """
     if table.field.seats != 2:
         raise ValueError(f"Elo is for matches of two, not of {table.field.seats}")
@@ -145,7 +144,7 @@ def estimate_dispersion(table: Crosstable, ratings: Sequence[Rating]) -> float:
 
 
 def weigh_result(lead: float, dispersion: float) -> float:
-    """Return how much more a result weighs against the prior than a decided one would (`elo.draws`).
+    """Return the weight of a result relative to one in a field without draws (`elo.draws`).
 
     Args:
         lead: lead of one program over the other, on the logistic scale.
@@ -191,7 +190,7 @@ class _Pairs:
         return self._prior.value(strengths) + total
 
     def gradient(self, strengths: Vector) -> Vector:
-        """Return how much more each entrant has scored than expected, less the pull of the prior."""
+        """Return the slope: how much more each program has scored than expected, plus the slope of the prior."""
         slope = self._prior.slope(strengths)
         for (program, opponent, score, played, _), weight in self._weighted:
             more = weight * (score - played * _logistic(strengths[program] - strengths[opponent]))
@@ -213,11 +212,11 @@ class _Pairs:
 
 
 class Programs:
-    """The programs of a field: what each entrant has now, and as another one what some had before.
+    """The programs of a field: the present program of each entrant, and the former programs of some entrants.
 
     Args:
         size: number of entrants.
-        renewed: those that had another program before.
+        renewed: entrants that had another program before.
     """
 
     def __init__(self, size: int, renewed: Iterable[int]) -> None:
@@ -231,11 +230,11 @@ class Programs:
             self._met[before].add(entrant)
 
     def index(self, program: int) -> int:
-        """Return where a program stands in vectors; ~entrant is what an entrant had before."""
+        """Return the index of a program in vectors; `~entrant` stands for an entrant's former program."""
         return program if program >= 0 else self._former[~program]
 
     def prior(self) -> Prior:
-        """Return what is known of their strengths before any match."""
+        """Return the prior distribution of the programs' strengths."""
         return Prior(len(self._met), PRECISION, TIE, self._former)
 
     def meet(self, indices: Sequence[int], times: int) -> None:
@@ -245,14 +244,14 @@ class Programs:
             self._played[index] += times
 
     def rate(self, strengths: Vector, information: Matrix, mean: float) -> tuple[Rating, ...]:
-        """Return the ratings of the programs of now, with the half-widths of their 95 % intervals.
+        """Return the ratings of the present programs, with the half-widths of their 95 % intervals.
 
-        What is unknown of a group's mean, which no result tells, is taken off the variances: with the prior alone
-        holding it, that is the variance of the prior over the number of the group's entrants.
+        No result says anything about the mean of a group; only the prior does. Its variance is the variance of the
+        prior, divided by the number of the group's entrants, and is subtracted from the variances of the strengths.
 
         Args:
-            strengths: the likeliest ones by program, on the logistic scale.
-            information: information of results and prior there.
+            strengths: likeliest strength of each program, on the logistic scale.
+            information: information matrix of results and prior for these strengths.
             mean: mean of the ratings of each group's first programs.
         """
         inverted = inverse(factor(information))
@@ -260,7 +259,7 @@ class Programs:
         ratings = []
         for entrant, group in enumerate(groups):
             members = groups.count(group)
-            # Alone, an entrant is its group's mean: the prior is all that there is to say.
+            # A single entrant is its group's mean, and only the prior is known about it.
             unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
             before = self._former.get(entrant)
             ratings.append(
@@ -276,7 +275,7 @@ class Programs:
 
 
 def _dispersion(strengths: Vector, pairs: Sequence[Pair]) -> float:
-    """Return the factor by which scores vary less than those of decided matches (`elo.draws`)."""
+    """Return the factor by which draws reduce the variance of scores (`elo.draws`)."""
     possible = 0.0
     for pair in pairs:
         expected = _logistic(strengths[pair.program] - strengths[pair.opponent])
@@ -311,36 +310,36 @@ def find_groups(met: Sequence[set[int]]) -> list[int]:
 
 # --- Pairs of matches
 #
-# How much of the points one of two players makes, and how sure that is, where each deal was played from both seats.
+# This estimates a player's share of the points against another one, if each deal was played from both seats.
 #
-# The two matches of a deal are no independent results: who gets a good hand in both seats of it, gets it once. So the
-# interval rests on how the pairs of matches vary, not on the matches.
+# The two matches of a deal are not independent, because both players get the same hands. So the interval depends on the
+# variation of the pairs of matches, not of single matches.
 #
 # Source: E. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American
-# Statistical Association 22 (1927), for the interval; it is made for shares of successes, which vary more than the
-# means of pairs do, so the number of pairs counts as many times as that. A fifth of a pair is added to each outcome for
-# that comparison, so that equal results don't count as certainty.
+# Statistical Association 22 (1927), for the interval. It is made for shares of successes, which vary more than the
+# means of pairs. So the number of pairs is multiplied by the ratio of the two variances. To estimate this ratio, a
+# fifth of a pair is added to each outcome, so that equal results don't count as certainty.
 
 
 _ADDED = 0.2
 
 
 class Estimate(NamedTuple):
-    """A number that was estimated, and where it lies with 95 %."""
+    """An estimated number, with its 95 % interval."""
 
     value: float
     """The estimate."""
     low: float
     """The lower end of the interval."""
     high: float
-    """Its upper end."""
+    """The upper end of the interval."""
 
 
 def paired_score(counts: Sequence[int]) -> Estimate:
     """Estimate a player's share of the points.
 
     Args:
-        counts: pairs in which it got 0, 1/2, 1, 3/2 and 2 points; at least one.
+        counts: numbers of pairs in which it got 0, 1/2, 1, 3/2 and 2 points; at least one is above 0.
     """
     pairs, last = sum(counts), len(counts) - 1
     share = sum(index * count for index, count in enumerate(counts)) / last / pairs
@@ -352,7 +351,7 @@ def paired_score(counts: Sequence[int]) -> Estimate:
 
 
 def _steadiness(counts: Sequence[int]) -> float:
-    """Return how many times less the pairs vary than single successes with the same mean would."""
+    """Return the variance of single successes with the same mean, divided by the variance of the pairs."""
     weights = [count + _ADDED for count in counts]
     total, last = sum(weights), len(weights) - 1
     mean = sum(weight * index / last for index, weight in enumerate(weights)) / total
@@ -361,7 +360,7 @@ def _steadiness(counts: Sequence[int]) -> float:
 
 
 def as_elo(score: Estimate) -> Estimate:
-    """Return a share of points as points of Elo by which a player is better; for all of them, infinitely many."""
+    """Convert a share of points into a lead in points of Elo; a share of 1 gives infinity."""
     return Estimate(*map(_elo, score))
 
 

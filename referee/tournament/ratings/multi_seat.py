@@ -1,21 +1,21 @@
 """Ratings of fields with more than two seats.
 
-The model is that of Plackett and Luce: of the seats that have no place yet, each one takes the next place with a chance
-in proportion to its strength. Of any two at a table, one comes before the other as often as Elo says for two alone, so
+The model is that of Plackett and Luce: each seat without a place takes the next place with a probability proportional
+to its strength. So one of two seats comes before the other as often as Elo predicts for a match of two. Therefore
 ratings and errors are given in points of Elo.
 
-The strengths are those under which all results together are likeliest: every result counts alike, whatever their order,
-as it does for two seats.
+The ratings are the strengths under which all results together are likeliest. All results count the same, and their
+order does not matter, as for two seats.
 
-Decisions of ours, each with its reason:
-- `skill.still` Strength does not drift: programs do not learn between matches.
-- `skill.prior` That of Elo, for the same reason; also for versions of a program.
-- `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
-  little too wide where there are many.
-- `skill.teams` Partners are no opponents. Strengths of teams follow from their members'; see Results of teams.
-- `skill.fouls` Seats that fouled come last; which of them is the strongest, nobody has shown.
+Our own decisions, each with its reason:
+- `skill.still` Strength does not drift, because programs do not learn between matches.
+- `skill.prior` The prior is that of Elo, for the same reason, also for versions of a program.
+- `skill.ties` Seats that share a place have drawn. Intervals treat ties like other results, so they are a little too
+  wide if there are many ties.
+- `skill.teams` Partners are not opponents. The strength of a team follows from its members; see Results of teams.
+- `skill.fouls` Seats that fouled come last. The result does not show which of them is the strongest.
 
-`python -m tests.benchmarks ratings` measures how the intervals hold.
+`python -m tests.benchmarks ratings` measures how often the intervals contain the true value.
 
 Source: see Rankings of tables.
 """
@@ -34,11 +34,11 @@ from .newton import Matrix, Prior, Vector, most_likely
 
 # --- Rankings of tables
 #
-# How likely rankings of tables are, given strengths.
+# This computes how likely rankings are, given the strengths.
 #
-# Of the entrants that have no place yet, each takes the next one with a chance in proportion to the exponential of its
-# strength. Those that share a place count as one draw that went to all of them in equal parts: for two seats a draw is
-# half a win, as it is for Elo.
+# Each entrant without a place takes the next place with a probability proportional to the exponential of its strength.
+# If entrants share a place, each of them counts as having taken an equal part of it. So for two seats a draw is half a
+# win, as for Elo.
 #
 # Source: R. Plackett, The Analysis of Permutations, Applied Statistics 24 (1975); R. Luce, Individual Choice Behavior
 # (1959). That its logarithm is concave: D. Hunter, MM Algorithms for Generalized Bradley-Terry Models, The Annals of
@@ -49,9 +49,9 @@ class Ranking(NamedTuple):
     """The ranking of a match."""
 
     groups: tuple[tuple[int, ...], ...]
-    """Entrants from best to worst; those that share a place together."""
+    """Groups of entrants that share a place, from best to worst."""
     is_last_told: bool = False
-    """True if the last group shares a place, false if it is merely the rest."""
+    """True if the last group shares the last place; False if its order is not known."""
 
 
 class Rankings:
@@ -67,7 +67,7 @@ class Rankings:
         self._prior = prior
 
     def value(self, strengths: Vector) -> float:
-        """Return the logarithm of the likelihood times the prior, but for a constant."""
+        """Return the logarithm of the likelihood times the prior, up to a constant."""
         weights = list(map(exp, strengths))
         total = self._prior.value(strengths)
         for ranking, times in self._counts.items():
@@ -76,7 +76,7 @@ class Rankings:
         return total
 
     def gradient(self, strengths: Vector) -> Vector:
-        """Return how much more each entrant has got than expected, less the pull of the prior."""
+        """Return the slope: how much more each program has got than expected, plus the slope of the prior."""
         weights = list(map(exp, strengths))
         slope = self._prior.slope(strengths)
         for ranking, times in self._counts.items():
@@ -97,7 +97,7 @@ class Rankings:
             draws, size = _draws(ranking, weights), len(ranking.groups)
             behind: list[int] = []
             once, twice = _taken_part(draws, size, 1), _taken_part(draws, size, 2)
-            # Two entrants were in all draws together in which the better one was: the better ones' sums are needed.
+            # Two entrants take part together in all draws in which the better one takes part. So its sums are used.
             for group, alone, both in zip(reversed(ranking.groups), reversed(once), reversed(twice), strict=True):
                 behind += group
                 for entrant in group:
@@ -112,7 +112,10 @@ class Rankings:
 
 
 def _draws(ranking: Ranking, weights: Vector) -> list[tuple[tuple[int, ...], float]]:
-    """Return who took each place, and the weights of all that could have; the last place only if it was shared."""
+    """Return, for each place, the entrants that took it, and the sum of weights of all that could have taken it.
+
+    The last place is included only if it was shared.
+    """
     groups = ranking.groups
     left = list(accumulate(sum(weights[entrant] for entrant in group) for group in reversed(groups)))[::-1]
     drawn_groups = len(groups) if ranking.is_last_told else len(groups) - 1
@@ -120,22 +123,22 @@ def _draws(ranking: Ranking, weights: Vector) -> list[tuple[tuple[int, ...], flo
 
 
 def _taken_part(draws: list[tuple[tuple[int, ...], float]], groups: int, power: int) -> list[float]:
-    """Return by group the sum, over the draws it took part in, of one over the weights that were left, to a power."""
+    """Return, for each group, the sum of `left**-power` over the draws in which it took part."""
     sums = list(accumulate(left**-power for _, left in draws))
     return sums if len(sums) == groups else [*sums, sums[-1] if sums else 0.0]
 
 
 # --- Results of teams
 #
-# How likely results of teams are, given the strengths of those who play in them.
+# This computes how likely results of teams are, given the strengths of their members.
 #
-# A team is as strong as its members are on average, so that a team of equal programs plays like each of them. Of two
-# teams, one beats the other as often as Elo says for two entrants of these strengths; a draw is half a win. Partners
-# are no opponents: their result says nothing of one against the other. Where more than two teams meet, every two of
-# them are an encounter.
+# The strength of a team is the mean of its members' strengths, so a team of equal programs plays like each of them. One
+# team beats another as often as Elo predicts for two entrants of these strengths; a draw is half a win. A result says
+# nothing about the strength of partners relative to each other. If more than two teams meet, each pair of teams is an
+# encounter.
 #
 # Source: R. Huang, C. Lin, R. Weng, Generalized Bradley-Terry Models and Multi-class Probability Estimates, Journal of
-# Machine Learning Research 7 (2006), for strengths of teams that follow from their members'.
+# Machine Learning Research 7 (2006), for strengths of teams that follow from their members.
 
 
 class TeamMatch(NamedTuple):
@@ -146,10 +149,10 @@ class TeamMatch(NamedTuple):
     places: tuple[int, ...]
     """Place of each team; less is better."""
     out: int
-    """Place of the teams whose members have all fouled: nothing has shown which of them is the stronger."""
+    """Place of the teams whose members have all fouled. The result does not show which of them is the stronger."""
 
     def programs(self) -> list[int]:
-        """Return all who have played."""
+        """Return the programs of all teams."""
         return [program for team in self.teams for program in team]
 
 
@@ -181,7 +184,7 @@ class TeamResults:
         self._prior = prior
 
     def value(self, strengths: Vector) -> float:
-        """Return the logarithm of the likelihood times the prior, but for a constant."""
+        """Return the logarithm of the likelihood times the prior, up to a constant."""
         total = self._prior.value(strengths)
         for encounter, times in self._counts.items():
             lead = _lead(encounter, strengths)
@@ -190,7 +193,7 @@ class TeamResults:
         return total
 
     def gradient(self, strengths: Vector) -> Vector:
-        """Return how much more each entrant has got than expected, less the pull of the prior."""
+        """Return the slope: how much more each program has got than expected, plus the slope of the prior."""
         slope = self._prior.slope(strengths)
         for encounter, times in self._counts.items():
             more = times * (encounter.points - _expected_points(encounter, strengths))
@@ -211,7 +214,7 @@ class TeamResults:
 
 
 def _shares(encounter: _Encounter) -> Sequence[tuple[int, float]]:
-    """Return by program how the lead of the first team changes with its strength."""
+    """Return, for each program, by how much the lead of the first team changes with the program's strength."""
     team_shares = [(index, 1 / len(encounter.team)) for index in encounter.team]
     return [*team_shares, *((index, -1 / len(encounter.opponents)) for index in encounter.opponents)]
 
@@ -228,33 +231,33 @@ def _expected_points(encounter: _Encounter, strengths: Vector) -> float:
 # --- The ratings
 
 
-# Equal rankings are counted, not kept one by one: a field of four entrants has at most 75 of them, so a season of a
-# hundred thousand matches costs no more than its first hundred. That works since the model ignores the order of
-# matches.
+# Equal rankings are counted, not kept one by one: four entrants have at most 75 different rankings, so a season of a
+# hundred thousand matches costs no more than its first hundred. This works because the order of matches does not
+# matter.
 
 
 class SkillBook:
-    """Takes results one by one.
+    """Collects results one by one, and computes ratings from them.
 
     Args:
         field: the entrants, and the seats of a match.
-        scoring: scoring, which names the partners; None: there are no partners.
+        scoring: scoring, which defines the teams; None if there are no teams.
     """
 
     def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:
         self._scoring = scoring or Scoring()
         self._team_matches: Counter[TeamMatch] = Counter()
-        """Matches of teams -> how often each came about; programs are named as in the rankings."""
+        """Result of a match of teams -> how often it occurred. Programs are numbered as in the rankings."""
         self._size = len(field.entrants)
         self._rankings: Counter[Ranking] = Counter()
-        """Rankings of programs -> how often each came about; ~entrant is the program that an entrant had before."""
+        """Ranking of programs -> how often it occurred. `~entrant` stands for an entrant's former program."""
 
     def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
-        """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
+        """Add a result. Byes, void matches and matches in which all fouled are ignored.
 
         Args:
-            played: seats that fouled come last, together.
-            former: entrants that have another program since.
+            played: the result.
+            former: entrants that have changed their program after this result.
         """
         for leg in played.legs or (played,):
             seats, groups = leg.pairing.seats, rank_groups(leg)
@@ -272,12 +275,12 @@ class SkillBook:
         self._size += 1
 
     def renew(self, entrant: int) -> None:
-        """Note that an entrant has another program: what it has done so far, its former one has."""
+        """Note that an entrant has another program: its results so far belong to the former one."""
         self._rankings = self._rename(lambda program: ~program if program == entrant else program)
         self._team_matches = self._rename_teams(lambda program: ~program if program == entrant else program)
 
     def ratings(self, mean: float = MEAN) -> tuple[Rating, ...]:
-        """Rate the field, in its order.
+        """Rate all entrants of the field, in its order.
 
         Args:
             mean: mean of the ratings of each group.
@@ -297,7 +300,7 @@ class SkillBook:
         return programs.rate(strengths, likelihood.information(strengths), mean)
 
     def _team_match(self, leg: PlayedPairing, programs: Sequence[int]) -> TeamMatch:
-        """Return a match of teams: a team is where its best seat is that did not foul."""
+        """Return the result of a match of teams. A team has the place of its best seat that did not foul."""
         place = {seat: at for at, group in enumerate(rank_groups(leg)) for seat in group if seat not in leg.fouls}
         last = len(programs)
         return TeamMatch(

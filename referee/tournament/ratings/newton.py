@@ -1,14 +1,11 @@
 """Newton's method for ratings: finds the strengths under which the results are likeliest.
 
-It also has what is known before any match (`Prior`). The ratings themselves and their intervals are in `elo.py`, for
-two seats, and in `multi_seat.py`, for more.
-
-A field has 200 entrants at most, so plain Python solves its matrices in a fraction of a second, and no library for
-arrays is needed.
+This module also has the prior distribution of strengths (`Prior`). Ratings and their intervals are in `elo.py` for two
+seats, and in `multi_seat.py` for more.
 """
 
-# Why not numpy? It takes a tenth of a second to import, in every command. The matrices are small, and a list of lists
-# is fast enough for a field of two hundred.
+# Why not numpy? Its import would cost every command a tenth of a second. The matrices are small: for a field of two
+# hundred entrants, plain Python solves them in a fraction of a second.
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -24,7 +21,7 @@ Matrix = list[Vector]
 
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the sum of products, over as many as the shorter one has."""
+    """Return the sum of products; the longer sequence is cut to the length of the shorter one."""
     return sum(map(mul, one, other), 0.0)
 
 
@@ -84,38 +81,38 @@ def _forward(lower: Matrix, right: Vector) -> Vector:
 _STEPS = 100
 _SMALL = 1e-10
 _FARTHEST = 10.0
-"""Largest change in one step: an exponential may overflow farther off, and the slope from here does not hold there."""
+"""Largest change in one step. After a larger step an exponential could overflow, and the slope would not hold."""
 
 
 class Likelihood(Protocol):
-    """How likely results are, as strictly concave a function of the strengths as a normal prior makes it."""
+    """The likelihood of results times a normal prior. Its logarithm is a strictly concave function of the strengths."""
 
     def value(self, strengths: Vector) -> float:
-        """Return the logarithm of the likelihood times the prior, but for a constant."""
+        """Return this logarithm, up to a constant."""
 
     def gradient(self, strengths: Vector) -> Vector:
-        """Return its slope, by entrant."""
+        """Return the slope of the logarithm, by program."""
 
     def information(self, strengths: Vector) -> Matrix:
-        """Return how much it bends: its second derivatives with the sign turned."""
+        """Return the negative second derivatives of the logarithm."""
 
 
 def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) -> Vector:
     """Return the strengths under which results are likeliest.
 
-    The pull of the prior adds up to nothing over entrants that are connected: their mean is 0 by itself.
+    The mean of connected entrants becomes 0 by itself, because the prior pulls their strengths towards 0.
 
     Args:
         size: number of programs.
         likelihood: likelihood of the results.
-        start: strengths to begin at; None: all are equal.
+        start: strengths to begin with; None to begin with equal ones.
     """
     strengths = [0.0] * size if start is None else start
     value = likelihood.value(strengths)
     for _ in range(_STEPS):
         step = _cap(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))
         nearer = [x + y for x, y in zip(strengths, step, strict=True)]
-        # A whole step can go too far where nearly everything was won; half of one, often enough, cannot.
+        # A whole step can go too far if an entrant has won nearly everything. Then it is halved until it helps.
         while (gained := likelihood.value(nearer)) < value and max(map(abs, step)) > _SMALL:
             step = [y / 2 for y in step]
             nearer = [x + y for x, y in zip(strengths, step, strict=True)]
@@ -126,13 +123,13 @@ def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) 
 
 
 def _cap(step: Vector) -> Vector:
-    """Return a step in the same direction that changes nothing by more than the farthest."""
+    """Return a step in the same direction that changes no strength by more than _FARTHEST."""
     longest = max(map(abs, step), default=0.0)
     return step if longest <= _FARTHEST else [y * _FARTHEST / longest for y in step]
 
 
 class Prior:
-    """What is known of strengths before any match: those of first programs are around 0, later ones near the former.
+    """The prior distribution of strengths: first programs are around 0, later ones near the former program.
 
     Source: R. Coulom, Whole-History Rating: A Bayesian Rating System for Players of Time-Varying Strength, Computers
     and Games (2008), for strengths of one player at different times that are tied by a normal prior.
@@ -141,7 +138,7 @@ class Prior:
         size: number of programs.
         precision: one over the variance of a first program's strength.
         tie: one over the variance of the step from one program to the next.
-        former: program -> the one that the entrant had before.
+        former: program -> the former program of the same entrant.
     """
 
     def __init__(self, size: int, precision: float, tie: float = 0.0, former: Mapping[int, int] | None = None) -> None:
@@ -151,11 +148,11 @@ class Prior:
         self._former = former or {}
 
     def value(self, strengths: Vector) -> float:
-        """Return the logarithm of its density, but for a constant."""
+        """Return the logarithm of the density, up to a constant."""
         return dot(strengths, self.slope(strengths)) / 2
 
     def slope(self, strengths: Vector) -> Vector:
-        """Return the slope of that, by program."""
+        """Return the slope of this logarithm, by program."""
         slope = [0.0 if index in self._former else -self._precision * own for index, own in enumerate(strengths)]
         for later, before in self._former.items():
             pull = self._tie * (strengths[later] - strengths[before])
@@ -164,7 +161,7 @@ class Prior:
         return slope
 
     def matrix(self) -> Matrix:
-        """Return its information."""
+        """Return the information matrix of the prior."""
         matrix = [[0.0] * self.size for _ in range(self.size)]
         for index in range(self.size):
             matrix[index][index] = 0.0 if index in self._former else self._precision
