@@ -1,8 +1,8 @@
 """`python -m referee.check FOLDER`: check one program in a process of its own, and print the report as JSON.
 
-The queue of submissions uses it: a check runs an unknown program, and a process of its own can be killed with it. Each
-step is a line `{"step": ...}` as soon as it is over; the last line is the report. Exit status: 0 it passes, 1 a step
-failed, 2 the check could not be made.
+The queue of submissions checks programs so: a check runs unknown code, and a process of its own can be killed. When a
+step is over, its finding is printed as a line `{"step": ...}`; the last line is the report. Exit status: 0 all steps
+passed, 1 a step failed, 2 the check could not be made.
 """
 
 import argparse
@@ -25,10 +25,10 @@ from .findings import Finding
 
 
 def main() -> int:
-    """Check the player of the command line; return the exit status."""
+    """Check the player that the command line names; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m referee.check")
     parser.add_argument("player")
-    parser.add_argument("--terms", default="{}", metavar="JSON", help="the RunTerms to which the program is held")
+    parser.add_argument("--terms", default="{}", metavar="JSON", help="the RunTerms for the program")
     arguments = parser.parse_args()
     request = CheckRequest(player=arguments.player)
     try:
@@ -52,7 +52,7 @@ def _write_finding(finding: Finding) -> None:
 
 
 def _write(value: Any) -> None:
-    """Write a line of JSON, which is UTF-8 whatever the locale's encoding is."""
+    """Write a line of JSON in UTF-8, whatever the locale's encoding is."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
 

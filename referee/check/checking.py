@@ -1,7 +1,7 @@
-"""One check from its beginning to its end: the request, the steps that are run, and the report."""
+"""One whole check: the request, the steps that are run, and the report."""
 
-# The steps form one list. Each stands on what those before it have shown: a program that can't say hello is not asked
-# to play. So behind a failed basic step all others are skipped, and a program fails at the step that names its mistake.
+# The steps form one list. Each relies on the steps before it: a program that can't say hello is not asked to play. So
+# after a failed basic step all others are skipped, and a program fails at the step that names its mistake.
 
 import time
 from collections import Counter
@@ -26,7 +26,7 @@ def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
     """Return all steps; their numbers are their positions, from 1.
 
     Args:
-        games: names of all games, whether the program plays them or not; so each step always has the same number.
+        games: names of all games, even of those that the program does not play: so a step's number is always the same.
     """
     names = tuple(games)
     return (
@@ -49,29 +49,29 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
 
     Yields:
         The finding of each step, as soon as it is known. After a basic step that failed, all others are skipped. A step
-        that fails for the cause of an earlier one counts as skipped: one mistake is one failure.
+        that fails for the same cause as an earlier step counts as skipped, so that one mistake is one failure.
     """
-    barred: Skipped | None = None
+    skip: Skipped | None = None
     causes: dict[str, int] = {}
     for number, step in enumerate(steps, 1):
         if only and number not in only:
             continue
-        finding = _run_step(number, step, context, barred)
+        finding = _run_step(number, step, context, skip)
         if step.is_basic and finding.verdict is StepVerdict.FAILED and not only:
-            barred = Skipped(f"step {number} failed: fix that first")
+            skip = Skipped(f"step {number} failed: fix that first")
         if finding.trouble is not None and (first := causes.setdefault(finding.trouble.cause, number)) != number:
-            note = f"it fails for the cause of step {first}"
+            note = f"it fails for the same cause as step {first}"
             finding = replace(finding, verdict=StepVerdict.SKIPPED, note=note, trouble=None)
         yield finding
 
 
-def _run_step(number: int, step: CheckStep, context: CheckContext, barred: Skipped | None) -> Finding:
-    """Run a step, unless it is barred, and return its finding."""
+def _run_step(number: int, step: CheckStep, context: CheckContext, skip: Skipped | None) -> Finding:
+    """Run a step, unless there is a reason to skip it, and return its finding."""
     began_s = time.monotonic()
     verdict, note, trouble = StepVerdict.OK, "", None
     try:
-        if barred is not None:
-            raise barred
+        if skip is not None:
+            raise skip
         note = _run_twice(step, context) or ""
     except Skipped as skipped:
         verdict, note = StepVerdict.SKIPPED, str(skipped)
@@ -89,7 +89,7 @@ def _run_step(number: int, step: CheckStep, context: CheckContext, barred: Skipp
 
 
 def _run_twice(step: CheckStep, context: CheckContext) -> str | None:
-    """Run a step, and run it again with a new start of the program if it fails in one that had played before.
+    """Run a step; if it fails in a program that has played other matches, start the program again and repeat the step.
 
     Otherwise a mistake that an earlier match has caused would be reported under the wrong title.
     """
@@ -110,7 +110,7 @@ def run_check(
     Args:
         request: the program, and how to check it.
         registry: the plugins.
-        confinement: the bounds of the program.
+        confinement: sandbox and limits of the program.
         on_finding: called with the finding of each step, as soon as it is known.
 
     Returns:
@@ -118,7 +118,7 @@ def run_check(
 
     Raises:
         BadRequest: there is no such player, game or step.
-        OSError: the disk can't take the builds or the outputs.
+        OSError: the builds or the program's output can't be written.
     """
     games = registry.games
     steps = all_steps(tuple(games))
@@ -141,17 +141,17 @@ def run_check(
 def try_program(
     launch: Launch, terms: ScriptedTerms, request: CheckRequest, confinement: Confinement, turns: int
 ) -> Trouble | None:
-    """Start a program once, play some turns with it, and return why that failed; None: it did not.
+    """Start a program once and play some turns with it; return why that failed, or None if it went well.
 
     Args:
         launch: the program.
         terms: terms of the match.
         request: time limits, and the folder of builds.
-        confinement: the bounds of the program.
-        turns: number of its turns.
+        confinement: sandbox and limits of the program.
+        turns: number of the program's turns to play.
 
     Raises:
-        OSError: the disk can't take the build or the output.
+        OSError: the build or the program's output can't be written.
     """
     with scratch("check") as folder:
         context = CheckContext(request, launch, {terms.game.name: terms.game}, confinement, folder)
@@ -179,7 +179,7 @@ def report(player: str, findings: Sequence[Finding]) -> CheckReport:
 def _find_numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
     """Return the numbers of the steps that are given by number or by name."""
     keys = [step.key for step in steps]
-    every = f": they go from 1 to {len(keys)}; --list shows them"
+    every = f": the steps go from 1 to {len(keys)}; --list shows them"
     numbers = set()
     for text in only:
         if text in keys:
@@ -192,7 +192,7 @@ def _find_numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
 
 
 def _find_player(player: str, registry: Registry) -> Path | Launch:
-    """Return the folder or the launch to check; whether the folder's content is right, the steps find out."""
+    """Return the folder or the launch to check. The content of the folder is checked later, by the steps."""
     spec = parse_player(player)
     if spec.kind is PlayerKind.FOLDER:
         folder = Path(spec.value)
@@ -201,7 +201,7 @@ def _find_player(player: str, registry: Registry) -> Path | Launch:
             raise BadRequest(explain_no_folder(folder) + forms)
         return folder
     if spec.kind is PlayerKind.PERSON:
-        raise BadRequest(f"{player} is a person, not a program that could be checked")
+        raise BadRequest(f"{player} is a person; only a program can be checked")
     try:
         games = registry.player(spec.value).games if spec.kind is PlayerKind.HOUSE else ()
         return replace(spec.launch(), games=games)

@@ -1,4 +1,4 @@
-"""The program under check, as the steps see it: how it is started, its games, and what is known of it so far."""
+"""The program under check, as the steps see it: how it is started, its games, and what the steps know about it."""
 
 import math
 import tempfile
@@ -20,7 +20,7 @@ from .scripted_match import ScriptedMatch, ScriptedTerms
 from .session import Session, Times
 
 T = TypeVar("T")
-_TOML = "Fix it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
+_TOML = "Fix what the message names; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
 class CheckRequest(Struct, frozen=True, kw_only=True):
@@ -29,12 +29,12 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     player: str
     """`house:NAME`, `cmd:COMMAND` or a folder."""
     games: tuple[str, ...] = ()
-    """Names of the games to check with; empty: those that the program names, or all."""
+    """Names of the games to check with; empty: the games in its player.toml, or all games."""
     only: tuple[str, ...] = ()
     """Steps to run, by number or name; empty: all."""
     times: Times = Times()
     logs: Path = Path("logs")
-    """Folder of records; builds are stored in a folder inside."""
+    """Folder of records; the builds are stored in a folder inside it."""
 
 
 class CheckContext:
@@ -43,8 +43,8 @@ class CheckContext:
     Args:
         request: settings of the check.
         player: folder of the player, or another way to start it.
-        games: name -> game, for all games there are.
-        confinement: the bounds of the program.
+        games: name -> game, for all installed games.
+        confinement: sandbox and limits of the program.
         folder: folder for sockets and outputs.
     """
 
@@ -63,11 +63,11 @@ class CheckContext:
         self.loop = Loop()
         self.all_games = games
         self.peak_bytes = 0
-        """Largest memory that it was seen to use, in bytes."""
+        """Largest memory that the program was seen to use, in bytes."""
         self.keeps = False
         """True once the program has played two matches in a row; from then on it is not ended between matches."""
         self.has_reused = False
-        """True if the last match was not the first of its program."""
+        """True if the last match was played by a process that had played another match before."""
         self._kept: Session | None = None
         self._only = request.games
         self._player = player
@@ -80,7 +80,7 @@ class CheckContext:
         """The program's folder.
 
         Raises:
-            Skipped: it is given as a command.
+            Skipped: the program is given as a command or as a house player.
         """
         if isinstance(self._player, Launch):
             raise Skipped("it was not given as a folder")
@@ -91,7 +91,7 @@ class CheckContext:
         """The program to start.
 
         Raises:
-            Failed: its folder is wrong.
+            Failed: the program's folder is wrong.
         """
         if isinstance(self._player, Launch):
             return self._player
@@ -100,21 +100,21 @@ class CheckContext:
 
     @property
     def most_matches(self) -> float:
-        """Number of matches that one start of it can play."""
+        """Number of matches that the program can play before it has to be started again."""
         return self.launch.matches or math.inf
 
     @property
     def games(self) -> tuple[AnyGame, ...]:
-        """The games that it is checked with."""
+        """The games that the program is checked with."""
         return tuple(game for name, game in self.all_games.items() if self.plays(name))
 
     @property
     def says_its_games(self) -> bool:
-        """Whether its games are named, in its player.toml or on the command line."""
+        """Whether player.toml or the command line names the program's games."""
         return bool(self._only or self.launch.games)
 
     def plays(self, name: str) -> bool:
-        """Return whether it is checked with a game."""
+        """Return whether the program is checked with a game."""
         return name in (self._only or self.launch.games or tuple(self.all_games))
 
     def find_game(self, name: str) -> AnyGame:
@@ -129,31 +129,32 @@ class CheckContext:
 
     @property
     def game(self) -> AnyGame:
-        """The first of its games.
+        """The first of the program's games.
 
         Raises:
-            Skipped: it has none.
+            Skipped: the program has no game.
         """
         if not self.games:
-            raise Skipped("it plays none of the games there are")
+            raise Skipped("it plays none of the installed games")
         return self.games[0]
 
     def terms(self, **changes: Any) -> ScriptedTerms:
         """Return the terms of a match of the checked game, with the fewest seats.
 
         Args:
-            changes: further terms.
+            changes: terms that differ from the defaults.
         """
         return ScriptedTerms(game=self.game, **changes)
 
-    # --- starting it
+    # --- starting the program
 
     @contextmanager
     def session(self, *, is_launched: bool = True) -> Iterator[Session]:
         """Start the program, and end it at the end of the block.
 
         Raises:
-            Failed: it can't be started, or the step that uses it fails; the failure then has all that is known.
+            Failed: the program can't be started, or the step in the block fails. What is known about the program is
+                added to the failure.
         """
         session = self._start(is_launched=is_launched)
         try:
@@ -164,7 +165,7 @@ class CheckContext:
 
     @contextmanager
     def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
-        """Get the program ready for a match: the one that has stayed after its last match, or a new start.
+        """Get the program ready for a match: keep the process of the last match, or start a new one.
 
         Args:
             terms: terms of the match; None: those of the first game.
@@ -204,7 +205,7 @@ class CheckContext:
         self.peak_bytes = max(self.peak_bytes, session.peak_bytes)
 
     def look(self, look: Callable[["CheckContext"], T]) -> T:
-        """Return the result of a look at the program, which is taken only once: several steps judge the same start."""
+        """Return the result of a look at the program. Each look is taken once, and several steps judge its result."""
         if look not in self._looks:
             self._looks[look] = look(self)
         result: T = self._looks[look]
@@ -213,7 +214,7 @@ class CheckContext:
 
 @contextmanager
 def _explaining(session: Session) -> Iterator[None]:
-    """Add to a failure what the session knows, once the program has ended: then all its output is there."""
+    """If the block fails, end the program, so that its output is complete, and add what the session knows."""
     try:
         yield
     except Failed as failure:
@@ -228,10 +229,10 @@ def demanding(expected: str, remedy: str) -> Iterator[None]:
 
     Args:
         expected: what a program needs so that it can be launched.
-        remedy: how to fix it.
+        remedy: how to fix the program.
 
     Raises:
-        Failed: it can't be launched.
+        Failed: the program can't be launched.
     """
     try:
         yield
@@ -240,7 +241,7 @@ def demanding(expected: str, remedy: str) -> Iterator[None]:
 
 
 Run = Callable[[CheckContext], str | None]
-"""Raises Failed or Skipped, or returns a note, if anything is worth one."""
+"""Function of a step: raises Failed or Skipped, or returns a note for the report, if there is one."""
 
 
 class CheckStep(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The findings of steps, and bytes of the wire in a form that a reader can use."""
+"""The findings of steps, and bytes of the wire in a form that a person can read."""
 
 import hashlib
 import json
@@ -16,12 +16,12 @@ from protocol.limits import PREFIX_BYTES
 from ..match.events import Ending
 
 MAX_SHOWN_BYTES = 2048
-"""Size of the part of a frame that is shown in hex, the same as in a verdict."""
+"""Number of bytes of a frame that are shown in hex; verdicts show as many."""
 _MAX_TEXT_CHARS = 4000
 _MAX_FRAMES = 4
 """Number of the referee's frames that are shown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-"""A number. Two causes that differ only in numbers count as one, even in the name of a match."""
+"""A number. Two causes that differ only in numbers (even in that of a match's name) count as the same cause."""
 
 
 class StepVerdict(StrEnum):
@@ -33,13 +33,13 @@ class StepVerdict(StrEnum):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """Bytes of the wire, for a reader."""
+    """Bytes of the wire in a form that a person can read."""
 
     length: int
     hex: str
-    """First bytes in hex, a blank between bytes."""
+    """First bytes in hex, with a blank between bytes."""
     decoded: str
-    """Message in JSON, or the reason why there is none."""
+    """Message in JSON, or the reason why the bytes are no message."""
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
@@ -54,8 +54,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """Frame that the program sent."""
     printed: str = ""
     cause: str
-    """Hash of the reason: all steps that fail for one reason have the same. The reason itself may name paths of this
-    machine."""
+    """Hash of the reason, equal for all steps that fail for the same reason. The reason itself is not stored, because
+    it may name paths of this machine."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     verdict: StepVerdict
     seconds: float
     note: str = ""
-    """Measurement of a step that went well, or the reason why one was skipped."""
+    """Measurement of a step that passed, or the reason why a step was skipped."""
     trouble: Trouble | None = None
 
 
@@ -77,11 +77,11 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     version: Literal[1] = 1
     """Version of this object's form."""
     player: str
-    """Player as it was given."""
+    """Player, as the caller named it."""
     passes: bool
     """Whether no step failed."""
     ok: int
-    """Number of steps that went well."""
+    """Number of steps that passed."""
     failed: int
     """Number of steps that failed."""
     skipped: int
@@ -90,19 +90,19 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
 
 class Skipped(Exception):
-    """A step that does not apply; the text says why."""
+    """Raised by a step that does not apply to the program; the text says why."""
 
 
 class Failed(Exception):
-    """A step that the program does not pass.
+    """Raised by a step that the program does not pass.
 
     Args:
         happened: what the program did, in one sentence.
         expected: what it should have done.
         remedy: how to fix it.
-        received: the bytes in question; None: those that the program sent last.
-        cause: text that is the same for all failures of one cause; by default what happened and what was expected,
-            without numbers.
+        received: the bytes that the failure is about; None: the bytes that the program sent last.
+        cause: text that is the same for all failures with the same cause; by default what happened and what was
+            expected, without numbers.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Failed(Exception):
 
     @property
     def trouble(self) -> Trouble:
-        """The failure for a report, with all that is known of it."""
+        """The failure in the form of a report."""
         return Trouble(
             happened=str(self),
             expected=self.expected,
@@ -138,7 +138,7 @@ class Failed(Exception):
 
 
 def name_late(awaited: str, ending: Ending | None) -> str:
-    """Return the cause of a failure to answer in time; steps and real matches share it.
+    """Return the cause of a failure to answer in time. Steps and real matches name it the same.
 
     Args:
         awaited: the answer that was awaited.
@@ -148,12 +148,12 @@ def name_late(awaited: str, ending: Ending | None) -> str:
 
 
 def show_bytes(data: bytes) -> Shown:
-    """Return bytes in a form that a reader can use."""
+    """Return bytes in a form that a person can read."""
     return Shown(length=len(data), hex=data[:MAX_SHOWN_BYTES].hex(" "), decoded=_describe(data)[:_MAX_TEXT_CHARS])
 
 
 def _describe(data: bytes) -> str:
-    """Return the message of a frame in JSON; for anything else, its text and the reason why it is no message."""
+    """Return the message of a frame in JSON; for other bytes, their text and the reason why they are no message."""
     if len(data) < PREFIX_BYTES:
         return f"no frame: a prefix has {PREFIX_BYTES} bytes"
     length, body = int.from_bytes(data[:PREFIX_BYTES], "big"), data[PREFIX_BYTES:]
@@ -163,7 +163,7 @@ def _describe(data: bytes) -> str:
         value: Any = unpack(body[:length])
     except RemoteProtocolError as error:
         return f"{_text(data)} (as a frame: {error.detail})"
-    rest = f", and {len(body) - length} bytes behind it" if len(body) > length else ""
+    rest = f", and {len(body) - length} bytes after it" if len(body) > length else ""
     return json.dumps(value, ensure_ascii=False) + rest
 
 

@@ -1,8 +1,7 @@
-"""Waits on Twisted's reactor from plain code: the reactor runs only during a wait, one turn after the other."""
+"""Lets plain code wait on Twisted's reactor: the reactor runs only during a wait, one iteration after the other."""
 
-# So a step of the check reads from top to bottom, without callbacks; and a real match, which is a coroutine, runs on
-# the same reactor. The price is that the reactor stands still between two waits: nothing may depend on its timers
-# there.
+# Thanks to this, a step of the check reads from top to bottom, without callbacks. A real match, which is a coroutine,
+# runs on the same reactor. The price: the reactor stands still between two waits, so its timers do not fire there.
 
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -14,13 +13,13 @@ from twisted.python.failure import Failure
 
 T = TypeVar("T")
 _TURN_S = 0.05
-"""Longest turn of the reactor: a wait may be for something that no descriptor announces."""
+"""Longest iteration of the reactor. A condition may become true without any socket event, so it is tested often."""
 _TICK_S = 0.001
-"""Shortest time that the reactor can wait."""
+"""Shortest time that the reactor can wait, in seconds."""
 
 
 class Loop:
-    """The reactor of this process, which no other code may run."""
+    """The reactor of this process; no other code may run it."""
 
     def __init__(self) -> None:
         from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
@@ -35,7 +34,7 @@ class Loop:
         """Run until a condition holds.
 
         Args:
-            is_over: the condition, looked at after each turn.
+            is_over: the condition; it is tested after each iteration.
             limit_s: longest wait, in seconds.
 
         Returns:
@@ -57,7 +56,7 @@ class Loop:
         """Run until a coroutine is done, and return its result; an interrupt cancels it first.
 
         Raises:
-            BaseException: what the coroutine raised, or what has interrupted it.
+            BaseException: the error of the coroutine, or the interrupt.
         """
         with self._threads():
             return self._run(main)
@@ -80,17 +79,17 @@ class Loop:
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        """Start the reactor's threads, and stop them: the reactor does that itself only in `run`, not in `iterate`."""
+        """Start the reactor's threads, and stop them at the end. `reactor.run` would do so; `iterate` does not."""
         pool = self.reactor.getThreadPool()
         pool.start()
         try:
             yield
         finally:
             pool.stop()
-            self.reactor.threadpool = None  # one that was stopped can't be started again
+            self.reactor.threadpool = None  # a stopped pool can't be started again
 
     def _turn(self, most_s: float) -> None:
-        """Run one turn of the reactor: due calls, and sockets that can be read within a number of seconds."""
+        """Run one iteration of the reactor: due calls, and sockets that become readable within `most_s` seconds."""
         if most_s < _TICK_S:
             time.sleep(most_s)
             most_s = 0.0

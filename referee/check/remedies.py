@@ -1,4 +1,4 @@
-"""Advice to an author: what to do about a foul or a breach of the wire. Advice of a single step is in that step."""
+"""Advice to an author: what to do about a foul or a breach of the protocol. A step has its own special advice."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ CODE_REMEDIES: dict[str, str] = {
     Code.OVERSIZE: f"Write the body's length as 4 bytes, the most significant first, before the body ({SPEC}, Bytes).",
     Code.EMPTY: "Send no frame of length 0.",
     Code.TRUNCATED: "Send the whole frame before the connection is closed, and flush the output buffer.",
-    Code.NOT_MSGPACK: f"Encode the body with msgpack, one map and nothing after it ({SPEC}, Bytes); not as JSON.",
+    Code.NOT_MSGPACK: f"Encode the body with msgpack, not as JSON: one map and nothing after it ({SPEC}, Bytes).",
     Code.NOT_A_MAP: "Send a map with the key `type`.",
     Code.KEY_NOT_STRING: "Use strings as keys of maps.",
     Code.DUPLICATE_KEY: "Write each key of a map once.",
@@ -29,7 +29,7 @@ CODE_REMEDIES: dict[str, str] = {
     Code.UNKNOWN_TYPE: f"Use type hello, ready, nonce, move or ack, in lower case ({SPEC}, Messages of the player).",
     Code.MISSING_KEY: f"Add the key; {SPEC} lists the keys of every message.",
     Code.EXTRA_KEY: f"Leave the key out; {SPEC} lists the keys of every message.",
-    Code.WRONG_TYPE: f"Give the key a value of the type and range that {SPEC} says.",
+    Code.WRONG_TYPE: f"Give the key a value of the type and range that {SPEC} states.",
     Code.WRONG_MATCH: "Copy `match` from the message that you answer.",
     Code.FLOOD: "Send only the messages that the referee asked for.",
     Code.NOT_READING: "Read from the connection all the time, even if it is not your turn.",
@@ -39,10 +39,10 @@ CODE_REMEDIES: dict[str, str] = {
     f"SHA-256 of `nonce:MATCH:SEAT:NONCE` in ASCII, in hex ({SPEC}, Chance).",
     "move": "`referee list GAME --schema` prints the form of a move; compare your move with it.",
 }
-"""Code of a breach of the wire -> advice."""
+"""Code of a breach of the protocol -> advice."""
 
 CAUSE_REMEDIES: dict[str, str] = {
-    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn says how much time is left. Flush the answer.",
+    Cause.TIMEOUT: "Answer sooner: `left_ms` in the turn is the time that is left. Flush the answer.",
     Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
     Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that you answer, and answer each message once.",
     Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
@@ -52,37 +52,39 @@ CAUSE_REMEDIES: dict[str, str] = {
 }
 """Cause of a foul without a code -> advice."""
 
-ENDED_AT_ONCE = f"Does the file call `run(...)`, or whatever else connects? {CAUSE_REMEDIES[Cause.REFUSED_TO_START]}"
+ENDED_AT_ONCE = (
+    f"Does the file call `run(...)`, or another function that connects? {CAUSE_REMEDIES[Cause.REFUSED_TO_START]}"
+)
 """Advice about a program that ended by itself, without an error, before the first turn."""
 ENDED_IN_MATCH = (
     "It ended by itself, without an error: look for exit, quit or return. "
     "It must run until the referee closes the connection."
 )
-"""Advice about a program that did so later."""
+"""Advice about a program that ended by itself, without an error, after the first turn had begun."""
 
 _WORDS_REMEDIES: dict[str, str] = {
     r"No module named '(msgpack|msgspec|protocol|referee)\b": r"The Python that runs the program is not the "
-    r"referee's, and has no \1. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
+    r"referee's, and lacks \1. Activate the referee's virtual environment (`. .venv/bin/activate`) before you "
     "call `referee`, or let `run` in player.toml begin with the path of its python3. `referee new python-socket NAME` "
     "makes a player that needs no package.",
     r"No module named '(\w{1,80})": r"Install \1 for the Python that runs the program, or put it into the folder.",
-    r"(?:partially initialized |AttributeError: )module '(\w{1,80})'": r"If a file of yours is called \1.py, "
+    r"(?:partially initialized |AttributeError: )module '(\w{1,80})'": r"If one of your files is called \1.py, "
     r"rename it: it hides the module \1 of Python or of a package.",
     r"ends too early|incomplete input|Input data was truncated|extra data|unpack requires a buffer": "It did not "
-    "decode exactly one frame. Read again and again until as many bytes have come as the prefix says, and no more.",
+    "decode exactly one frame. Repeat the read until you have as many bytes as the prefix says, and no more.",
     r"prefix [0-9a-f]{8} of a frame": "It read the length of a frame wrongly: 4 bytes, the most significant first.",
     r"can not serialize '[\w.]+'|objects of type [\w.]+ is unsupported|the wire carries no \w+": "The message holds a "
     "value that msgpack does not know, such as a number of numpy or a set. Make it an int, str, list or dict first: "
     "`int(x)`, `list(x)`.",
     r"token is not one of this match": "Put the content of REFEREE_TOKEN into the hello as `token`.",
     r"(?i)read-only file system|EROFS|name resolution|EAI_AGAIN|network is unreachable|ENETUNREACH"
-    r"|no such file or directory(?:, \w+|:) '/|\bopen /.{1,200}: no such file|/.{1,200} \(no such file": "If it ran in "
-    "a sandbox: there, a program sees only its own folder and the system, writes only to /tmp and its home, and has no "
-    "network but the address in REFEREE_ADDRESS. See docs/players/limits.md.",
+    r"|no such file or directory(?:, \w+|:) '/|\bopen /.{1,200}: no such file|/.{1,200} \(no such file": "Did it run "
+    "in a sandbox? There, a program sees only its own folder and the system, writes only to /tmp and its home, and can "
+    "connect only to the address in REFEREE_ADDRESS. See docs/players/limits.md.",
     r"Connection refused|ConnectionRefused|Address family not supported": "Connect to the "
     "address in REFEREE_ADDRESS: `unix:PATH` in a sandbox, `tcp:HOST:PORT` without one.",
 }
-"""Words in the last output of a program, as a regular expression -> advice, in which a group of the words may stand."""
+"""Regular expression for the last output of a program -> advice; `\\1` in the advice stands for the first group."""
 
 
 def remedy(cause: str, code: str | None) -> str:
@@ -96,7 +98,7 @@ def foul_remedy(foul: Foul, game: str, *, has_moved: bool = False) -> str:
     Args:
         foul: the foul.
         game: name of the game.
-        has_moved: whether a move was due, and the seat had moved before; False if that is not known.
+        has_moved: whether a move was due and the seat had moved before; False if this is not known.
     """
     evidence = bytes.fromhex(foul.evidence)
     advice = None
@@ -118,7 +120,7 @@ def foul_remedy(foul: Foul, game: str, *, has_moved: bool = False) -> str:
 
 
 def _name_actions(foul: Foul, game: str) -> str:
-    """Return the actions of a game as a sentence, if a move named another one; else nothing."""
+    """Return a sentence that lists the game's actions if the move named an unknown action; else an empty text."""
     if foul.code != "move" or not re.search(
         r"^(?:\w+: )?Invalid value .* - at `\$\.move\.action`$", foul.detail, re.DOTALL
     ):
@@ -129,7 +131,7 @@ def _name_actions(foul: Foul, game: str) -> str:
 
 
 def prefix_remedy(data: bytes) -> str:
-    """Return the advice about a prefix that announces a body which is too long.
+    """Return the advice about a prefix that announces too long a body.
 
     Args:
         data: the prefix, and the bytes after it.
@@ -150,17 +152,17 @@ _ENDING_REMEDIES: dict[Ending, str] = {
     "it read whole frames: 4 bytes, the most significant first, then as many as they say?",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
     Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
-    Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` of the turn says how much time is "
+    Ending.COMPUTING: "Look for a loop that does not end, or think less: `left_ms` in the turn is the time that is "
     "left.",
     Ending.WAITING: "Is the answer flushed? Does it wait for a sleep, a lock, a subprocess, input, or a message of "
-    "another type than it is sent (`turn` asks for a move)? See that the program reads each message whole, catches no "
-    "error without an answer, and writes to the connection, not to stdout.",
+    "another type than the referee sends (`turn` asks for a move)? Make sure that the program reads each message to "
+    "its end, answers even after an error, and writes to the connection, not to stdout.",
 }
 WAITS_IN_TURN = (
-    "It waits for something: a sleep, a lock, a thread, a subprocess, input, or a message of another type (it was "
-    "asked by `turn`). See that it catches no error without an answer."
+    "It waits for something: a sleep, a lock, a thread, a subprocess, input, or a message of another type (the "
+    "referee's request was `turn`). Make sure that it answers even after an error."
 )
-"""Advice about a program that waits, although it has moved before: it does flush its answers."""
+"""Advice about a program that waits although it has moved before, and so does flush its answers."""
 
 
 def ending_remedy(ending: Ending, last_words: str, cause: str, came: bytes = b"") -> str | None:
@@ -168,9 +170,9 @@ def ending_remedy(ending: Ending, last_words: str, cause: str, came: bytes = b""
 
     Args:
         ending: why the seat could not play.
-        last_words: text with what the program printed last.
+        last_words: text that contains what the program printed last.
         cause: cause of the foul.
-        came: bytes of an answer that is not complete.
+        came: the bytes of an incomplete answer.
     """
     if ending in (Ending.COMPUTING, Ending.WAITING) and (came or cause == Cause.REFUSED_TO_START):
         return incomplete_remedy(came) if came else CAUSE_REMEDIES[Cause.REFUSED_TO_START]
@@ -180,22 +182,22 @@ def ending_remedy(ending: Ending, last_words: str, cause: str, came: bytes = b""
 
 
 def incomplete_remedy(came: bytes) -> str:
-    """Return the advice about a frame of which only a part came.
+    """Return the advice about an incomplete frame.
 
     Args:
-        came: the prefix, or a part of it, and the bytes after it.
+        came: the prefix or a part of the prefix, and the bytes after it.
     """
     announced, length = int.from_bytes(came[:PREFIX_BYTES], "big"), len(came) - PREFIX_BYTES
     if announced == len(came):
-        return f"The prefix counts its own {PREFIX_BYTES} bytes: it is the length of the body alone, {length}."
+        return f"The prefix counts its own {PREFIX_BYTES} bytes. Count only the body: {length} bytes."
     return (
-        "Only a part of a frame came: send as many bytes after the prefix as it says, and flush them. "
-        "The prefix is the length of the body in 4 bytes."
+        "Only a part of a frame came. The prefix is the length of the body in 4 bytes: "
+        "send exactly so many bytes after it, and flush them."
     )
 
 
 def words_remedy(last_words: str) -> str | None:
-    """Return the advice about an error that beginners often meet; None if the program's last output is another one."""
+    """Return the advice about a common error in the program's last output; None if it shows no common error."""
     for words, advice in _WORDS_REMEDIES.items():
         if (match := re.search(words, last_words)) is not None:
             return match.expand(advice)

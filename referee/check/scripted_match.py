@@ -1,8 +1,7 @@
-"""One match in which the program plays one seat, and this module the others, with legal moves drawn by chance."""
+"""One match in which the program plays one seat; this module plays the other seats, with random legal moves."""
 
-# The state machine of a real match judges the moves, so the check has the rules of a tournament. What a program would
-# be expelled for is raised as Failed. A step decides how far the match is played, what the program is told, and when it
-# breaks off.
+# The state machine of a real match judges the moves, so the rules of a tournament hold. If a tournament would expel the
+# program, this module raises Failed. A step decides how far to play, what to send, and when to break off the match.
 
 import hashlib
 from typing import Any
@@ -25,7 +24,7 @@ from .session import Session
 
 _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
 _SEED = chance.seed_from_number(1)
-"""Seed of all deals: always the same, so that a step which fails can be run again."""
+"""Seed of all deals: always the same, so that a failed step can be repeated."""
 END_OF_CHECK = "the check of the player ends here"
 _HEAD = hashlib.sha256(b"there is no record").hexdigest()
 
@@ -35,14 +34,14 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
 
     game: AnyGame
     seats: int = 0
-    """Number of seats; 0: as few as the game has."""
+    """Number of seats; 0: the smallest number that the game allows."""
     seat: int = 0
     """The program's seat."""
     options: dict[str, Any] = {}
     state: Any = None
     """State with which the match begins; None: a new deal."""
     per_move_s: float | None = None
-    """Limit of a move; None: that of the session."""
+    """Limit of a move in seconds; None: the session's limit."""
     bank_s: float | None = None
     increment_s: float = 0.0
     acknowledge: bool = False
@@ -52,7 +51,7 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
 
 
 class _StoppingSeat(ScriptedSeat):
-    """A seat that makes a number of moves, and then is silent or leaves."""
+    """A seat that makes a number of moves, and then stays silent or leaves."""
 
     def __init__(self, choose: Choose, moves: int, *, leaves: bool, match: str) -> None:
         super().__init__(choose, takes_ms=0.0, match=match)
@@ -71,7 +70,7 @@ class _StoppingSeat(ScriptedSeat):
 
 def _setup(match: str, session: Session, terms: ScriptedTerms, seats: int) -> MatchSetup:
     names = [name for name in _OTHERS if name != session.name][: seats - 1]
-    # The program has its own name here, so no other seat may have the same.
+    # The program plays under its own name, so no other seat may have that name.
     names.insert(terms.seat, session.name)
     per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
     return MatchSetup(
@@ -95,7 +94,7 @@ class ScriptedMatch:
     """One match.
 
     Args:
-        session: the program, welcomed.
+        session: the program; its hello has been answered.
         terms: terms of the match.
     """
 
@@ -104,7 +103,7 @@ class ScriptedMatch:
         self.name = f"check-{session.matches}"
         self.moves = 0
         self.acks: list[str] = []
-        """Types of the messages that the program has confirmed: `start`, `told`, `end`."""
+        """Types of the messages that the program has acknowledged: `start`, `told`, `end`."""
         self.slowest_s = 0.0
         self.session = session
         self._terms = terms
@@ -126,7 +125,7 @@ class ScriptedMatch:
         if terms.leaver is not None:
             self._others[terms.leaver] = _StoppingSeat(self._choose, 0, leaves=True, match=self.name)
         self._scripted = self._others
-        """Seats that this module plays; the program's own is one of them until the program takes part."""
+        """Seats that this module plays. In `play_unseen` it also plays the program's seat, until `take_back`."""
 
     # --- for steps
 
@@ -136,10 +135,10 @@ class ScriptedMatch:
         self._sent_ms = self._now_ms()
 
     def take(self, message: Message) -> None:
-        """Take an answer that a step has read itself.
+        """Handle an answer that a step has read itself.
 
         Raises:
-            Failed: the program is expelled for it.
+            Failed: the program is expelled for the answer.
         """
         self._feed(self._make_event(message))
         self._sent_ms = self._now_ms()
@@ -156,7 +155,7 @@ class ScriptedMatch:
             self._wait_for_answer()
 
     def finish(self, moves: int | None = None) -> None:
-        """Play as play() does, and end the match.
+        """Play as `play` does, then end the match.
 
         Raises:
             Failed: the program is expelled.
@@ -165,7 +164,7 @@ class ScriptedMatch:
         self.void()
 
     def deal(self) -> None:
-        """Play until the program is asked for its first move, and leave that request open."""
+        """Play until the program is asked for a move, and leave that request open."""
         if self.fold.phase is Phase.NEW:
             self.open()
         while self._awaited is not e.MoveReceived and self.fold.result is None:
@@ -183,8 +182,8 @@ class ScriptedMatch:
         """Play in place of the program, as if an earlier start of it had played.
 
         Args:
-            moves: number of its moves before the one that will be asked for; None: it says ready, and the others do
-                not yet.
+            moves: number of the program's moves to play; its next move stays open. None: the program is ready, and
+                the other seats are not ready yet.
         """
         stopping = _StoppingSeat(self._choose, moves or 0, leaves=False, match=self.name)
         seat: dict[int, ScriptedSeat] = {self.seat: stopping}
@@ -192,21 +191,21 @@ class ScriptedMatch:
         self.open()
 
     def void(self) -> None:
-        """End the match at any point; if the game has not ended, messages that wait to be sent are dropped."""
+        """End the match at any point; if the game is not over, drop the queued messages."""
         if self.fold.result is None:
             self.session.unsay()
             self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))
         self.session.flush()
 
     def expel(self) -> None:
-        """Expel the program, though it is not to blame."""
+        """Expel the program, although it did nothing wrong."""
         detail = "the check of the player wants to see what it does when it is expelled"
         foul = Foul(seat=self.seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.fold.turn, detail=detail)
         self._say(c.ExpelSeat(seat=self.seat, foul=foul))
         self.session.flush()
 
     def pause(self) -> None:
-        """Pause the match, as a referee that is stopped does."""
+        """Pause the match, as a referee does when it is stopped."""
         self.session.say(Paused(match=self.name, reason=END_OF_CHECK, head=_HEAD))
         self.session.flush()
 
@@ -216,7 +215,7 @@ class ScriptedMatch:
         self._feed(e.MatchResumed(at_ms=self._last_ms))
 
     def take_seat_back(self) -> None:
-        """Take the program back after its connection broke, and repeat its open request."""
+        """Seat the program again after its connection broke, and repeat its open request."""
         at_ms = max(self._now_ms(), self._last_ms)
         self._feed(e.SeatReturned(seat=self.seat, at_ms=at_ms, gone_ms=0.0))
         self._sent_ms = at_ms
@@ -232,8 +231,8 @@ class ScriptedMatch:
         return round((self.session.loop.seconds() - self._began_s) * 1000, 3)
 
     def _feed(self, event: e.Event) -> None:
-        """Handle an event, and all events with which the other seats answer it."""
-        # A queue and no recursion: the other seats may answer one another for a whole game.
+        """Handle an event, and all answers of the other seats that follow from it."""
+        # A queue, not recursion: the other seats may answer one another for a whole game.
         self._events.append(event)
         while self._events:
             first = self._events.pop(0)
@@ -284,11 +283,11 @@ class ScriptedMatch:
             return e.AckReceived(ack=message.ack, **instants)
         if isinstance(message, Nonce):
             return e.NonceReceived(nonce=message.nonce, **instants)
-        assert isinstance(message, Ready), "the connection lets nothing else come"
+        assert isinstance(message, Ready), "the connection accepts no other message"
         return e.ReadyReceived(commitment=message.commitment, **instants)
 
     def _choose(self, _view: Any) -> Any:
-        """Choose a move for a seat that is played here."""
+        """Choose a random legal move for a seat that this module plays."""
         legal = self.fold.game.legal_moves(self.fold.state)
         return plain(legal[self._chance.below(len(legal))])
 
@@ -297,14 +296,14 @@ def explain_foul(foul: Foul, game: AnyGame, received: bytes | None = None, where
     """Return the failure of a program that is expelled.
 
     Args:
-        foul: its foul.
+        foul: the program's foul.
         game: the game.
-        received: the bytes in question; None: what it sent last.
+        received: the bytes that the foul is about; None: the bytes that the program sent last.
         where: beginning of the sentence about what happened, such as "in turn 3: ".
     """
     name = foul.rule or foul.code
     broken = f"{foul.cause} ({name})" if name and name != foul.cause else str(foul.cause)
-    expected = "an answer to the last message that asks for one, as SPEC.md says, in time"
+    expected = "an answer to the last request in time, as SPEC.md describes it"
     if (rule := game.rules.get(foul.rule or "")) is not None:
         expected = rule.text
     elif foul.code == "move":

@@ -1,6 +1,6 @@
-"""One start of the player program, and the conversation with it up to a match.
+"""One process of the player program, and the conversation with it up to a match.
 
-Everything that the program does wrong here is raised as Failed, with what was expected of it.
+If the program does something wrong here, Failed is raised; it says what was expected of the program.
 """
 
 import secrets
@@ -36,47 +36,47 @@ from .remedies import CAUSE_REMEDIES, CODE_REMEDIES, SPEC, ending_remedy
 from .wire import CheckConnection, Delivery, NotReadingError, listen
 
 Rewrite = Callable[[bytes], bytes]
-"""Another encoding of a message's body."""
+"""Function that encodes a message's body in another way."""
 _EXIT_S = 0.5
-"""Time to wait for the program's exit after its connection broke, to tell a crash from a disconnection."""
+"""Time to wait for the program's exit after its connection broke: did it crash, or only disconnect?"""
 _WATCHED_S = 0.4
-"""Time to watch a program that does not end, to tell one that waits from one that spins."""
+"""Time to watch a program that should have ended: does it wait, or spin?"""
 _UNSENT_BYTES = 65_536
 """Size of the kernel's send buffer: small, so that a program which does not read is soon noticed."""
 _LAST_WORDS_S = 0.3
-"""Time to print a reason at the end of a step; other steps check whether a program ends by itself."""
+"""Time that the program has at the end of a step to print a reason. Other steps check whether it ends by itself."""
 _CROSSING_S = 0.03
-"""Pause before the connection is closed: the kernel drops our last bytes if some of the program's are unread."""
+"""Pause before the connection is closed. If bytes of the program were unread then, the kernel would drop our last."""
 _LATE_S = 3.0
-"""Further wait for a late answer, to tell whether it is late or never comes."""
+"""Further wait for a late answer: is it only late, or does it never come?"""
 _LAST_CHARS = 800
 _SPINS = 0.15
-"""Share of one core: more than a waiting program ever uses, and less than a spinning one gets on any machine."""
+"""Share of one core: more than a waiting program ever uses, and less than a spinning program gets on any machine."""
 
 
 class Times(Struct, frozen=True, kw_only=True):
     """Time limits of a program, in seconds."""
 
     start_s: float = 30.0
-    """Limit for the start up to the hello, and for a ready."""
+    """Limit for the time from the start to the hello, and for a ready."""
     move_s: float = 6.0
     """Limit for each move and each ack."""
 
 
 class Session:
-    """One start of the program.
+    """One process of the program.
 
     Args:
         launch: the program.
         times: time limits of the program.
         loop: the loop that waits.
-        confinement: the bounds of the program.
-        folder: folder for its socket and its output, of this session only.
-        is_launched: whether it gets the variables of a launched program, and so ends when its connection does. A
-            program without them may come back.
+        confinement: sandbox and limits of the program.
+        folder: folder for the socket and the output of this session only.
+        is_launched: whether the program gets the environment variables of a launched program. With them it must end
+            when its connection ends; without them it may connect again.
 
     Raises:
-        PlayerError: it can't be started.
+        PlayerError: the program can't be started.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class Session:
         self.times = times
         self.loop = loop
         self.token = secrets.token_hex(32)
-        # A launched program comes back with the token of its environment, any other with one from its last offer.
+        # A launched program comes back with the token in its environment; any other uses the token of its last offer.
         self.resume = self.token if is_launched else secrets.token_hex(32)
         self.delivery = Delivery.WHOLE
         self.rewrite: Rewrite | None = None
-        """Function that replaces a message's body by another encoding of it."""
+        """Function that encodes each body in another way; None: bodies are sent as they are."""
         self.connection = Connection(Role.REFEREE)
         self.matches = 0
         self.peak_bytes = 0
@@ -123,7 +123,7 @@ class Session:
     @property
     def wire(self) -> CheckConnection:
         """The connection."""
-        assert self._wire is not None, "nobody has connected yet"
+        assert self._wire is not None, "the program has not connected yet"
         return self._wire
 
     @property
@@ -133,17 +133,17 @@ class Session:
 
     @property
     def heard(self) -> bytes:
-        """Bytes that the program sent last, a complete frame or not."""
+        """Bytes that the program sent last, whether they are a complete frame or not."""
         return bytes(self._wire.received) or self._wire.last if self._wire is not None else b""
 
     def accept(self, limit_s: float) -> float:
         """Wait for the program to connect.
 
         Returns:
-            How long it took, in seconds.
+            Time since the program was started, in seconds.
 
         Raises:
-            Failed: it did not, or ended before.
+            Failed: the program did not connect in time, or ended before.
         """
         if self._wire is not None:
             self._wire.close()
@@ -164,7 +164,7 @@ class Session:
         )
 
     def _end_remedy(self) -> str | None:
-        """Return the advice about a program that ended; None if it runs, or if there is no advice."""
+        """Return the advice about a program that ended; None if it still runs, or if there is no advice."""
         if self.program.status is None:
             return None
         return ending_remedy(find_ending(self.program), self.program.status, Cause.CRASHED)
@@ -179,12 +179,12 @@ class Session:
             return False
         if sock.family == socket.AF_INET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A large buffer would hide for a long time that nobody reads at the other end.
+        # With a large buffer, it would take long to notice that the program does not read.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
         self._wire = CheckConnection(sock, self.loop)
         return True
 
-    # --- the referee speaks
+    # --- messages to the program
 
     def say(self, *messages: Message) -> None:
         """Queue messages; they are sent together at the next flush or wait."""
@@ -201,7 +201,7 @@ class Session:
             but_last: whether the last message stays in the queue.
 
         Raises:
-            Failed: the program does not read them.
+            Failed: the program does not read the messages.
         """
         count = len(self._outbox) - but_last
         frames, self._outbox = self._outbox[:count], self._outbox[count:]
@@ -222,22 +222,22 @@ class Session:
         """Remove messages from the queue, from an index on."""
         del self._outbox[first:]
 
-    # --- the program speaks
+    # --- messages from the program
 
     def frame(self, limit_s: float, what: str) -> bytes:
         """Wait for the program's next frame.
 
         Args:
             limit_s: longest wait, in seconds.
-            what: the message that is awaited, for the error.
+            what: the awaited message in words, for the error.
 
         Returns:
             The frame with its prefix; of a frame over the size limit, the part that came.
 
         Raises:
-            Failed: none came in time.
+            Failed: no frame came in time.
         """
-        # Everything that was queued goes out first: the program answers nothing that it has not been sent.
+        # Send the queued messages first: the program can't answer messages that it has not received.
         self.flush()
         wire, began_s = self.wire, self.loop.seconds()
         if not self.loop.wait(lambda: wire.has_frame or wire.is_ended, limit_s):
@@ -251,7 +251,7 @@ class Session:
         """Wait for the program's next message.
 
         Raises:
-            Failed: none came in time, or what came is against the protocol.
+            Failed: no message came in time, or it breaks the protocol.
         """
         while True:
             frame = self.frame(limit_s, what)
@@ -263,7 +263,7 @@ class Session:
                 raise Failed(happened, what, remedy, received=frame, cause=error.code) from None
             if isinstance(event, Message):
                 return event
-            # Else it was an answer that has crossed the end of its match, which is nobody's mistake.
+            # Else it was a late answer to a match that had just ended. The program could not know that.
 
     def greet(self, *, is_connected: bool = False) -> Hello:
         """Wait for the program's hello, and welcome it.
@@ -272,12 +272,12 @@ class Session:
             is_connected: whether accept() was called already.
 
         Raises:
-            Failed: it does not come, or sends anything else.
+            Failed: the program does not connect, or sends something else.
         """
         if not is_connected:
             self.accept(self.times.start_s)
         hello = self.hear(self.times.start_s, "a hello")
-        assert isinstance(hello, Hello), "the connection lets nothing else come first"
+        assert isinstance(hello, Hello), "the connection accepts no other first message"
         self.say(Welcome(version=PROTOCOL_VERSION, referee="referee check"))
         return hello
 
@@ -285,24 +285,24 @@ class Session:
         """Check that the program sends nothing for a while.
 
         Raises:
-            Failed: it does, or it leaves.
+            Failed: the program sends something, or closes the connection.
         """
         wire = self.wire
         self.loop.wait(lambda: bool(wire.received) or wire.is_ended, pause_s)
         if wire.received:
             self.loop.wait(lambda: wire.has_frame or wire.is_ended, pause_s)
             raise Failed(
-                f"it spoke {when}: {counted(len(wire.received), 'byte')} that nothing asked for",
-                "silence until the referee asks for something",
+                f"it sent {counted(len(wire.received), 'byte')} {when}, without a request",
+                "nothing is sent until the referee asks for something",
                 CODE_REMEDIES["out-of-turn"],
                 received=wire.take(),
             )
         if wire.is_ended:
-            raise self._explain_end(f"silence {when}, the connection open")
+            raise self._explain_end(f"no message {when}, and an open connection")
 
     def _explain_late(self, limit_s: float, what: str, began_s: float) -> Failed:
         wire, used_s, due_s = self.wire, self._used_s(), self.loop.seconds()
-        # The verdict is clear, but its author should learn whether the answer was late, or would never have come.
+        # The verdict is clear already. We wait on, to say whether the answer was only late, or would never have come.
         self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))
         used_later_s = max(self._used_s() - used_s, 0.0)
         is_busy = used_later_s > _SPINS * (self.loop.seconds() - due_s)
@@ -313,18 +313,18 @@ class Session:
         elif wire.received:
             happened = f"only a part of an answer came within {limit_s:g} s: {counted(len(wire.received), 'byte')}"
         else:
-            happened = f"nothing came within {limit_s:g} s, nor soon after"
+            happened = f"nothing came within {limit_s:g} s, or soon after"
         remedy = ending_remedy(ending, "", Cause.TIMEOUT, bytes(wire.received))
         return Failed(
             f"{happened}{doing}",
             f"{what}, complete within {limit_s:g} s after the last byte of the request",
             CAUSE_REMEDIES[Cause.TIMEOUT] if wire.has_frame or remedy is None else remedy,
             cause=name_late(what, ending),
-            received=bytes(wire.received),  # the message before it was right
+            received=bytes(wire.received),  # not the message before, which was right
         )
 
     def _used_s(self) -> float:
-        """Return the processor time of the program so far, in seconds; 0 if it is not known."""
+        """Return the processor time that the program has used, in seconds; 0 if it is not known."""
         use = self.program.measure_processor_use()
         return 0.0 if use is None else use.used_ms / 1000
 
@@ -333,14 +333,14 @@ class Session:
             return Failed("it closed the connection", what, CAUSE_REMEDIES[Cause.DISCONNECTED], received=b"")
         last_line = self.last_words.rstrip().rpartition("\n")[2]
         remedy = self._end_remedy() or CAUSE_REMEDIES[Cause.CRASHED]
-        # All steps in which it crashes at one place have one cause, and so has its crash in a real match.
+        # Crashes at the same place count as one cause, in all steps and in a real match.
         crash = find_crash(self.printed.decode(errors="replace"))
         cause = f"crashed: {last_line if crash is None and last_line else self.program.status}"
-        # The last frame of a program that ended was right; to show it would draw the eye away from the end.
+        # The program's last frame was right. To show it would distract from the end of the program.
         return Failed(self._describe_end(), what, remedy, cause=cause, received=b"")
 
     def _describe_end(self, when: str = "") -> str:
-        """Return in words how the program ended, for a crash the exception."""
+        """Return in words how the program ended; for a crash, the exception."""
         crash = find_crash(self.printed.decode(errors="replace"))
         if crash is None:
             return f"the program ended{when}: {self.program.status}"
@@ -355,10 +355,10 @@ class Session:
         return is_open and self.connection.state is ConnectionState.IDLE
 
     def sleep(self, pause_s: float) -> None:
-        """Stop the program for a while, with all its processes, as between two matches of a tournament."""
+        """Stop all processes of the program for a while, as a tournament does between two matches."""
         self.flush()
         self.loop.pause(_CROSSING_S)
-        # The pause before has let the program read all that was sent: between matches it has nothing left to do.
+        # In this pause the program could read everything: between matches it has nothing left to do.
         self.program.stop()
         self.loop.pause(pause_s)
         self.program.resume()
@@ -369,13 +369,13 @@ class Session:
         self.drop()
 
     def drop(self) -> None:
-        """Close the connection, and listen for the next."""
+        """Close the connection, and keep listening for a new one."""
         self.flush()
         self.loop.pause(_CROSSING_S)
         self.wire.close()
 
     def tear(self) -> None:
-        """Drop the second half of the queued bytes."""
+        """Drop the second half of the queued bytes, so that a message is cut."""
         data = b"".join(self._outbox)
         self._outbox = [data[: len(data) // 2]]
 
@@ -386,7 +386,7 @@ class Session:
             A note that says how long it took.
 
         Raises:
-            Failed: it does not.
+            Failed: the program still runs after `PATIENCE_S` seconds.
         """
         began_s = self.loop.seconds()
         if not self.loop.wait(lambda: self.program.status is not None, PATIENCE_S):
@@ -394,14 +394,14 @@ class Session:
             self.loop.pause(_WATCHED_S)
             spins = self._used_s() - before_s > _SPINS * _WATCHED_S
             raise Failed(
-                f"it still runs {PATIENCE_S:g} s {when}, and {'spins: it uses a whole core' if spins else 'waits'}",
+                f"it still runs {PATIENCE_S:g} s {when}; {'it spins: it uses a whole core' if spins else 'it waits'}",
                 f"the program ends by itself within {PATIENCE_S:g} s {when}",
                 "When a read gives no bytes, the connection has ended: leave the loop that reads, and exit.",
             )
         return f"it ended after {self.loop.seconds() - began_s:.2f} s"
 
     def explain(self, failure: Failed) -> None:
-        """Add to a failure the frames before it and the program's output."""
+        """Add to a failure the last frames and the program's output."""
         failure.asked = failure.asked or self.asked
         failure.received = self.heard if failure.received is None else failure.received
         printed = shorten_crash(self.printed.decode(errors="replace"), str(failure))
@@ -414,14 +414,14 @@ class Session:
 
     @property
     def printed(self) -> bytes:
-        """Stored end of the program's output; complete once the program has ended."""
+        """The stored end of the program's output; complete once the program has ended."""
         path = self.program.output_path
         if path.exists():
             self._printed = path.read_bytes()
         return self._printed
 
     def close(self) -> None:
-        """End the program, and everything that it started."""
+        """End the program and every process that it started."""
         self._listener.close()
         if self._wire is not None:
             self._wire.close()

@@ -1,4 +1,4 @@
-"""The steps about ends: of a match, of the program's part in it, of a connection; and about return into a match."""
+"""The steps about ends (of a match, of a connection, by expulsion) and about returning to a match."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,18 +15,18 @@ from .session import Session
 _BACK_S = 3.0
 """Time that a program has to come back by itself after its connection broke."""
 _ASLEEP_S = 0.05
-"""Time for which a program is stopped. Any will do: a stopped program sees no time pass."""
+"""Time for which a program is stopped. Its length does not matter: a stopped program does not run meanwhile."""
 _ENDED = "after the referee closed the connection"
 
 
 def _match(context: CheckContext, session: Session, *, nonces: bool = False) -> ScriptedMatch:
-    """Welcome the program, and return a match with it."""
+    """Wait for the program's hello, and return a match with the program."""
     session.greet()
     return ScriptedMatch(session, context.terms(nonces=nonces))
 
 
 def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
-    """Welcome the program and play up to its turn, which stays open."""
+    """Wait for the program's hello and play up to its first turn, which stays open."""
     match = _match(context, session)
     match.deal()
     return match
@@ -66,10 +66,10 @@ def _two_matches(context: CheckContext) -> None:
 
 
 def _forgets(context: CheckContext) -> None:
-    """Break off a match, and play the next from another seat, where all that belongs to the first match is wrong."""
+    """Break off a match, and play the next from another seat: answers computed for the first match are wrong there."""
     with context.match(nonces=True) as first:
         first.finish(2)
-        # Another seat, so that a program which still believes in its first match answers with the wrong one.
+        # With another seat, a program that still holds data of its first match gives a wrong answer.
         seat = context.game.seats[0] - 1
         second = _next(context, first, nonces=True, seat=seat)
         second.finish(3)
@@ -78,7 +78,7 @@ def _forgets(context: CheckContext) -> None:
             raise Failed(
                 f"two matches on one connection got the same nonce, {nonce}",
                 "a new one for each offer",
-                f"Draw the nonce when the offer comes, not when the program starts ({SPEC}, Match after match).",
+                f"Draw a new nonce for each offer, not one when the program starts ({SPEC}, Match after match).",
             )
 
 
@@ -103,7 +103,7 @@ def _exits(prepare: Callable[[CheckContext, Session], object], when: str, contex
 def _refuse(context: CheckContext, session: Session) -> None:
     session.accept(context.times.start_s)
     session.hear(context.times.start_s, "a hello")
-    session.say(Refused(code="closed", reason="sign-up is over: the check wants to see what the program does"))
+    session.say(Refused(code="closed", reason="the check of the player refuses the program to see what it does"))
 
 
 def _tear(context: CheckContext, session: Session) -> None:
@@ -111,16 +111,16 @@ def _tear(context: CheckContext, session: Session) -> None:
     session.tear()
 
 
-# --- back into a match
+# --- return to a match
 
 
 def _resume(unseen: int | None, moves: int, context: CheckContext) -> None:
     """Start the program again in the middle of a match, as a restarted referee does.
 
     Args:
-        unseen: number of the program's moves that were played before; None: there is no view yet, because other players
-            have not sent ready.
-        moves: number of moves that the program has to make now.
+        unseen: number of the program's moves before the restart; None: the restart comes before the deal, while the
+            other players are not ready yet.
+        moves: number of moves that the program has to make after the restart.
         context: the program under check.
     """
     with context.session() as session:
@@ -131,7 +131,7 @@ def _resume(unseen: int | None, moves: int, context: CheckContext) -> None:
 
 
 def _comes_back(context: CheckContext) -> None:
-    """Break the connection of a program that no referee launched: if it reconnects, it must do so by the rules."""
+    """Break the connection of a program that runs as a remote player. If it reconnects, it must follow the rules."""
     with context.session(is_launched=False) as session:
         match = _turn(context, session)
         _break_connection(session)
@@ -140,7 +140,7 @@ def _comes_back(context: CheckContext) -> None:
 
 
 def _comes_back_early(context: CheckContext) -> None:
-    """Break a program's connection after it has committed to a nonce: once it is back, it must open that nonce."""
+    """Break the connection after the program has committed to a nonce. If it reconnects, it must open that nonce."""
     with context.session(is_launched=False) as session:
         match = _match(context, session, nonces=True)
         match.open()
@@ -152,47 +152,47 @@ def _comes_back_early(context: CheckContext) -> None:
 
 
 def _break_connection(session: Session) -> None:
-    """Break the connection, and wait until the program is back.
+    """Break the connection, and wait until the program connects again.
 
     Raises:
-        Failed: it comes back with a token that is not the one in `resume` of its offer.
-        Skipped: it does not come back.
+        Failed: its hello does not have the token that was in `resume` of its offer.
+        Skipped: it does not connect again.
     """
     session.drop()
     try:
         session.accept(_BACK_S)
     except Failed:
-        raise Skipped("it does not come back by itself, and need not") from None
+        raise Skipped("it does not connect again by itself; it does not have to") from None
     hello = session.greet(is_connected=True)
     if hello.token != session.resume:
         raise Failed(
-            f"it came back with the token {hello.token!r}",
-            "`resume` of the offer in `token` of the hello",
-            "Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
+            f"it connected again with the token {hello.token!r}",
+            "`token` of the hello equal to `resume` of the offer",
+            "Store `resume` of the last `offer` or `resumed` until the match ends; send it as `token` of the hello.",
         )
 
 
 MATCH_STEPS = (
     CheckStep("two-matches", "it plays two matches one after the other", _two_matches),
-    CheckStep("forgets", "in its next match it has forgotten the one before", _forgets),
-    CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _sleep),
+    CheckStep("forgets", "in its second match it has forgotten the first", _forgets),
+    CheckStep("stopped", "if its process is stopped for a while between two matches, it plays the second", _sleep),
     CheckStep(
         "early-end", "it survives a match that ends at once, and plays the next", partial(_void, ScriptedMatch.start)
     ),
-    # The end comes right after a turn, so that the answer crosses it on the way. That is nobody's fault.
+    # The end is sent right after a turn, so the program's answer is on its way at the same time. That is no foul.
     CheckStep(
         "crossed", "it survives an end in its turn, and plays the next match", partial(_void, ScriptedMatch.deal)
     ),
 )
 _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], ...] = (
-    ("leaves", "once the referee has closed", lambda *given: _match(*given).finish(1), _ENDED),
+    ("leaves", "once the referee has closed the connection", lambda *given: _match(*given).finish(1), _ENDED),
     (
         "expelled",
         "once it is expelled",
         lambda *given: _turn(*given).expel(),
-        "after it was expelled, and the connection closed",
+        "after it was expelled and the connection was closed",
     ),
-    ("refused", "once it is refused", _refuse, "after it was refused, and the connection closed"),
+    ("refused", "once it is refused", _refuse, "after it was refused and the connection was closed"),
     ("no-match", "if there is no match", lambda _, session: session.greet(), f"{_ENDED} without a match"),
     ("lost", "once its connection is lost", _turn, "after its connection broke in its turn"),
     ("torn", "if its connection breaks within a message", _tear, "after its connection broke within a frame"),
@@ -200,10 +200,10 @@ _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], .
         "paused",
         "once the match is paused",
         lambda *given: _turn(*given).pause(),
-        "after the referee paused the match, and closed the connection",
+        "after the referee paused the match and closed the connection",
     ),
 )
-"""Key, condition in the title, function that runs before the connection is closed, and its description in a failure."""
+"""Rows: key, condition in the title, function that runs before the connection is closed, condition in a failure."""
 CONNECTION_STEPS = (
     *(
         CheckStep(key, f"it ends by itself {title}", partial(_exits, prepare, when))
@@ -211,6 +211,6 @@ CONNECTION_STEPS = (
     ),
     CheckStep("resumed", "started again, it plays on in the middle of a match", partial(_resume, 2, 2)),
     CheckStep("resumed-early", "started again before the deal, it plays", partial(_resume, None, 1)),
-    CheckStep("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
-    CheckStep("comes-back-early", "if it comes back after its ready, it opens what it committed to", _comes_back_early),
+    CheckStep("comes-back", "if it connects again by itself, it sends its token", _comes_back),
+    CheckStep("comes-back-early", "if it connects again after its ready, it opens the same nonce", _comes_back_early),
 )

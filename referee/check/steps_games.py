@@ -1,11 +1,11 @@
-"""The steps in each game, those of plugins included: beginning, end, largest view, most seats, a player that leaves."""
+"""The steps in each game, plugins' games too: beginning, end, largest view, most seats, a player that leaves."""
 
-# Then the steps of the clocks, and at last one match in each game as the referee itself plays it, against a house
-# player.
+# The file also has the steps about clocks, and the last steps: in each game, one match that the referee itself plays,
+# against house players.
 #
-# To reach the end of a game or its largest view, the check plays a game by chance and begins a match in the middle of
-# it. The chance is the same in every check, so that a step which fails can be run again. Games of Q are too long for
-# that, so its positions are built instead.
+# To reach the end of a game or its largest view, the check plays a game with random moves and begins a match in the
+# middle of it. The random numbers are the same in every check, so that a failed step can be repeated. Games of Q are
+# too long for this, so its positions are built instead.
 
 import itertools
 import time
@@ -31,16 +31,16 @@ from .findings import Failed, Skipped
 from .scripted_match import ScriptedMatch, ScriptedTerms, explain_foul
 
 SHORT_OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 1}, "quincala": {"sizes": 3, "max_turns": 30}}
-"""Options with which long games end soon, for matches that are played to their end."""
+"""Options that make long games short, for matches that are played to their end."""
 _KEY = chance.derive(chance.seed_from_number(1), "a game of the check")
 _PLAYS_LEFT = 8
 """Number of plays before the end at which `ending` begins: each of two seats has about four."""
 _LIMIT_S = 3.0
-"""Longest time to play a game by chance. A plugin's game may take longer: then its last state so far has to do."""
+"""Longest time to play a random game. If a plugin's game takes longer, its last state so far is used."""
 _Q_HAND = 6
 _OPENING_MOVES = 5
 _TIGHT_S = 1.0
-"""Limit that is tighter than in any tournament, and enough for a program that watches `left_ms`."""
+"""A limit shorter than that of any tournament; enough for a program that obeys `left_ms`."""
 _TIGHT_MOVES = 6
 _BANK_S = 4.0
 _INCREMENT_S = 0.1
@@ -49,7 +49,7 @@ _LAST_CHARS = 800
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
-    """Return the steps in some games, and those of the clocks.
+    """Return the steps in each game, and the steps about clocks.
 
     Args:
         games: names of the games.
@@ -92,11 +92,11 @@ def match_steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
 
 
 def _play(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
-    """Play a match for a number of moves of the program, or to the end."""
+    """Play a match until the program has made a number of moves, or to the end of the game (None)."""
     with context.match(terms) as match:
         match.finish(moves)
         if moves is None:
-            # Only a program that has read `end` takes another match.
+            # A second match shows that the program has read `end`.
             ScriptedMatch(match.session, ScriptedTerms(game=terms.game)).finish(1)
         return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
 
@@ -107,7 +107,7 @@ def _opening(name: str, context: CheckContext) -> str:
         return _play(context, ScriptedTerms(game=game), _OPENING_MOVES)
     except Failed as failure:
         if not context.says_its_games:
-            failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
+            failure.remedy += f" If it does not play {name}, name its games: with `games` in player.toml or --game."
         raise
 
 
@@ -122,7 +122,7 @@ def _large(name: str, context: CheckContext) -> str:
 def _most_seats(name: str, context: CheckContext) -> str:
     game = context.find_game(name)
     if len(game.seats) == 1:
-        raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
+        raise Skipped(f"{name} always has {seats_text(game.seats)} seats")
     seats = game.seats[-1]
     note = _play(context, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
     return f"{seats} seats, {note}"
@@ -132,7 +132,7 @@ def _leaver(name: str, context: CheckContext) -> str:
     game = context.find_game(name)
     seats = next((seats for seats in game.seats if seats > 2), None)
     if seats is None:
-        raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
+        raise Skipped(f"{name} has {seats_text(game.seats)} seats: if the other player is expelled, the match is over")
     return _play(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
 
 
@@ -142,9 +142,9 @@ def _clock(context: CheckContext, **limits: float) -> str:
 
 
 def _match(name: str, context: CheckContext) -> str:
-    """Play a match with the referee's own session, in which the program has seat 0."""
+    """Play a match with the session that real matches use; the program has seat 0."""
     game = context.find_game(name)
-    context.close()  # a match starts programs of its own
+    context.close()  # the session starts its own process of the program
     loop = context.loop
     with temporary_folder("match-", context.folder) as folder:
         times = {"per_move_ms": context.times.move_s * 1000.0, "start_ms": context.times.start_s * 1000.0}
@@ -156,7 +156,7 @@ def _match(name: str, context: CheckContext) -> str:
         )
         services = MatchServices(confinement=context.confinement)
         session = MatchSession(loop.reactor, loop.seconds, game, settings, services)
-        with demanding("a program that can be built and started", "Fix it as it says there."):
+        with demanding("a program that can be built and started", "Fix what the message names."):
             context.builds.build(context.launch)
             others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
             report = loop.result(session.play([context.launch, *others]))
@@ -167,14 +167,14 @@ def _match(name: str, context: CheckContext) -> str:
             texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
             failure.printed = shorten_crash("".join(texts), str(failure))[-_LAST_CHARS:]
             raise failure
-        return f"{counted(report.result.turns, 'turn')}, {report.result.used_ms[0] / 1000:.2f} s of its own"
+        return f"{counted(report.result.turns, 'turn')}, in which it used {report.result.used_ms[0] / 1000:.2f} s"
 
 
 # --- where matches begin
 
 
 def near_end(game: AnyGame) -> ScriptedTerms:
-    """Return the terms of a match that begins shortly before the end, with the fewest seats and the program to move."""
+    """Return the terms of a match that begins shortly before the end. It has the fewest seats; the program moves."""
     if game.name == "q":
         return _begin_with(game, game.restore(game.parse_options({}), short_q()))
     states = _playout(game, game.seats[0])
@@ -182,7 +182,7 @@ def near_end(game: AnyGame) -> ScriptedTerms:
 
 
 def largest(game: AnyGame) -> ScriptedTerms:
-    """Return the terms of a match that begins with the longest view, with the fewest seats or the most."""
+    """Return the terms of a match that begins with the longest view, which needs the fewest seats or the most."""
     if game.name == "q":
         return _begin_with(game, game.restore(game.parse_options({}), _full_q()))
     # Few seats hold many tiles each, many seats make long lists by seat: which view is longer depends on the game.
@@ -192,7 +192,7 @@ def largest(game: AnyGame) -> ScriptedTerms:
 
 
 def short_q() -> dict[str, Any]:
-    """Return a plain position of Q with few tiles on the map and a pile that is almost empty."""
+    """Return a position of Q, in plain form, with few tiles on the map and an almost empty pile."""
     hands = [list(NAMES[:_Q_HAND]), list(NAMES[_Q_HAND : 2 * _Q_HAND])]
     return {
         "map": [[0, 0, "red-star"], [0, 1, "red-circle"], [1, 0, "blue-star"]],
@@ -202,7 +202,10 @@ def short_q() -> dict[str, Any]:
 
 
 def _full_q() -> dict[str, Any]:
-    """Return a plain position of Q with nearly all tiles on the map: in a row one colour, in a column one shape."""
+    """Return a position of Q, in plain form, with nearly all tiles on the map.
+
+    All tiles of a row share a colour, and all tiles of a column share a shape.
+    """
     seats, pile = 4, 3
     grid = [
         [row, column, f"{COLORS[row % 6]}-{SHAPES[column % 6]}"]
@@ -215,14 +218,14 @@ def _full_q() -> dict[str, Any]:
 
 
 def _begin_with(game: AnyGame, state: Any) -> ScriptedTerms:
-    """Return the terms of a match that begins with a state, in which the program has the seat that is to move."""
+    """Return the terms of a match that begins with a state; the program has the seat that moves next."""
     options, seats = SHORT_OPTIONS.get(game.name, {}), game.seat_count(state)
     return ScriptedTerms(game=game, state=state, options=options, seat=game.to_move(state), seats=seats)
 
 
 @cache
 def _playout(game: AnyGame, seats: int) -> tuple[Any, ...]:
-    """Play a game by chance and return its states; the last one is over, unless that takes too long."""
+    """Play a game with random moves and return its states; the last one is the end, unless time runs out."""
     options = game.parse_options(SHORT_OPTIONS.get(game.name, {}))
     states, source = [game.new(options, seats, chance.Dealer(_KEY))], chance.Stream(_KEY)
     give_up = time.monotonic() + _LIMIT_S

@@ -1,7 +1,8 @@
-"""The first steps: a program's folder, its first words, its answers to an offer and to reveal, its first turn."""
+"""The first steps: a program's folder, its hello, its answers to `offer` and `reveal`, its first turn."""
 
-# Each step judges one thing, so that a program fails at the step that names its mistake. To start a program for each of
-# them would take long. So a few looks each start it once and note what it sends, right or wrong; the steps judge that.
+# Each step judges one thing, so that a program fails at the step that names its mistake. It would take long to start
+# the program again for each step. So there are a few "looks": each starts the program once and stores what it sends,
+# right or wrong. Several steps then judge what one look has stored.
 
 import re
 from collections.abc import Callable, Iterator
@@ -38,29 +39,29 @@ from .scripted_match import ScriptedMatch, explain_foul
 from .session import Session
 
 QUIET_S = 0.15
-"""Time to wait for messages of a program that should send none."""
+"""Time to watch whether a program sends a message when it should send none."""
 _BUILD_CHARS = 4000
-"""Most characters of a failed build's output that are shown: compilers name the first error far above the last line."""
+"""Most characters to show of a failed build's output. Compilers print the first error far above the last line."""
 _LONG_S = 10.0
-"""Start-up time from which a note says that it is long: a tournament starts programs many times."""
+"""Start-up time that a note calls long: a tournament starts programs many times."""
 
 
 # --- looks
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """Result of a look: what a program sends where one message is due."""
+    """Result of a look: what a program sends when one message is due."""
 
     frame: bytes
-    """Frame with its prefix; if there is a `silence`, the part of it that came."""
+    """The program's frame with its prefix; if `silence` is set, the incomplete part that came."""
     asked: tuple[bytes, ...]
-    """Frames that it answers."""
+    """Frames of the referee that the program answers."""
     silence: Failed | None = None
     """Reason why no complete frame came."""
     chatter: Failed | None = None
     """Failure of a program that sends something at the wrong time."""
     seconds: float = 0.0
-    """Time that it took to connect, or to answer."""
+    """Time that the program took to connect, or to answer."""
     match: str = ""
 
     @property
@@ -70,19 +71,19 @@ class Seen(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Any:
-        """The body, decoded.
+        """The decoded body.
 
         Raises:
-            RemoteProtocolError: it can't be decoded.
+            RemoteProtocolError: the body can't be decoded.
         """
         return unpack(self.body)
 
 
 class FirstWords(Seen, frozen=True, kw_only=True):
-    """The first message of a program; the chatter is what it sends after that."""
+    """The first message of a program; `chatter` is what the program sends after it."""
 
     token: str
-    """Token of its environment."""
+    """Token in the program's environment."""
 
 
 class Opening(Seen, frozen=True, kw_only=True):
@@ -90,18 +91,18 @@ class Opening(Seen, frozen=True, kw_only=True):
 
     seat: int
     commitment: str
-    """Commitment of its `ready`."""
+    """Commitment in the program's `ready`."""
 
 
 class FirstTurn(Seen, frozen=True, kw_only=True):
-    """The answer of a program in its first turn; the chatter is what it sent before that."""
+    """The answer of a program in its first turn; `chatter` is what the program sent before that turn."""
 
     game: AnyGame
     nonce: str
     turn: int
     state: Any
     behind: bytes
-    """Bytes that it sent after its answer, without being asked."""
+    """Bytes that the program sent after its answer, without a request."""
 
 
 S = TypeVar("S", bound=Seen)
@@ -109,17 +110,17 @@ M = TypeVar("M", Ready, Nonce)
 
 
 def _judge(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], context: CheckContext) -> str | None:
-    """Judge the result of a look: a failure is about its frame, unless it names other bytes.
+    """Judge the result of a look. If the failure names no bytes, it gets the frame of the look.
 
     Raises:
-        Failed: the frame is wrong, or no message at all.
+        Failed: the frame is wrong, or is no message.
     """
     look_result = context.look(look)
     try:
         return judge(look_result)
     except RemoteProtocolError as error:
         happened, remedy = f"{error.code}: {error.detail}", CODE_REMEDIES[error.code]
-        failure = Failed(happened, "one msgpack map, a message of the player", remedy)
+        failure = Failed(happened, "one msgpack map that is a message of a player", remedy)
     except Failed as raised:
         failure = raised
     failure.asked = failure.asked or look_result.asked
@@ -128,7 +129,7 @@ def _judge(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], 
 
 
 def _first_words(context: CheckContext) -> FirstWords:
-    """Start the program and listen."""
+    """Start the program, and read its first message."""
     with context.session() as session:
         connected_s = session.accept(context.times.start_s)
         silence, frame = _read_frame(session, context.times.start_s, "a hello")
@@ -144,7 +145,7 @@ def _first_words(context: CheckContext) -> FirstWords:
 
 @contextmanager
 def _in_a_match(context: CheckContext) -> Iterator[tuple[Session, ScriptedMatch]]:
-    """Welcome the program and offer it a match."""
+    """Start the program, welcome it and offer it a match."""
     with context.session() as session:
         session.greet()
         match = ScriptedMatch(session, context.terms(nonces=True))
@@ -155,20 +156,20 @@ def _in_a_match(context: CheckContext) -> Iterator[tuple[Session, ScriptedMatch]
 def _take(session: Session, match: ScriptedMatch, kind: type[M], limit_s: float, what: str) -> M:
     """Pass the program's next message on to the match, and return it."""
     message = session.hear(limit_s, what)
-    assert isinstance(message, kind), "the connection lets nothing else come"
+    assert isinstance(message, kind), "the connection accepts no other message"
     match.take(message)
     return message
 
 
 def _offer(context: CheckContext) -> Seen:
-    """Welcome the program and offer it a match."""
+    """Offer the program a match, and read its answer."""
     with _in_a_match(context) as (session, match):
         frame = session.frame(context.times.start_s, "a ready")
         return Seen(match=match.name, asked=session.asked, frame=frame)
 
 
 def _reveal(context: CheckContext) -> Opening:
-    """Have the program commit to a nonce, and ask for that nonce."""
+    """Let the program commit to a nonce, then ask for the nonce."""
     with _in_a_match(context) as (session, match):
         ready = _take(session, match, Ready, context.times.start_s, "a ready")
         frame = session.frame(context.times.move_s, "the nonce")
@@ -180,7 +181,7 @@ def _first_turn(context: CheckContext) -> FirstTurn:
     with _in_a_match(context) as (session, match):
         _take(session, match, Ready, context.times.start_s, "a ready")
         nonce = _take(session, match, Nonce, context.times.move_s, "the nonce")
-        # The turn is held back: a program that sends a move after `start` alone would else look like a fast one.
+        # Hold the turn back. Otherwise a program that moves right after `start` would look like one that answers fast.
         session.flush(but_last=True)
         chatter = _listen(session, "after `start`, before its turn")
         began_s = session.loop.seconds()
@@ -204,7 +205,7 @@ def _first_turn(context: CheckContext) -> FirstTurn:
 
 
 def _read_frame(session: Session, limit_s: float, what: str) -> tuple[Failed | None, bytes]:
-    """Return the reason why no frame came, or None, and the bytes that came."""
+    """Return the reason why no complete frame came (or None), and the bytes that came."""
     try:
         return None, session.frame(limit_s, what)
     except Failed as failure:
@@ -213,7 +214,7 @@ def _read_frame(session: Session, limit_s: float, what: str) -> tuple[Failed | N
 
 
 def _listen(session: Session, when: str) -> Failed | None:
-    """Return the failure of a program that sends something now; None if it is silent."""
+    """Return the failure of a program that sends something now; None if it sends nothing."""
     try:
         session.expect_silence(QUIET_S, when)
     except Failed as failure:
@@ -226,7 +227,7 @@ def _listen(session: Session, when: str) -> Failed | None:
 
 
 def _links(context: CheckContext) -> None:
-    advice = "Put a copy in place of the link: the folder alone is what a tournament gets."
+    advice = "Replace the link by a copy: a tournament gets nothing but the folder."
     with demanding("a folder that holds all that the program needs", advice):
         refuse_escapes(context.player_folder)
 
@@ -246,7 +247,7 @@ def _names(context: CheckContext) -> str:
         raise Failed(
             f"`games` names {', '.join(unknown)}",
             f"some of {', '.join(context.all_games)}",
-            "Change `games` in player.toml; without it, the program is taken to play all of them.",
+            "Change `games` in player.toml; without this key, the program must play all of them.",
         )
     return f"{launch.name} plays {', '.join(launch.games) or 'every game'}"
 
@@ -267,7 +268,7 @@ def _build(context: CheckContext) -> str:
 
 def _command(context: CheckContext) -> str:
     advice = "Do what the message says, change `run`, or let `build` make the file."
-    with demanding("a program in the folder, or one that PATH finds", advice):
+    with demanding("a program in the folder, or in a folder of PATH", advice):
         return resolve_command(context.launch)[0]
 
 
@@ -275,7 +276,7 @@ def _command(context: CheckContext) -> str:
 
 
 def _connects(words: FirstWords) -> str:
-    return f"after {words.seconds:.2f} s" + ("; that is long" if words.seconds > _LONG_S else "")
+    return f"after {words.seconds:.2f} s" + ("; this is long" if words.seconds > _LONG_S else "")
 
 
 def _prefix(words: FirstWords) -> str:
@@ -286,7 +287,7 @@ def _prefix(words: FirstWords) -> str:
         raise words.silence
     raise Failed(
         f"its first 4 bytes announce a body of {length} bytes, and {len(words.body)} came",
-        f"4 bytes that tell the length of the body, 1 to {MAX_FRAME_FROM_PLAYER_BYTES}, and the body",
+        f"4 bytes with the length of the body (1 to {MAX_FRAME_FROM_PLAYER_BYTES}), then the body",
         prefix_remedy(words.frame),
     )
 
@@ -297,12 +298,12 @@ def _body(words: FirstWords) -> None:
 
 
 def _hello(words: FirstWords) -> None:
-    """Judge the keys; their values have steps of their own."""
+    """Judge the keys; later steps judge their values."""
     value = words.value
     allowed = {"type", *Hello.__struct_fields__}
     needed = allowed - {"token"}
     wrong = [f"it lacks {key}" for key in sorted(needed - value.keys())]
-    wrong += [f"it has {key}, which a hello has not" for key in sorted(value.keys() - allowed)]
+    wrong += [f"it has {key}, which is no key of a hello" for key in sorted(value.keys() - allowed)]
     if value.get("type") != "hello":
         wrong.insert(0, f"its type is {value.get('type')!r}")
     if wrong:
@@ -311,7 +312,7 @@ def _hello(words: FirstWords) -> None:
 
 
 def _value(key: str, is_right: Callable[[Any, Any], bool], expected: str, advice: str, seen: Seen) -> str:
-    """Judge one key of a message; a value that its author has chosen is worth a note."""
+    """Judge one key of a message, and return its value as a note if the program's author has chosen it."""
     value = seen.value.get(key)
     if not is_right(value, seen):
         raise Failed(f"{key} is {value!r}", expected, advice)
@@ -332,7 +333,7 @@ _VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
     (
         "name",
         _has_form(NAME_PATTERN),
-        f"{NAME_FORM}; best those in the environment variable REFEREE_NAME",
+        f"{NAME_FORM}; best the value of the environment variable REFEREE_NAME",
         "Put it into the hello as name.",
     ),
     (
@@ -354,7 +355,7 @@ _VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
         "Draw 16 bytes from the system's random source and write each as two hex digits, a leading 0 kept.",
     ),
 )
-"""Key of a message, predicate for a right value, expectation, advice."""
+"""Rows: key of a message, predicate for a right value, expectation, advice."""
 _VERSION, _NAME, _TOKEN, _COMMITMENT, _NONCE = (partial(_value, *row) for row in _VALUES)
 
 
@@ -375,8 +376,8 @@ def _keys(expected: type[Message], asked: str, seen: Seen) -> None:
     keys = {"type", *expected.__struct_fields__}
     if value.keys() != keys or value["match"] != seen.match:
         raise Failed(
-            f"its {name} has the keys {', '.join(value)}, and match {value.get('match')!r}",
-            f"the keys {', '.join(sorted(keys))}, and match {seen.match!r}, as in the {asked}",
+            f"its {name} has the keys {', '.join(value)}; its match is {value.get('match')!r}",
+            f"the keys {', '.join(sorted(keys))}; match {seen.match!r}, as in the {asked}",
             CODE_REMEDIES["wrong-match"],
         )
 
@@ -397,7 +398,7 @@ def _new_nonce(context: CheckContext) -> None:
     if nonce == context.look(_first_turn).nonce:
         raise Failed(
             f"two matches got the same nonce, {nonce}",
-            "a new one for each match, that nobody can guess",
+            "a new nonce for each match, which nobody can guess",
             "Do not derive the nonce from a fixed seed or from REFEREE_PLAYER_SEED: the referee knows both.",
             received=first.frame,
         )
@@ -424,7 +425,7 @@ def _is_move(seen: FirstTurn) -> None:
 
 
 def _repeats(key: str, seen: FirstTurn) -> None:
-    """Judge whether the move repeats a value of the turn."""
+    """Judge whether the move has the same value as the turn under a key."""
     value, wanted = getattr(_move(seen), key), getattr(seen, key)
     if value != wanted:
         code, advice = _REPEATED[key]
@@ -435,7 +436,7 @@ _REPEATED = {
     "match": (Code.WRONG_MATCH, CODE_REMEDIES[Code.WRONG_MATCH]),
     "turn": (Code.OUT_OF_TURN, CAUSE_REMEDIES[Cause.OUT_OF_TURN]),
 }
-"""Key of the turn that a move repeats -> code of the breach if it does not, and the advice."""
+"""Key that a move copies from the turn -> code of the breach if it differs, and the advice."""
 
 
 def _move_shape(seen: FirstTurn) -> None:
@@ -453,7 +454,7 @@ def _move_rules(seen: FirstTurn) -> None:
 
 
 def _fail_move(seen: FirstTurn, detail: str, **facts: Any) -> Failed:
-    """Return the failure of a bad move, as the match itself judges it."""
+    """Return the failure of a bad move, in the words that a real match uses."""
     detail = add_hint(detail, seen.game, seen.state, _move(seen).move)
     return explain_foul(Foul(seat=0, at_ms=0.0, turn=1, detail=detail, **facts), seen.game)
 
@@ -462,7 +463,7 @@ def _move_once(seen: FirstTurn) -> None:
     if seen.behind:
         raise Failed(
             f"after its move it sent {counted(len(seen.behind), 'byte')} more",
-            "one move for a turn, then silence until the next message that asks",
+            "one move for each turn, then nothing until the next request",
             CODE_REMEDIES["out-of-turn"],
             received=seen.behind,
         )
@@ -476,7 +477,7 @@ def _of(look: Callable[[CheckContext], S], *rows: tuple[str, str, Callable[[S], 
 _FOLDER: tuple[tuple[str, str, Run], ...] = (
     ("links", "no link leads out of the folder", _links),
     ("toml", "player.toml is there and right", _toml),
-    ("named", "its name and its games are such as a tournament takes", _names),
+    ("named", "a tournament can accept its name and its games", _names),
     ("build", "it builds", _build),
     ("command", "the program that `run` names is there", _command),
 )
@@ -501,20 +502,20 @@ STEPS = (
     *_of(
         _reveal,
         ("reveal", "it answers reveal with its nonce", partial(_keys, Nonce, "reveal")),
-        ("nonce", "the nonce is one", _NONCE),
+        ("nonce", "the nonce has the right form", _NONCE),
         ("opens", "the nonce is the one that it committed to", _opens),
     ),
-    CheckStep("new-nonce", "the nonce is another one in each match", _new_nonce),
+    CheckStep("new-nonce", "each match gets a new nonce", _new_nonce),
     *_of(
         _first_turn,
-        ("quiet", "it says nothing while nothing is asked", _is_quiet),
+        ("quiet", "it sends nothing without a request", _is_quiet),
         ("answers", "it answers its first turn in time", _answers),
         ("move", "the answer is a move", _is_move),
         ("move-match", "the move names the match", partial(_repeats, "match")),
         ("move-turn", "the move has the number of the turn", partial(_repeats, "turn")),
-        ("move-form", "the move has the form of the game's", _move_shape),
+        ("move-form", "the move has the form that the game demands", _move_shape),
         ("move-rules", "the move is legal", _move_rules),
         ("move-once", "it moves once", _move_once),
     ),
 )
-"""The first steps, in the order in which a program comes to them."""
+"""The first steps, in the order of a program's way into a match."""

@@ -1,4 +1,4 @@
-"""The steps about messages and bytes: confirmations, packets, encodings, much to read, printing, memory."""
+"""The steps about messages and bytes (acks, packets, encodings, a flood of messages), printing and memory."""
 
 import struct
 from functools import partial
@@ -24,20 +24,20 @@ from .wire import Delivery
 
 _MOVES = 2
 _MOVES_THAT_DRAW = 4
-"""Number of moves after which one of them has drawn something, in a game in which that happens."""
+"""In a game with draws, the program has drawn something after this number of moves."""
 _TOLD = 12_000
-"""Number of messages, about a megabyte: more than the kernel holds for a program that does not read."""
+"""Number of messages, about a megabyte: more than the kernel buffers for a program that does not read."""
 _MAY_BE_MISSING = ("ack", "draws")
 """Keys of the referee's messages that may be left out if they are null."""
 
 
 def lengthen(body: bytes) -> bytes:
-    """Return a message in which everything has its longest form: no encoder makes it, but every decoder takes it."""
+    """Return a message with each value in msgpack's longest form, which no encoder makes and every decoder accepts."""
     return _longest(unpack(body))
 
 
 def reorder(body: bytes) -> bytes:
-    """Return a message with its keys in reverse order, and without those that may be left out."""
+    """Return a message with its keys in reverse order and without its optional keys."""
     message = unpack(body)
     needed = {key: value for key, value in message.items() if value is not None or key not in _MAY_BE_MISSING}
     return msgpack.encode(dict(reversed(needed.items())))
@@ -72,7 +72,7 @@ def _ack_draws(context: CheckContext) -> str:
             if "told" in match.acks:
                 match.void()
                 return f"after {counted(moves, 'move')}"
-        raise Skipped("the game dealt nothing to it, so there was nothing to confirm")
+        raise Skipped("the game dealt nothing to the program, so there was no `told` to acknowledge")
 
 
 def _ack_end(context: CheckContext) -> None:
@@ -84,7 +84,7 @@ def _ack_end(context: CheckContext) -> None:
 
 
 def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: Rewrite | None = None) -> None:
-    """Play a little with a new start of the program, with other packets or another encoding."""
+    """Start the program and play a few moves, with another way to cut packets or another encoding."""
     with context.session() as session:
         session.delivery, session.rewrite = delivery, rewrite
         session.greet()
@@ -92,7 +92,7 @@ def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: R
 
 
 def _reads(context: CheckContext) -> str:
-    """Send very much before the next turn, which the program then has to answer."""
+    """Send thousands of messages before the program's next turn; the program must still answer that turn."""
     with context.match() as match:
         match.play(1)
         told = Told(match=match.name, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
@@ -101,7 +101,7 @@ def _reads(context: CheckContext) -> str:
     return f"{_TOLD} messages"
 
 
-# --- helpers
+# --- output and memory
 
 
 def _prints(context: CheckContext) -> str:
@@ -114,8 +114,8 @@ def _prints(context: CheckContext) -> str:
     if printed > KEPT_BYTES:
         raise Failed(
             f"it printed more than {KEPT_BYTES} bytes in {counted(match.moves, 'move')}",
-            f"no more than the {KEPT_BYTES} bytes that are kept",
-            "Print less: of more than that only the end is kept, and how it began is lost.",
+            f"at most {KEPT_BYTES} bytes, as many as the referee stores",
+            "Print less: the referee stores only the end of the output, and drops its beginning.",
         )
     return f"{counted(printed, 'byte')} in {counted(match.moves, 'move')}"
 
@@ -127,16 +127,16 @@ def _memory(context: CheckContext) -> str:
     if peak_mib > limit_mib:
         raise Failed(
             f"its processes used {peak_mib} MiB",
-            f"at most {limit_mib} MiB, all its processes together",
-            "Keep less, or tell the runtime: `java -Xmx300m`, `node --max-old-space-size=300`.",
+            f"at most {limit_mib} MiB for all its processes together",
+            "Use less memory, or set a limit for the runtime: `java -Xmx300m`, `node --max-old-space-size=300`.",
         )
     return f"{peak_mib} MiB of {limit_mib} MiB at most"
 
 
 STEPS = (
-    CheckStep("ack-start", "it confirms `start`, where that is demanded", _ack_start),
-    CheckStep("ack-told", "it confirms what it was handed, where that is demanded", _ack_draws),
-    CheckStep("ack-end", "it confirms `end`, where that is demanded", _ack_end),
+    CheckStep("ack-start", "it acknowledges `start` if asked to", _ack_start),
+    CheckStep("ack-told", "it acknowledges `told` if asked to", _ack_draws),
+    CheckStep("ack-end", "it acknowledges `end` if asked to", _ack_end),
     CheckStep("bytewise", "it reads messages that come byte by byte", partial(_read, delivery=Delivery.BYTEWISE)),
     CheckStep("split", "it reads messages that come in pieces", partial(_read, delivery=Delivery.SPLIT)),
     CheckStep("packed", "it reads several messages that come at once", partial(_read, delivery=Delivery.PACKED)),
@@ -145,8 +145,8 @@ STEPS = (
         "it reads every form of msgpack's numbers, strings, arrays and maps",
         partial(_read, rewrite=lengthen),
     ),
-    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_read, rewrite=reorder)),
-    CheckStep("reads", "it reads what it is told, however much that is", _reads),
-    CheckStep("prints", "it prints no more than is kept", _prints),
+    CheckStep("any-order", "it reads keys in any order, without the optional keys", partial(_read, rewrite=reorder)),
+    CheckStep("reads", "it reads thousands of messages before its turn", _reads),
+    CheckStep("prints", "it prints no more than the referee stores", _prints),
     CheckStep("memory", "it keeps its memory within the limit", _memory),
 )

@@ -1,7 +1,7 @@
-"""The referee's end of one connection under check: frames out, cut into packets as a step wants it, and frames in."""
+"""The referee's end of the connection to a program under check: sends frames in chosen packets, and reads frames."""
 
-# A program must not depend on how bytes are cut: TCP may deliver one byte at a time, or several messages at once.
-# Players that were tried only on one machine, where each frame comes in one packet, often do.
+# A program must not depend on how bytes are cut into packets: TCP may deliver one byte at a time, or several messages
+# at once. Programs that were only tried on one machine, where each frame comes in one packet, often depend on it.
 
 import os
 import socket
@@ -16,15 +16,15 @@ from .loop import Loop
 
 _READ_BYTES = 65_536
 _KEPT_BYTES = 1 << 20
-"""Limit of bytes that no step has read yet: a program that floods must not fill our memory."""
+"""Most bytes to hold for a step that has not read them yet, so that a flood does not fill our memory."""
 _BETWEEN_BYTES_S = 0.0004
-"""Pause that lets a waiting program wake up for nearly each byte."""
+"""Pause after a byte: long enough that a waiting program wakes up for nearly every byte."""
 _BETWEEN_PIECES_S = 0.03
 _RETRY_S = 0.002
 
 
 class Delivery(Enum):
-    """Way in which the referee's bytes are cut into packets."""
+    """How the referee's bytes are cut into packets."""
 
     WHOLE = "one frame at a time"
     BYTEWISE = "byte by byte"
@@ -37,7 +37,7 @@ class NotReadingError(Exception):
 
 
 class CheckConnection:
-    """One connection; one of Twisted's readers.
+    """One connection, registered with Twisted's reactor as a reader.
 
     Args:
         sock: a connected socket.
@@ -49,14 +49,14 @@ class CheckConnection:
         self._sock = sock
         self._loop = loop
         self.received = bytearray()
-        """Bytes that no frame has used up yet."""
+        """Bytes that came and that `take` has not returned yet."""
         self.is_ended = False
         """True once the other end has closed."""
         self.asked: list[bytes] = []
         """Frames that were sent since the program's last answer."""
         self._is_answered = False
         self.last = b""
-        """Frame that was taken last."""
+        """Frame that `take` returned last."""
         loop.reactor.addReader(self)
 
     def fileno(self) -> int:
@@ -81,7 +81,7 @@ class CheckConnection:
             return error
         if not data:
             return EOFError()
-        # Bytes beyond the limit are dropped: a step fails for the first ones anyway.
+        # Drop the bytes beyond the limit: the step fails because of the first bytes anyway.
         self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
         return None
 
@@ -91,14 +91,14 @@ class CheckConnection:
 
     @property
     def has_frame(self) -> bool:
-        """Whether a frame is complete, or its prefix already beyond the limit."""
+        """Whether the next frame is complete, or its prefix announces too long a body."""
         if len(self.received) < PREFIX_BYTES:
             return False
         length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
         return length > MAX_FRAME_FROM_PLAYER_BYTES or len(self.received) >= PREFIX_BYTES + length
 
     def take(self) -> bytes:
-        """Take the next frame with its prefix; if it is incomplete or beyond the limit, the bytes that are there."""
+        """Return the next frame with its prefix; if it is incomplete or too long, all bytes that came."""
         length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
         size = PREFIX_BYTES + length if self.has_frame and length <= MAX_FRAME_FROM_PLAYER_BYTES else len(self.received)
         self.last, self._is_answered = bytes(self.received[:size]), True
@@ -110,11 +110,11 @@ class CheckConnection:
 
         Args:
             frames: the frames, in their order.
-            delivery: the way in which they are cut.
-            limit_s: time that the other end has to read them, in seconds.
+            delivery: how the frames are cut into packets.
+            limit_s: time that the other end has to read the frames, in seconds.
 
         Raises:
-            NotReadingError: it does not read them.
+            NotReadingError: the other end does not read them.
         """
         if not frames:
             return
@@ -135,11 +135,11 @@ class CheckConnection:
                 if self._loop.seconds() >= give_up:
                     raise NotReadingError(f"{len(rest)} bytes are left unread") from None
                 self._loop.pause(_RETRY_S)
-            except OSError:  # it has gone; its last words may still be there to be read
+            except OSError:  # the other end has closed; bytes that it sent before can still be read
                 return
 
     def close(self) -> None:
-        """Close the connection, as far as it is still open."""
+        """Close the connection."""
         self._loop.reactor.removeReader(self)
         self._sock.close()
 

@@ -1,6 +1,6 @@
 """What all commands share: the console, JSON, kinds of arguments, groups of options.
 
-This module imports little, because every command waits for what it imports.
+Every command waits for the imports of this module, so it imports little.
 """
 
 import codecs
@@ -29,28 +29,28 @@ from ..errors import BadRequest
 from ..text import near, printable, printable_json, printable_lines
 
 # Names, moves, output and error texts of strangers' programs reach the terminal. Escape sequences in them could clear
-# the screen, change its title, or hide a line that an organiser should read. Each place that prints such a text makes
-# it harmless; this console does so once more, for the place that somebody forgot.
+# the screen, change its title, or hide a line that an organiser should read. Each place that prints such a text removes
+# its control characters. This console removes them once more, in case one of these places forgets to.
 
 
 UNBOUNDED = 10_000
-"""Width of what is no terminal, in characters."""
+"""Width of the output, in characters, if it goes to a file or a pipe."""
 _NO_ROWS = 25
 _PADDING = re.compile(r" +$", re.MULTILINE)
 
 
 class Terminal(Console):
-    """A console that prints no control characters but its own, whatever text it is given: the last line of defence."""
+    """A console that removes control characters from every text that it prints."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Yield the segments to write; called by rich."""
         for segment in super().render(renderable, options):
-            # Control segments come from rich itself: moves of the cursor, for a progress bar.
+            # Control segments come from rich itself: they move the cursor, for a progress bar.
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
 
     @property
     def size(self) -> ConsoleDimensions:
-        """Width and height. A file and a pipe have lines as long as they need, unless COLUMNS says otherwise."""
+        """Width and height. In a file or a pipe, lines may have any length, unless COLUMNS limits it."""
         if self._width is None and not self.is_terminal and not os.environ.get("COLUMNS"):
             return ConsoleDimensions(UNBOUNDED, _NO_ROWS)
         return super().size
@@ -67,16 +67,16 @@ class Terminal(Console):
             self.print(title)
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        # rich pads tables with blanks, which a terminal does not show; in a file they are in the way
+        # rich pads the lines of tables with blanks: invisible in a terminal, but unwanted in a file
         text = super()._render_buffer(buffer)
         return text if self.is_terminal else _PADDING.sub("", text)
 
     def say(self, text: str) -> None:
-        """Print a text as it is: no markup, no highlighting, no wrapped lines."""
+        """Print a text unchanged: without markup, highlighting or wrapping."""
         if self.is_terminal:
             self.print(text, markup=False, highlight=False, soft_wrap=True)
             return
-        # A tournament prints a line for each match, and rich takes half a millisecond to lay one out.
+        # A tournament prints a line for each match, and rich needs half a millisecond to lay out a line.
         try:
             self.file.write(f"{printable_lines(text)}\n")
             self.file.flush()
@@ -84,20 +84,20 @@ class Terminal(Console):
             self.on_broken_pipe()
 
     def on_broken_pipe(self) -> None:
-        """Discard what nobody reads, and raise if it was the command's result; called by rich.
+        """Discard further output, because nobody reads it; called by rich.
 
         Raises:
-            BrokenPipeError: it was meant for stdout.
+            BrokenPipeError: this console writes the command's results, to stdout.
         """
         lose(self.file)
         if not self.stderr:
-            raise BrokenPipeError(errno.EPIPE, "nobody reads on")
+            raise BrokenPipeError(errno.EPIPE, "the reader has closed the pipe")
 
 
 console = Terminal(stderr=True)
-"""Progress and errors, for people: stderr."""
+"""Console on stderr, for progress and errors."""
 out = Terminal()
-"""Results, for people: boards, tables, reports. With --json, stdout has the JSON alone."""
+"""Console on stdout, for results: boards, tables, reports. With --json, only the JSON goes to stdout."""
 
 
 class Count(click.IntRange):
@@ -126,7 +126,7 @@ class Count(click.IntRange):
 
 
 class Word(click.Choice[str]):
-    """One of some words; the error names the most similar one."""
+    """One word of a list; the error suggests the most similar word."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word; called by click."""
@@ -139,7 +139,7 @@ class Word(click.Choice[str]):
 
 
 class Existing(click.Path):
-    """A path that exists; the error names the most similar one.
+    """A path that exists; the error suggests the most similar path.
 
     Args:
         what: kind of the path in words: `folder`.
@@ -154,10 +154,10 @@ class Existing(click.Path):
         """Return the path; called by click.
 
         Raises:
-            BadRequest: it does not exist.
+            BadRequest: the path does not exist.
         """
         path = Path(value)
-        with contextlib.suppress(OSError, ValueError):  # the command that reads it says why it can't
+        with contextlib.suppress(OSError, ValueError):  # the command fails when it reads the path, and says why
             if not path.exists():
                 raise BadRequest(f"there is no {self._what} {path}{_near(path)}")
         return super().convert(value, param, ctx)
@@ -180,21 +180,21 @@ def count_processors() -> int:
 
 
 def jobs_option(what: str) -> "Decorator":
-    """Return the option for how many processes share the work.
+    """Return the option for the number of processes that share the work.
 
     Args:
-        what: what each of them does, with its object: `Read this many records`.
+        what: beginning of the help text: `Read this many records`.
     """
     return click.option(
         "--jobs",
         type=Count(min=1),
         default=count_processors,
-        help=f"{what} at the same time. (Default: as many as there are processors)",
+        help=f"{what} at the same time. (Default: the number of processors)",
     )
 
 
 KEY_UNSET = "(Default: the variable REFEREE_KEY, or ~/.config/referee/key.pem)"
-"""What the option of a key says about its default."""
+"""The default of the option of a key, in words."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
 record_argument = click.argument("record", type=Existing("record"))
 paths_argument = click.argument("paths", nargs=-1, required=True, type=Existing("file or folder"))
@@ -206,7 +206,7 @@ def numbers(*titles: str) -> Iterator[Column]:
 
 
 def print_json(value: Any) -> None:
-    """Print one object on one line of stdout; an object that is no event gets a version, if it has none.
+    """Print one object on one line of stdout. An object with neither `version` nor `event` gets a version.
 
     Raises:
         BrokenPipeError: nobody reads stdout any more.
@@ -215,7 +215,7 @@ def print_json(value: Any) -> None:
     if isinstance(plain, dict) and not plain.keys() & {"version", "event"}:
         plain = {"version": 1, **plain}
     try:
-        # Flushed at once: otherwise a broken pipe would show only while Python exits, where nothing can catch it.
+        # Flush at once. Otherwise a broken pipe would raise only while Python exits, when nothing can catch the error.
         print(printable_json(json.dumps(plain, ensure_ascii=not _is_utf_8())), flush=True)
     except BrokenPipeError:
         lose(sys.stdout)
@@ -223,21 +223,21 @@ def print_json(value: Any) -> None:
 
 
 def _is_utf_8() -> bool:
-    """Return whether stdout takes every character, in the encoding that readers of JSON expect."""
+    """Return whether stdout is UTF-8, which has every character and which readers of JSON expect."""
     return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def lose(stream: IO[str]) -> None:
-    """Discard everything that is written to a stream nobody reads, with its buffer, which would fail at exit."""
-    # The descriptor is replaced, not closed. The next file that is opened would get the number of a closed one, and a
-    # late print would be written into it.
+    """Discard everything that is in the buffer of a stream, or is written to it later, because nobody reads it."""
+    # Replace the descriptor, do not close it. The next file to be opened would get the number of a closed descriptor,
+    # and a late print would go into that file.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def lose_unwritten() -> None:
-    """Discard what could not be written: it was reported, and Python would report it again and exit with 120."""
+    """Discard output that can't be written, or Python would report the error once more at exit, with status 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -246,7 +246,7 @@ def lose_unwritten() -> None:
 
 
 def harmless(text: str) -> str:
-    """Return a player's text as rich may print it: no markup, no control characters, of bounded length."""
+    """Return a player's text so that rich can print it: without markup or control characters, and not too long."""
     return escape(printable(text))
 
 
@@ -257,16 +257,16 @@ def is_interactive() -> bool:
 
 @contextlib.contextmanager
 def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar: how many are done, how long that took, and how long the rest will take.
+    """Show a progress bar: the number of items done, the time so far, and the estimated time left.
 
     Args:
         doing: the activity: `auditing`.
-        is_quiet: whether nothing is shown.
+        is_quiet: whether to show nothing.
 
     Yields:
-        A function to call after each item, with the number of all items.
+        A function to call after each item, with the total number of items.
     """
-    from rich.progress import (  # noqa: PLC0415  # few commands show one, and all would wait for the import
+    from rich.progress import (  # noqa: PLC0415  # few commands need it, and all commands would wait for this import
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -288,17 +288,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Decorator(Protocol):
-    """Adds something to a command."""
+    """A decorator of a command, such as an option."""
 
     def __call__(self, function: F, /) -> F:
         """Return the changed function."""
 
 
 def group_options(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, and passes them to it as one value.
+    """Return a decorator that adds options to a command, and passes their values to the command as one value.
 
     Args:
-        keyword: the command's keyword for the value.
+        keyword: name of the command's parameter that gets the value.
         make: called with the values of the options, by their names.
         options: decorators of click, in the order of the help text.
     """
@@ -312,8 +312,7 @@ def group_options(keyword: str, make: Callable[..., Any], *options: Decorator) -
         wrapped: Any = _call
         for option in reversed(options):
             wrapped = option(wrapped)
-        # click derives the name of an option from its spelling, so the names are known only once click has read the
-        # options.
+        # click derives the name of an option from its spelling, so the names are known only after the decorators ran.
         names = [parameter.name for parameter in wrapped.__click_params__[-len(options) :]]
         decorated: F = wrapped
         return decorated

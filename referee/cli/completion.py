@@ -8,7 +8,7 @@ from click.shell_completion import BashComplete, CompletionItem
 
 def complete_games(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
     """Return the games that begin with a text; called by click."""
-    from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
+    from ..plugins import installed  # noqa: PLC0415  # this loads all games, which only completion needs
 
     return [name for name in installed().games if name.startswith(typed)]
 
@@ -32,7 +32,7 @@ def complete_tournaments(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem[str]] | list[str]:
     """Return folders of tournaments; if none fits, let the shell complete folders; called by click."""
-    # A tournament's record is called as its folder is; nothing has to be read to know that.
+    # A tournament's record has the same name as its folder, so no file has to be read.
     records = (path for pattern in ("*/*.jsonl", "*/*/*.jsonl") for path in Path().glob(pattern))
     folders = sorted({f"{path.parent}/" for path in records if path.stem == path.parent.name})
     matching = [folder for folder in folders if folder.startswith(typed)]
@@ -43,7 +43,7 @@ def complete_players(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem[str]] | list[str]:
     """Return house players and player folders; if none fits, let the shell complete folders; called by click."""
-    from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
+    from ..plugins import installed  # noqa: PLC0415  # as above
 
     game = context.params.get("game")
     houses = [
@@ -56,17 +56,17 @@ def complete_players(
     return matching or [CompletionItem(typed, type="dir")]
 
 
-# Bash splits a line at the characters of COMP_WORDBREAKS, and the colon of `house:` is one of them. Another value of
-# that variable would be simpler, but it would change completion for all other programs of the shell.
+# Bash splits a line at the characters in COMP_WORDBREAKS. The colon of `house:` is one of them. It would be simpler to
+# change that variable, but this would change completion for all other programs of the shell.
 
 
 class Bash(BashComplete):
-    """Bash splits words at colons: this class joins them before completion, and splits the result again."""
+    """Completion for Bash, which splits words at colons: joins the words, completes, and splits the result again."""
 
     _is_cut = False
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one to complete, and that one; called by click."""
+        """Return the words before the word to complete, and that word; called by click."""
         args, typed = super().get_completion_args()
         words: list[str] = []
         for word in (*args, typed):
@@ -76,6 +76,6 @@ class Bash(BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return one completion as the script of the shell reads it; called by click."""
+        """Return one completion in the form that the shell's script reads; called by click."""
         value = item.value.rpartition(":")[2] if self._is_cut else item.value
         return super().format_completion(CompletionItem(value, type=item.type))

@@ -1,6 +1,7 @@
-"""How errors of the referee become words and an exit status. All of that is here, so that commands need not care.
+"""Turns errors into words and an exit status, for all commands.
 
-Exit statuses: 0 fine, 1 what was asked for can't be done or does not hold, 2 usage error, 3 the auditor itself failed.
+Exit statuses: 0 success, 1 failure (a check did not pass, or the work can't be done), 2 usage error, 3 fault of the
+referee's own code during an audit.
 """
 
 import contextlib
@@ -19,35 +20,35 @@ from ..errors import BadMove, BadRequest, RefereeError
 from ..text import printable_lines
 from .common import console, print_json
 
-# Scripts decide by the exit status, so its values must not be mixed up. A mistake in the command must not look like a
-# failed audit. And a fault of the auditor must not look like a forged record: that would accuse somebody.
+# Scripts decide by the exit status, so its values must not be mixed up. A mistyped command must not look like a failed
+# audit. A fault of the auditor must not look like a forged record, because that would accuse somebody.
 FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
-# A full disk (ENOSPC) or a failing one (EIO) is no usage error: the same command works on another day.
+# A full disk (ENOSPC) or a failing disk (EIO) is no usage error: the command itself was right.
 _PATH_ERRORS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
-"""Errors of a path that the user gave, not of the machine."""
+"""Numbers of errors that a wrong path causes."""
 
 
 class ErrorReport(Struct, frozen=True, kw_only=True):
-    """Why a command with --json has no result."""
+    """Output of a command with --json that failed."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
     error: str
-    """What happened, where, and what to do, as on stderr."""
+    """What happened, where, and what to do; stderr has the same text."""
     exit_status: int
     """Exit status of the command."""
 
 
 @contextlib.contextmanager
 def word_errors(*, as_json: bool) -> Iterator[None]:
-    """End a command that raises an error with words that say what to do.
+    """If the command in the block raises an error, print what to do, and exit.
 
     Args:
-        as_json: whether the command prints JSON: then the error is an object on stdout, too.
+        as_json: whether the command prints JSON; if so, the error is also printed as an object on stdout.
 
     Raises:
         click.UsageError: the user made a mistake.
-        SystemExit: it can't be done, the user interrupted it, nobody reads stdout, or what was checked does not hold.
+        SystemExit: the command failed, the user interrupted it, or nobody reads stdout.
     """
 
     def _report(error: str, exit_status: int) -> None:
@@ -65,11 +66,11 @@ def word_errors(*, as_json: bool) -> Iterator[None]:
     except BadRequest as error:
         _report(printable_lines(str(error)), USAGE)
         raise click.UsageError(printable_lines(str(error))) from None
-    except (RefereeError, click.ClickException) as error:  # paths and hashes are not to be broken into lines
+    except (RefereeError, click.ClickException) as error:  # `say` does not wrap lines, so paths and hashes stay whole
         console.say(str(error))
         _report(printable_lines(str(error)), FAILED)
         sys.exit(FAILED)
-    except BrokenPipeError:  # nobody reads on: it ends as other programs do then, and says nothing of what it checked
+    except BrokenPipeError:  # nobody reads stdout any more: exit as other programs do, which says nothing about results
         sys.exit(SIGNALLED + signal.SIGPIPE)
     except KeyboardInterrupt:
         console.say("stopped")
@@ -87,24 +88,24 @@ def word_errors(*, as_json: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_faults(what: str) -> Iterator[None]:
-    """End with status 3 for a fault of this program, its rules or its machine, which says nothing against a record.
+    """Exit with status 3 if this program, its rules or the machine fails: that says nothing against a record.
 
     Args:
-        what: the failure in words.
+        what: words that are printed after the error.
 
     Raises:
         SystemExit: there was such a fault.
     """
     try:
         yield
-    except BadMove as error:  # the rules refuse a move where none is judged: their fault, and no record's
+    except BadMove as error:  # an audit catches illegal moves; one that arrives here is a fault of the rules' code
         _blame(error, what)
     except (RefereeError, click.ClickException, click.Abort, BrokenPipeError):
         raise
     except OSError as error:
         console.say(printable_lines(f"{_refusal(error)}; {what}"))
         _exit_for_fault(f"{_refusal(error)}; {what}")
-    except Exception as error:  # noqa: BLE001  # a record that does not hold is reported elsewhere
+    except Exception as error:  # noqa: BLE001  # a broken record raises RefereeError, so this is a bug
         _blame(error, what)
 
 
@@ -121,9 +122,9 @@ def _exit_for_fault(text: str) -> NoReturn:
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the machine refused, for errors that a command has no better words for."""
+    """Return in words what the operating system refused."""
     reason = error.strerror or str(error)
     if error.filename is None:
-        return f"the machine refused: {reason}"
+        return f"the operating system refused: {reason}"
     remedy = "fix that path, or use another folder (--logs; in a tournament's file, logs)"
     return f"can't use {error.filename}: {reason}; {remedy}"

@@ -1,4 +1,4 @@
-"""The command `referee`: its groups of subcommands, its signals, and characters that a terminal does not have."""
+"""The command `referee`: its groups of subcommands, its signals, and its output on terminals without Unicode."""
 
 import ast
 import codecs
@@ -24,18 +24,19 @@ from .common import UNBOUNDED, console, lose_unwritten, out
 from .completion import Bash
 from .errors import word_errors
 
-# Three things make a command line pleasant, and click does none of them. It starts quickly: the group knows its
-# commands by name only, imports the one that is called, and reads the help texts of all others from their sources. It
-# prints everywhere: in a terminal without Unicode, as in many containers, a board shows similar signs instead of an
-# exception. And it ends properly: at Ctrl-C, at a second Ctrl-C, and when `head` has closed the pipe.
+# This module adds three things that click lacks.
+# - A quick start: the group knows its commands by name only. It imports the command that is called, and reads the help
+#   texts of the others from their sources.
+# - Output on every terminal: without Unicode, as in many containers, a board is drawn with similar characters.
+# - A clean end: at Ctrl-C, at a second Ctrl-C, and when `head` has closed the pipe.
 _RESEMBLING = "referee-resembling"
 """Name of the error handler in the registry of codecs."""
 _IN_ASCII = dict(zip("·╲★✶■●♣◆…±½", (*".\\*8#O&^", "...", "+-", ".5"), strict=True))
-"""Characters of boards, tables and texts -> their replacement; on a board, no two replacements are alike."""
+"""Character of boards, tables and texts -> its replacement. On a board, each replacement is unique."""
 
 
 def _resemble(error: UnicodeError) -> tuple[str, int]:
-    """Return the replacement of characters that can not be written, and where the text continues; called by codecs."""
+    """Return a replacement for unencodable characters, and the position to continue at; called by codecs."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     signs = error.object[error.start : error.end]
@@ -46,8 +47,8 @@ def _escape(sign: str) -> str:
     return sign.encode("ascii", "backslashreplace").decode()
 
 
-# An error handler belongs to the stream, so no print has to think of it. `backslashreplace` would be at hand, but
-# would show a board as rows of escape sequences.
+# The error handler belongs to the stream, so no print has to care. Python's own handler `backslashreplace` would show a
+# board as rows of escape sequences.
 codecs.register_error(_RESEMBLING, _resemble)
 
 
@@ -105,9 +106,9 @@ GROUPS = {
 COMMANDS = {command: where for group in GROUPS.values() for command, where in group.items()}
 
 _NARROW, _MOST_HELP = 60, 110
-"""Columns from which help texts have boxes, and most columns of theirs on a terminal."""
+"""Smallest width, in columns, at which help texts have boxes, and their largest width on a terminal."""
 _BRIEF_KEY = "referee.commands-in-short"
-"""Key in a context: commands are only named and described."""
+"""Key in click's context; if it is set, commands are described without being imported."""
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 click.rich_click.DEFAULT_STRING = "(Default: {})"
@@ -127,11 +128,11 @@ class _Formatter(click.RichHelpFormatter):
             return
         name = context.command_path if context else "referee"
         lines = [f"{name}: {e.format_message()}", *([f"Try '{name} --help'"] if context else [])]
-        # paths and commands in it are copied, so no line is broken
+        # users copy paths and commands from errors, so no line is wrapped
         self.console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
     def getvalue(self) -> str:
-        """Return what was written; called by click."""
+        """Return the text that was written; called by click."""
         text = super().getvalue()
         return text if self.console.width < UNBOUNDED else "\n".join(line.rstrip(" ═") for line in text.split("\n"))
 
@@ -140,7 +141,7 @@ click.RichContext.formatter_class = _Formatter
 
 
 class Commands(click.RichGroup):
-    """The subcommands, each imported when it is needed: none waits for the imports of another."""
+    """The subcommands. Each is imported only when it is called, so none waits for the imports of others."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Entry point: install signal handlers, then run click."""
@@ -148,13 +149,13 @@ class Commands(click.RichGroup):
         write_any_sign()
         try:
             return super().__call__(*args, **kwargs)
-        except BrokenPipeError:  # nobody reads what was printed before a command was found
+        except BrokenPipeError:  # nobody reads what click printed before it found a command
             sys.exit(SIGNALLED + signal.SIGPIPE)
         finally:
             lose_unwritten()
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command line; help texts are laid out for what they are written to."""
+        """Run the command line, with a layout of help texts that fits the terminal, the file or the pipe."""
         click.rich_click.WIDTH = click.rich_click.MAX_WIDTH = out.width
         has_boxes = _NARROW <= out.width < UNBOUNDED
         click.rich_click.THEME = "default-box" if has_boxes else "default-nu"
@@ -173,7 +174,7 @@ class Commands(click.RichGroup):
             return click.RichCommand(name=cmd_name, help=description(cmd_name))
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.commands.{module}"), name)
-        if not gc.isenabled():  # put off where this process has started: what was imported stays
+        if not gc.isenabled():  # disabled at the start of this process; imported objects need no collection
             gc.freeze()
             gc.enable()
         return command
@@ -219,16 +220,16 @@ class Commands(click.RichGroup):
             sys.exit(SIGNALLED + signal.SIGPIPE)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and word its errors; called by click."""
-        words = (*ctx._protected_args, *ctx.args)  # noqa: SLF001  # click has no other name for the command's own words
-        # The order matters: `interruptible` raises the exception that `word_errors` then words.
+        """Run a command, and report its errors; called by click."""
+        words = (*ctx._protected_args, *ctx.args)  # noqa: SLF001  # click has no public name for these arguments
+        # The order matters: `interruptible` raises the exception that `word_errors` reports.
         with word_errors(as_json="--json" in words), interruptible(), _printing_help():
             return super().invoke(ctx)
 
 
 @contextmanager
 def _printing_help() -> Iterator[None]:
-    """Flush the help text that click prints before it exits: a closed pipe shows only then.
+    """Flush the help text that click prints before it exits, because only a flush shows that the pipe is closed.
 
     Raises:
         BrokenPipeError: nobody reads stdout any more.
@@ -241,7 +242,7 @@ def _printing_help() -> Iterator[None]:
 
 
 def description(command: str) -> str:
-    """Return a command's docstring from its source: importing all commands would take a second."""
+    """Return a command's docstring, read from its source, because importing all commands would take a second."""
     module, _, name = COMMANDS[command].partition(":")
     source = (Path(__file__).with_name("commands") / f"{module}.py").read_text("utf-8")
     functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))

@@ -1,4 +1,4 @@
-"""How a match is shown: while it is played, when it is over, and who was turned away."""
+"""How a match is shown while it is played and when it is over, and which connections were refused."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,11 +31,11 @@ from .common import console, harmless, is_interactive, numbers, out, print_json
 from .errors import FAILED, FINE
 
 MAX_TOLD = 100
-"""Most lines about connections that were turned away."""
+"""Most lines about refused connections."""
 
 
 class WhereToConnect(Observer):
-    """Prints where players connect, if nothing else of the match is shown."""
+    """Prints the address for players, if nothing else of the match is shown."""
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Print the address."""
@@ -43,15 +43,15 @@ class WhereToConnect(Observer):
             console.say(f"the referee listens on {facts['address']}")
 
 
-# An address that anybody can connect to gets scans and wrong programs as well as players. An organiser who waits for a
-# player must see why it was refused, and must not lose that line among a thousand others.
+# An address that anybody can connect to also attracts port scans and wrong programs. An organiser who waits for a
+# player must see why the referee refused it, and must not lose that line among a thousand others.
 
 
 class TurnedAway(Observer):
     """Prints which connections were refused, and why.
 
-    A line is printed once, and after MAX_TOLD lines nothing more: an attacker that connects again and again must not
-    fill the screen.
+    Each line is printed once, and there are at most MAX_TOLD lines, so that an attacker who connects again and again
+    can't fill the screen.
     """
 
     def __init__(self) -> None:
@@ -70,11 +70,11 @@ class TurnedAway(Observer):
 
 
 _SHOWN_CHARS = 160
-"""Most characters of an answer; `explain` has all of it."""
+"""Most characters of an answer to show; `explain` shows all of it."""
 _SHOWN_LINES = 5
-"""Most lines of a program's output, without the traceback of a crash; the file has all of them."""
+"""Most lines of a program's output to show, without the traceback of a crash; the file has all lines."""
 _SILENT_CAUSES = (Cause.CRASHED, Cause.DISCONNECTED, Cause.REFUSED_TO_START, Cause.TIMEOUT)
-"""Causes of a foul whose reason no message shows: what the program printed may be the only hint."""
+"""Causes of a foul that no message of the player explains: what the program printed may be the only hint."""
 
 
 def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
@@ -96,7 +96,7 @@ def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTabl
 
 
 def show_result(names: Sequence[str], result: Result, teams: Teams) -> None:
-    """Print how a match ended in one sentence, which is not wrapped, and its ranking."""
+    """Print in one unwrapped line how a match ended, then the ranking."""
     out.say(outcome_of_result(names, result, teams).with_points(result.scores))
     out.print(result_table(names, result, teams))
 
@@ -109,12 +109,12 @@ def show_expulsions(result: Result, record: Path) -> None:
         record: record of the match.
 
     Raises:
-        RecordError: the record has been changed since.
+        RecordError: the record has been changed since the match.
     """
-    # The explanation goes through the seat's own view, although the whole record is at hand: its text is often copied
-    # and sent to the author, who may not know the hands of the others.
+    # The explanation uses the seat's view, although the whole record is here. Organisers often copy this text and send
+    # it to the author, who must not learn the other players' hands.
     for foul in result.fouls:
-        from ..app.records.explain import view_as_seat  # noqa: PLC0415  # few matches need what explains a foul
+        from ..app.records.explain import view_as_seat  # noqa: PLC0415  # needed only after a foul
 
         explanation = view_as_seat(record, foul.seat).explain_seat()
         out.print(f"\n[red]{harmless(explanation.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
@@ -123,11 +123,11 @@ def show_expulsions(result: Result, record: Path) -> None:
 
 
 def _next_steps(foul: Foul, explanation: Explanation, record: Path) -> Iterator[tuple[str, str]]:
-    """Yield label and text of each thing that the author can look at."""
+    """Yield label and text of each line about a foul: what happened, how to fix it, where to read more."""
     from ..app.records.explain import expected_and_come, has_moved, word_explain_command  # noqa: PLC0415  # as above
 
     verdict = explanation.verdict
-    assert verdict is not None, "it was expelled"
+    assert verdict is not None, "the seat was expelled"
     happened = why(foul)
     has_ended = happened.startswith(("exit status ", "signal "))
     yield "what happened", printable(f"the program ended: {happened}" if has_ended else happened)
@@ -155,11 +155,11 @@ class LegalMove(Struct, frozen=True, kw_only=True):
     turn: int
     seat: int
     move: Any
-    """The move as the player sent it."""
+    """The move, as the player sent it."""
 
 
 class PlayedMatch(Struct, frozen=True, kw_only=True):
-    """A match that was played, as `referee play --json` prints it."""
+    """A finished match, as `referee play --json` prints it."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
@@ -170,7 +170,7 @@ class PlayedMatch(Struct, frozen=True, kw_only=True):
     names: Sequence[str]
     """Names by seat."""
     result: c.Result
-    """Result of the match, as the result line of its record has it."""
+    """Result of the match, the same as in the result line of its record."""
     record: str
     """Path of the record."""
     moves: Sequence[LegalMove]
@@ -178,25 +178,25 @@ class PlayedMatch(Struct, frozen=True, kw_only=True):
 
 
 class Moves(Observer):
-    """Collects every legal move. It shows nothing, so nothing can make it fail."""
+    """Collects every legal move. It prints nothing, so it can't fail."""
 
     def __init__(self) -> None:
         self.so_far: list[LegalMove] = []
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Keep a move."""
+        """Store a legal move."""
         event = transition.event
         if _is_legal_move(event, transition.commands):
             self.so_far.append(LegalMove(turn=event.turn, seat=event.seat, move=event.move))
 
 
 class MatchProgress(Observer):
-    """One line of progress on a terminal; elsewhere a line for each turn and each foul.
+    """Shows one line of progress on a terminal; elsewhere it prints a line for each turn and each foul.
 
     Args:
-        is_quiet: whether nothing is shown.
-        tells_reasons: whether the line of a foul has its reason. A command that explains each foul at the end needs not
-            report it twice.
+        is_quiet: whether to show nothing.
+        tells_reasons: whether the line of a foul includes the reason. Commands that explain each foul at the end leave
+            it out.
     """
 
     def __init__(self, *, is_quiet: bool, tells_reasons: bool) -> None:
@@ -220,7 +220,7 @@ class MatchProgress(Observer):
         self._progress.stop()
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Show what happens before the match."""
+        """Show a message that comes before the match."""
         if event == "reported":
             self._show(facts["text"])
 
@@ -238,7 +238,7 @@ class MatchProgress(Observer):
         self._progress.update(self._task, description=f"turn {transition.turn}  {_scores(transition)}")
 
     def give_way(self) -> None:
-        """Show nothing more: a person plays in this terminal, and sees all of it."""
+        """Show nothing more, because a person plays in this terminal and sees the whole match there."""
         self._is_quiet = True
         self._progress.stop()
 
@@ -257,10 +257,10 @@ def _scores(transition: MatchTransition) -> str:
 
 
 class MatchView:
-    """The output of a command about its match.
+    """The output of a command that plays a match.
 
     Args:
-        as_json: whether nothing is shown but one JSON object at the end.
+        as_json: whether the output is only one JSON object at the end.
     """
 
     def __init__(self, *, as_json: bool) -> None:
@@ -274,7 +274,7 @@ class MatchView:
         console.print(markup, highlight=False, no_wrap=True, soft_wrap=not console.is_terminal)
 
     def observe(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
-        """Return the options of a referee that notifies this view, and others."""
+        """Return the options with this view and other observers added."""
         views = (self._moves, self._progress)
         return replace(running, observers=(*running.observers, *others, *views))
 
@@ -284,7 +284,7 @@ class MatchView:
         Raises:
             SystemExit: always; its status says whether the match is void.
         """
-        # The status is kept even if nobody reads the table: a script may look at the status alone.
+        # Set the exit status even if nobody reads the output: a script may look at the status only.
         with suppress(BrokenPipeError):
             show_end(played, self._moves.so_far, as_json=self._as_json)
         sys.exit(FAILED if played.result.void else FINE)
@@ -309,7 +309,7 @@ def show_end(played: MatchReport, moves: Sequence[LegalMove], *, as_json: bool) 
         board = played.match.game.draw_text(played.match.state)
         out.print(
             board, highlight=False, no_wrap=True, soft_wrap=not out.is_terminal
-        )  # a file takes lines of any width
+        )  # in a file, lines may have any width
         out.print()
     show_result(played.names, played.result, played.match.teams)
     show_expulsions(played.result, played.record)

@@ -1,6 +1,6 @@
 """The options that several commands share: how a match is played, and how the referee itself runs.
 
-Most are made of the declarations in referee/settings.py.
+Most of them are made from the declarations in referee/settings.py.
 """
 
 import json
@@ -26,7 +26,7 @@ from .common import FILE, FOLDER, KEY_UNSET, Count, Decorator, Existing, Word, c
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
-    """Turn `NAME=VALUE` pairs into options. A value that is JSON is taken as JSON, and any other as text.
+    """Turn `NAME=VALUE` pairs into options. A value that is valid JSON is read as JSON, any other value as text.
 
     Args:
         pairs: pairs from the command line.
@@ -36,8 +36,8 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
         BadRequest: a pair has no equals sign, or a file is not TOML.
     """
     options: dict[str, Any] = {}
-    # The type of an option is the game's affair, and not known here. JSON has all types, and text that is no JSON is
-    # taken as it is, so that a name needs no quotation marks, which a shell would remove.
+    # Only the game knows the types of its options. JSON can express all of them. Text that is not JSON is read as text,
+    # because a shell would remove the quotation marks that JSON demands.
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign:
@@ -47,19 +47,19 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
             continue
         try:
             options[name] = json.loads(text)
-        except (ValueError, RecursionError):  # no JSON, or too deep
+        except (ValueError, RecursionError):  # not JSON, or nested too deeply
             options[name] = text
     return options
 
 
 def _read_toml(name: str, path: Path) -> dict[str, Any]:
-    """Return the content of the file of an option."""
+    """Return the content of the TOML file that an option names."""
     try:
         return tomllib.loads(read_small_text(path))
     except OSError as error:
         raise BadRequest(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # TOML that is none or too deep, or no UTF-8
-        raise BadRequest(f"--option {name}: {path} is no TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # not TOML, nested too deeply, or not UTF-8
+        raise BadRequest(f"--option {name}: {path} is not TOML: {error}") from None
 
 
 class Seconds(click.FloatRange):
@@ -74,8 +74,7 @@ class Seconds(click.FloatRange):
         except ValueError:
             seconds = math.nan
         least, most = self.min or 0, math.inf if self.max is None else self.max
-        # `nan` is a float to Python, and no comparison with it is true. The check of click's own range would let it
-        # pass.
+        # Python reads `nan` as a float. No comparison with it is true, so click's own check of the range accepts it.
         if not (math.isfinite(seconds) and least <= seconds <= most):
             span = f"from {least:g} up" if math.isinf(most) else f"from {least:g} to {most:g}"
             self.fail(f"takes a number of seconds {span}, not {printable(str(value))}", param, ctx)
@@ -88,10 +87,10 @@ def seconds_option(
     """Return an option that takes seconds.
 
     Args:
-        names: names of the option, as click.option takes them.
+        names: names of the option, in the form of click.option.
         least: smallest value, in seconds.
         most: largest value, in seconds; by default a day.
-        default: default in seconds; None: there is none.
+        default: default in seconds; None: no default.
         what: the help text.
     """
     shown = default is not None
@@ -103,7 +102,7 @@ def declared_option(setting: Setting, **changes: Any) -> Decorator:
 
     Args:
         setting: the setting.
-        changes: arguments of click.option that differ from the declaration, and `unset` where that differs.
+        changes: arguments of click.option that replace those of the declaration, and `unset` where that differs.
     """
     kind = inspect.type_info(setting.type)
     kind = kind.type if isinstance(kind, inspect.Metadata) else kind
@@ -127,12 +126,12 @@ def declared_option(setting: Setting, **changes: Any) -> Decorator:
 
 
 def declared_options(struct: type[Struct], *names: str, **changes: Any) -> list[Decorator]:
-    """Return the options of a struct's declared settings, in their order.
+    """Return the options for a struct's declared settings, in the order of its fields.
 
     Args:
         struct: the struct.
-        names: fields of the struct; by default all that have an option.
-        changes: arguments of click.option that differ from the declarations.
+        names: fields of the struct; by default all fields that have an option.
+        changes: arguments of click.option that replace those of the declarations.
     """
     settings = (setting for setting in settings_of(struct) if setting.option)
     return [declared_option(setting, **changes) for setting in settings if not names or setting.name in names]
@@ -151,11 +150,11 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
 
         Args:
             rules: rules of the game.
-            has_person: whether a person plays, who takes longer than a program.
-            others: settings without an option here, by name.
+            has_person: whether a person plays; a person gets more time for a move.
+            others: further settings, by name.
 
         Raises:
-            BadRequest: the options make no sense.
+            BadRequest: the options contradict each other.
         """
         choices = self.choices
         if choices.increment_s and choices.bank_s is None:
@@ -207,16 +206,16 @@ match_options = group_options(
 
 
 class FailedObservers(Observer):
-    """Reports an observer that failed."""
+    """Reports that an observer failed."""
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Report it."""
+        """Print the observer's name and its error."""
         if event == "observer-failed":
-            text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; what is played goes on"
+            text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; the match continues"
             console.say(printable(text))
 
 
-_KEY = click.option("--key", type=FILE, help=f"Key that seals records; made if missing. {KEY_UNSET}")
+_KEY = click.option("--key", type=FILE, help=f"File of the key that seals records; made if missing. {KEY_UNSET}")
 _SANDBOX, _MEMORY, _DURABILITY = declared_options(RunTerms)
 _DIAGNOSTICS = click.option(
     "--diagnostics",
@@ -243,13 +242,13 @@ def _make_referee_options(**values: Any) -> RefereeOptions:
 
 
 confinement_options = group_options("running", _make_referee_options, _SANDBOX, _MEMORY)
-"""Options of commands that start programs and seal nothing."""
+"""Options of commands that start programs and seal no records."""
 key_options = group_options("running", _make_referee_options, _KEY)
 """Options of commands that only seal records."""
 hosting_options = group_options("running", _make_referee_options, _KEY, _SANDBOX, _MEMORY, metrics_option)
-"""Options for a contest; its sandbox and memory limit are those of checks of handed-in programs."""
+"""Options of a contest. The sandbox and the memory limit apply to the check of programs that authors hand in."""
 sealing_options = group_options("running", _make_referee_options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
-"""Options of commands whose programs are confined as a file says."""
+"""Options of commands that read the sandbox and the limits of programs from a file."""
 referee_options = group_options(
     "running", _make_referee_options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, metrics_option
 )

@@ -1,8 +1,8 @@
-"""How strong a program is: some quick games against house players, for its author, after `referee check`.
+"""Measures the strength of a program after `referee check`, with some quick games against house players.
 
-The games are those of `referee compare`, each comparison in a process of its own: Twisted's reactor runs once in a
-process, and a comparison that takes too long is stopped from outside. The numbers are those of every comparison (see
-app/comparison.py): twenty games say little, so they are never shown without their interval.
+`referee compare` plays the games. Each comparison has a process of its own, because Twisted's reactor can run only once
+in a process, and so that a comparison that takes too long can be stopped. The numbers are the same as in every
+comparison (see app/comparison.py). Twenty games say little, so a result is never shown without its interval.
 """
 
 import json
@@ -26,34 +26,34 @@ from .common import count_processors
 
 OPPONENTS = ("house:random", "house:greedy")
 PAIRS = 10
-"""Pairs of games against each opponent: each plays each deal once from either seat."""
+"""Pairs of games against each opponent. In a pair, the same deal is played twice, with the seats swapped."""
 PART_S = 10.0
 """Longest time for the games against one opponent, in seconds."""
 TOTAL_S = 60.0
-"""Longest time for all games of a player, in seconds; time that one part leaves goes to the parts after it."""
+"""Longest time for all games of a player, in seconds. Time that one opponent leaves unused goes to the next."""
 GRACE_S = 3.0
-"""Seconds between asking a comparison to stop and killing it; it uses them to end its programs."""
+"""Seconds between asking a comparison to stop and killing it; the comparison ends its programs in this time."""
 _UNDECIDED = 0.0001
-"""Error rate that is asked of the comparison's test: so small that it plays all of its pairs."""
+"""Error rate of the comparison's test: so small that the test hardly ever decides before all pairs are played."""
 _PLAYED = (0, 1)
-"""Exit statuses of a comparison that was played."""
+"""Exit statuses of a comparison that played its games, whether its test decided or not."""
 
 
 class Strength(Comparison, frozen=True, kw_only=True):
-    """How a player, B, did in a game against another player."""
+    """Result of a player, B, in one game against one opponent."""
 
     game: str
     """Name of the game."""
     opponent: str
-    """The opponent, as a user gives it."""
+    """The opponent as a player spec, such as `house:random`."""
     expelled: int
-    """Games in which the player was expelled."""
+    """Number of games in which the player was expelled."""
     turn_ms: float
     """Average time of a turn of the player, in milliseconds; 0 if no game was finished."""
     planned: int = 2 * PAIRS
-    """Games that were to be played."""
+    """Number of games that were planned."""
     limit_s: float = PART_S
-    """Time that there was for them, in seconds."""
+    """Time limit for the games, in seconds."""
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -62,21 +62,21 @@ class Trial(Struct, frozen=True, kw_only=True):
     command: Sequence[str]
     """Command that compares two players, with its options."""
     player: str
-    """The player, as the user gave it."""
+    """The player as a player spec."""
     logs: Path
-    """Folder of the builds that are used again."""
+    """Folder of records; its builds are used again."""
 
 
 def find_games(player: str, games: Sequence[str], registry: Registry) -> list[str]:
     """Return the games for two in which a player's strength is measured.
 
     Args:
-        player: the player, as the user gave it.
-        games: names of the games that the user asked for; empty: all that the player plays.
+        player: the player as a player spec.
+        games: names of the games that the user asked for; empty: all games that the player plays.
         registry: the plugins.
 
     Raises:
-        PlayerError: the player can't be used.
+        PlayerError: there is no such player, or its folder is wrong.
     """
     launch = find_player(player, None, name="player", known=registry)
     named = registry.player(launch.name).games if launch.is_house else launch.games
@@ -84,7 +84,7 @@ def find_games(player: str, games: Sequence[str], registry: Registry) -> list[st
 
 
 def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = time.monotonic) -> Iterator[Strength]:
-    """Yield how a player does, game by game and opponent by opponent, as soon as it is known.
+    """Yield the strength of a player for each game and opponent, as soon as it is known.
 
     Args:
         trial: the player, and how it is compared.
@@ -111,7 +111,7 @@ def play_games(trial: Trial, game: str, opponent: str, folder: Path, limit_s: fl
     Args:
         trial: the player, and how it is compared.
         game: name of the game.
-        opponent: the opponent, as a user gives it.
+        opponent: the opponent as a player spec.
         folder: empty folder for the records.
         limit_s: longest time, in seconds.
 
@@ -120,24 +120,23 @@ def play_games(trial: Trial, game: str, opponent: str, folder: Path, limit_s: fl
         OSError: the machine failed.
     """
     (folder / BUILDS).mkdir()
-    for stamp in (trial.logs / BUILDS).glob("*.built"):  # what the check has built is not built again
+    for stamp in (trial.logs / BUILDS).glob("*.built"):  # use the builds of the check again
         shutil.copyfile(stamp, folder / BUILDS / stamp.name)
-    # `compare` always has a test, which could stop the games early. A test that hardly ever decides leaves all of them
-    # to be played.
+    # `compare` always runs a test, which could stop the games early. With tiny error rates the test hardly ever
+    # decides, so all games are played.
     test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
     tables = ("--tables", str(count_processors()))
     options = ("--game", game, *test, *tables, "--logs", str(folder), "--json")
     argv = (*trial.command, *options, "--", opponent, trial.player)
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as errors:
-        # The process gets files, not pipes: nothing has to read them while this process waits, and a full pipe can't
-        # stop it.
+        # Give the process files, not pipes: a pipe that nobody reads would fill and block it.
         process = OwnProcess(argv, output=out, errors=errors)
         try:
             is_late = process.wait(limit_s) is None
         finally:
             process.end(GRACE_S)
     if process.wait() not in _PLAYED:
-        if is_late:  # it was stopped before it had begun
+        if is_late:  # the comparison was stopped before it had begun
             return _summarise(game, opponent, compare_pairs(opponent, trial.player, ()), (), limit_s)
         trouble = (folder / "err").read_text(errors="replace").strip()
         raise RefereeError(f"{game} against {opponent} could not be played: {trouble}")
@@ -145,7 +144,7 @@ def play_games(trial: Trial, game: str, opponent: str, folder: Path, limit_s: fl
     matches = [event for event in events if event["event"] == "match-closed"]
     if not matches and not is_late:
         raise RefereeError(f"{game} against {opponent} was not played: {end['not_starting'] or 'it was stopped'}")
-    # Without its test, the verdict follows from the interval: the test was only there to have all pairs played.
+    # Leave the test out, so that the verdict follows from the interval.
     result = compare_pairs(end["a"], end["b"], end["outcomes_of_b"])
     return _summarise(game, opponent, result, matches, limit_s)
 

@@ -1,7 +1,7 @@
 """Hands a program in to an organiser's service over HTTP, and asks for verdicts, versions and matches.
 
-The client makes one request at a time, and trusts an answer no more than a player's message: it is bounded, and shown
-as printable text only.
+The client makes one request at a time. It does not trust the answers: it limits their size, and removes control
+characters before it shows a text.
 """
 
 import http.client
@@ -32,29 +32,28 @@ from ..web.submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchiv
 from ..web.submissions.folder import gather, write
 from ..web.submissions.store import VersionState
 
-# The client uses http.client alone. One request at a time needs no pool of connections, and an author who only hands
-# in a program has nothing more to install.
+# The client uses only http.client, from the standard library. One request at a time needs no pool of connections, and
+# an author who only hands in a program has nothing more to install.
 #
-# Redirects are not followed, although most clients follow them. The token would be sent to the address that the answer
-# names, and that may not be the address of the organiser. The error names that address instead, and the author
-# decides.
+# Most clients follow redirects; this one does not. It would send the token to the address in the answer, which may not
+# be the organiser's. Instead, the error shows that address, and the author decides.
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
-"""Longest silence, in seconds: the organiser's machine may be busy, and explaining a long match takes it a while."""
+"""Longest wait for data, in seconds: the machine may be busy, and it takes a while to explain a long match."""
 CONNECT_S = 10.0
 """Longest time to connect, and for each step of the TLS handshake, in seconds."""
 _PROXY_STATUSES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
 _NAME = re.compile(r"[\w.:-]{1,255}", re.ASCII)
 """Characters of a host name."""
 _HOST = re.compile(r"[\w.:%-]+")
-"""A host as a user may write it: in letters of any language, and with a scope behind an address of IP version 6."""
+"""A host name or address that a user may type: letters of any language; an IPv6 address may end in a scope."""
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_CERTIFICATES_BYTES = 1 << 20
-"""Largest file of certificates: four times all that a distribution trusts."""
+"""Largest file of certificates: four times the size of a distribution's own list."""
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
-"""First and longest pause between two requests for the verdict, in seconds: it may take minutes."""
+"""First and longest pause between two requests for the verdict, in seconds. The verdict may take minutes."""
 PATIENCE_S = 1800.0
-"""Longest wait for a verdict, in seconds: a whole class's programs may be first."""
+"""Longest wait for a verdict, in seconds: the programs of a whole class may be checked before this one."""
 Say = Callable[[str], None]
 _OVER = (VersionState.PASSED, VersionState.FAILED)
 _PENDING = (VersionState.WAITING, VersionState.CHECKING)
@@ -64,7 +63,7 @@ class ServiceError(RefereeError):
     """The service could not be used; the text says what to do.
 
     Args:
-        status: status of the answer; None: there was no answer.
+        status: HTTP status of the answer; None: there was no answer.
     """
 
     def __init__(self, text: str, status: int | None = None) -> None:
@@ -73,20 +72,20 @@ class ServiceError(RefereeError):
 
 
 class SubmissionsClient(Struct, frozen=True, kw_only=True):
-    """An organiser's service, and the author who uses it."""
+    """Client of an organiser's service for one author."""
 
     host: str
     port: int
     token: str
     is_secure: bool
     prefix: str = ""
-    """Path of the service behind a web server, with a slash before it; empty if it has the whole host."""
+    """Path of the service on its web server, beginning with a slash; empty if the service has the whole host."""
     ca: Path | None = None
-    """Certificates to trust besides the system's: the organiser's own, in PEM."""
+    """PEM file with certificates to trust in addition to the system's, such as the organiser's own."""
 
     @property
     def shows_token(self) -> bool:
-        """Whether somebody on the way could read the token."""
+        """Whether others on the network could read the token."""
         try:
             is_here = ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -109,7 +108,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         """Upload an archive, and return its version.
 
         Raises:
-            ServiceError: it was refused.
+            ServiceError: the service refused the archive, or did not answer.
         """
         return _decode(self._ask("PUT", ("submissions",), archive))
 
@@ -123,8 +122,8 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             except (BrokenPipeError, ConnectionResetError):
                 if connection.sock is None:
                     raise
-            response = connection.getresponse()  # one that was refused early says why, though the body was not taken
-            # One byte more than is allowed shows that an answer is too long, without reading all of it.
+            response = connection.getresponse()  # a service that refuses early answers before it has read the body
+            # Reading one byte over the limit shows that an answer is too long.
             data = response.read(_MAX_ANSWER_BYTES + 1)
         except (http.client.BadStatusLine, ConnectionResetError):  # RemoteDisconnected is both
             text = f"{self.host}:{self.port} does not speak {'HTTPS' if self.is_secure else 'HTTP'}"
@@ -141,15 +140,17 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         return data
 
     def _connect(self, connection: http.client.HTTPConnection) -> None:
-        """Connect, and wait less for a handshake than for an answer: what speaks no TLS may wait for a request.
+        """Connect, with a shorter time limit for the handshake than for an answer.
+
+        A server without TLS may wait for a request instead of answering the handshake.
 
         Raises:
-            ServiceError: nobody is there, or one who speaks no TLS or has a certificate that is not to be trusted.
+            ServiceError: no server answers, or it does not speak TLS, or its certificate can't be trusted.
         """
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
-            text = f"{self.host}: its certificate is not to be trusted: {error.verify_message}"
+            text = f"{self.host}: its certificate can't be trusted: {error.verify_message}"
             raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
         except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, TimeoutError) as error:
             if not self.is_secure or connection.sock is None:
@@ -163,15 +164,15 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
 
     def _no_answer(self, error: Exception) -> ServiceError:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return ServiceError(f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?")
+        return ServiceError(f"no answer from {self.host}:{self.port}: {why}; is --to right, and does the service run?")
 
     def _error(self, status: int, data: bytes, location: str) -> ServiceError:
-        """Return the error that an unexpected answer stands for.
+        """Return the error for an answer with an error status or a redirect.
 
         Args:
-            status: status of the answer.
+            status: HTTP status of the answer.
             data: body of the answer.
-            location: address that it redirects to; empty without a redirect.
+            location: address of the redirect; empty without a redirect.
         """
         try:
             answer = _decode(data)
@@ -183,22 +184,22 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                 text = "the service does not know your token"
                 remedy = f"check --token-file (or {TOKEN_VARIABLE}), or ask the organiser"
                 return ServiceError(f"{text}; {remedy}", status)
-            return ServiceError(f"the service says: {error}; {remedy} ({status})", status)
+            return ServiceError(f"the service answers: {error}; {remedy} ({status})", status)
         reply = f"{status} {http.client.responses.get(status, 'an error')}"
         if status < http.client.BAD_REQUEST:
             place = _find_place(location)
             hint = f"is it {place}?" if place else "is --to right?"
-            return ServiceError(f"{self.host}:{self.port} sends you to another address ({reply}); {hint}", status)
+            return ServiceError(f"{self.host}:{self.port} redirects to another address ({reply}); {hint}", status)
         if status in _PROXY_STATUSES:
-            text = f"{self.host}:{self.port} passes requests on, and nobody answers there ({reply})"
-            return ServiceError(f"{text}; try again later, or ask the organiser whether the service is on", status)
+            text = f"{self.host}:{self.port} is a proxy, and the service behind it does not answer ({reply})"
+            return ServiceError(f"{text}; try again later, or ask the organiser whether the service runs", status)
         return ServiceError(
-            f"{self.host}:{self.port} answers, but not as a referee's service does ({reply}); is --to right?",
+            f"the server at {self.host}:{self.port} is not a referee's service ({reply}); is --to right?",
             status,
         )
 
     def connect(self) -> http.client.HTTPConnection:
-        """Return a connection to the site, which opens with the first request."""
+        """Return a connection to the service; it opens with the first request."""
         if not self.is_secure:
             return http.client.HTTPConnection(self.host, self.port, timeout=CONNECT_S)
         context = ssl.create_default_context()
@@ -208,7 +209,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                     cadata=read_small(self.ca, _MAX_CERTIFICATES_BYTES).decode("ascii", "ignore")
                 )
             except (ssl.SSLError, ValueError):
-                raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
+                raise ServiceError(f"--ca {self.ca}: the file has no certificate in PEM") from None
             except OSError as error:
                 raise ServiceError(f"--ca {self.ca}: {error.strerror}") from None
         return http.client.HTTPSConnection(self.host, self.port, timeout=CONNECT_S, context=context)
@@ -223,17 +224,17 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
         ca: file of a certificate to trust.
 
     Raises:
-        ServiceError: it is not such an address.
+        ServiceError: the URL is not of this form.
     """
     try:
         parts = urlsplit(url)
         port = parts.port
         host = parts.hostname or ""
-        host.encode("idna")  # as a look-up does: not all of its errors are OSErrors
+        host.encode("idna")  # a look-up would do so too, and raise errors that are no OSErrors
     except ValueError:
         parts, port, host = urlsplit(""), None, ""
     if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or parts.query or "@" in parts.netloc:
-        raise ServiceError(f"{printable(url)} is no address such as http://HOST:8080, as the organiser gives it")
+        raise ServiceError(f"{printable(url)} is no address; write the one that you were given, http://HOST:8080, say")
     is_secure = parts.scheme == "https"
     return SubmissionsClient(
         host=host,
@@ -260,15 +261,15 @@ def find_token(path: Path | None) -> str:
             mode, text = path.stat().st_mode, read_small_text(path)
         except OSError as error:
             raise ServiceError(f"can't read {path}: {error.strerror}; it holds the token that you were given") from None
-        # On a shared machine of a course, other students could hand in a program under this author's name.
+        # On a shared machine, other students could read the token and hand in programs under this author's name.
         if mode & 0o077:
             raise ServiceError(f"others can read {path}; `chmod 600 {path}`")
         token = text.strip()
     if not token:
-        remedy = f"write the one that the organiser gave you to a file (--token-file FILE), or set {TOKEN_VARIABLE}"
+        remedy = f"write the organiser's token for you to a file (--token-file FILE), or set {TOKEN_VARIABLE}"
         raise ServiceError(f"no token; {remedy}")
     if not (token.isascii() and token.isalnum()):
-        raise ServiceError(f"{where} holds no token: it has letters and digits only")
+        raise ServiceError(f"{where} holds no token: a token has letters and digits only")
     return token
 
 
@@ -278,12 +279,12 @@ def _decode(data: bytes) -> Any:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ServiceError("the answer is none of a referee's; is --to right?")
+        raise ServiceError("the answer does not come from a referee's service; is --to right?")
     return value
 
 
 def _find_place(location: str) -> str:
-    """Return the address that a web server redirects to, as --to takes it; empty if it is none."""
+    """Return the address of a redirect in the form of --to; empty if it is not such an address."""
     try:
         parts = urlsplit(location)
         port = "" if parts.port is None else f":{parts.port}"
@@ -303,7 +304,7 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
         ca: file of a certificate to trust.
 
     Raises:
-        BadRequest: it is not such an address, or there is no usable token.
+        BadRequest: the URL is not of this form, or there is no usable token.
     """
     try:
         return find_service(url, find_token(token_file), ca)
@@ -315,11 +316,11 @@ def pack_player(player: Path, say: Say) -> bytes:
     """Return the archive of a player.
 
     Args:
-        player: folder of the player, or an archive of it.
+        player: folder of the player, or an archive of that folder.
         say: prints what was packed and what was left out.
 
     Raises:
-        BadRequest: it is neither a player's folder nor an archive of one, or can't be handed in.
+        BadRequest: `player` is neither a player's folder nor an archive of one, or it can't be handed in.
     """
     if player.is_file():
         entries, left_out = _unpack_file(player), ""
@@ -339,7 +340,7 @@ def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
     Raises:
         BadRequest: the file is no archive, or can't be handed in.
     """
-    if (path.parent / MANIFEST).is_file() and path.suffix in RUNNERS:  # the folder was meant
+    if (path.parent / MANIFEST).is_file() and path.suffix in RUNNERS:  # the user named a program, not its folder
         raise BadRequest(explain_no_folder(path))
     if path.stat().st_size > MAX_PACKED_BYTES:
         raise BadArchive(f"{path} is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
@@ -350,21 +351,21 @@ def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
 
 
 def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], bool]) -> None:
-    """Check a packed player on this machine: a file that is missing in the archive is missing here, too.
+    """Unpack an archive and check its player on this machine, which also shows if the archive lacks a file.
 
     Args:
         archive: the archive.
         folder: name of the player in the output of the check.
-        passes: runs `referee check` with arguments, and returns whether everything passes.
+        passes: runs `referee check` with arguments, and returns whether the player passes.
 
     Raises:
-        RefereeError: it does not pass.
+        RefereeError: the player does not pass.
     """
     with scratch("submit") as place:
         copy = place / "player"
         write(unpack(archive), copy)
         if not passes([str(copy), "--called", str(folder), "--logs", str(place / "logs"), "--no-strength"]):
-            text = "it does not pass the check here and was not handed in; --skip-check hands it in all the same"
+            text = "the check here failed, so the program was not handed in; --skip-check hands it in without a check"
             raise RefereeError(text)
 
 
@@ -377,10 +378,10 @@ def submit_archive(service: SubmissionsClient, archive: bytes, say: Say) -> dict
         say: prints progress.
 
     Returns:
-        The version, as the service describes it.
+        The service's description of the version.
 
     Raises:
-        ServiceError: it was refused, or there is no verdict.
+        ServiceError: the archive was refused, or there is no verdict.
     """
     version = service.upload(archive)
     number = version.get("number")
@@ -390,7 +391,7 @@ def submit_archive(service: SubmissionsClient, archive: bytes, say: Say) -> dict
     try:
         return await_verdict(service, number, say)
     except ServiceError:
-        say("it was handed in and will be checked; `referee submit --status` shows the verdict later")
+        say("the program was handed in and will be checked; `referee submit --status` shows the verdict later")
         raise
 
 
@@ -400,13 +401,13 @@ def await_verdict(
     """Wait for the verdict on a version.
 
     Args:
-        service: the organiser's service, which is asked again and again.
+        service: the organiser's service; it is asked again and again.
         number: number of the version.
         say: prints progress.
         pause: waits for a number of seconds.
 
     Raises:
-        ServiceError: an answer has no state of the version, or there is no verdict within PATIENCE_S.
+        ServiceError: an answer lacks the state of the version, or there is no verdict within PATIENCE_S.
     """
     pause_s, waited_s, last = FIRST_LOOK_S, 0.0, ""
     while waited_s < PATIENCE_S:
@@ -415,25 +416,25 @@ def await_verdict(
         if state in _OVER:
             return submission
         if state not in _PENDING:
-            raise ServiceError(f"the answer does not tell how far version {number} is; is --to right?")
+            raise ServiceError(f"the answer lacks the state of version {number}; is --to right?")
         if state != last:
             say(f"version {number}: {state}")
             last = state
         pause(pause_s)
         waited_s += pause_s
-        # Most verdicts take seconds, but before a deadline a whole class waits. The growing pause suits both.
+        # Most verdicts take seconds, but minutes if a whole class hands in at once. A growing pause suits both cases.
         pause_s = min(pause_s * 1.5, LAST_LOOK_S)
     raise ServiceError(f"there is no verdict after {PATIENCE_S / 60:.0f} minutes; ask the organiser")
 
 
 def say_what_plays(service: SubmissionsClient) -> str:
-    """Return what plays instead of a version that failed: the last one that passed, if there is one."""
+    """Return in words what plays instead of a failed version: the last version that passed, if there is one."""
     try:
         versions = service.get("submissions")
     except ServiceError:
         return "`referee submit --status` shows what plays"
     present = versions.get("present")
-    return "none of yours has passed yet" if present is None else f"version {present} plays on"
+    return "none of your versions has passed yet" if present is None else f"version {present} still plays"
 
 
 def read_rows(answer: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
@@ -443,7 +444,7 @@ def read_rows(answer: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
 
 
 def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
-    """Return the explanation of an author's match, given by its name or by the unique last part of it.
+    """Return the explanation of an author's match, which is given by its name or by the last part of its name.
 
     Raises:
         ServiceError: there is no such match, or more than one.
@@ -455,13 +456,13 @@ def find_match(service: SubmissionsClient, name: str) -> dict[str, Any]:
             raise
     else:
         return explanation
-    # The list can be long, so it is requested only if the text is no full name.
+    # The list can be long, so it is requested only if there is no match of that full name.
     own_matches = {str(row.get("match")) for row in read_rows(service.get("matches"), "matches")}
     meant = sorted(match for match in own_matches if match.rpartition("/")[2] == name)
     if len(meant) > 1:
-        raise ServiceError(f"{name} is the name of {len(meant)} matches of yours: say which, {' or '.join(meant)}")
+        raise ServiceError(f"{len(meant)} of your matches are called {name}; give the whole name: {' or '.join(meant)}")
     if not meant:
-        raise ServiceError(f"you have no match {name} that is over; see --matches")
+        raise ServiceError(f"you have no finished match {name}; --matches lists them")
     only: dict[str, Any] = service.get("matches", meant[0])
     return only
 

@@ -1,8 +1,8 @@
 """How a tournament is shown: its standings, as plain lines, as JSON lines, and live on a terminal.
 
-The live view is drawn by the loop that also reads the players' answers, so it must cost next to nothing: while it drew,
-a player's answer would wait. Events are only noted when they come; lines are laid out by hand, as many as there is
-room for; and rich's own refresh thread is off. docs/reference/exports.md describes the JSON lines.
+The event loop that draws the live view also reads the players' answers. A player's answer waits while the view is
+drawn, so drawing must take very little time. Events are only stored when they come. Lines are laid out by hand, and
+only as many as fit. rich's own refresh thread is off. docs/reference/exports.md describes the JSON lines.
 """
 
 from collections import deque
@@ -34,11 +34,11 @@ from .common import console, harmless, is_interactive, out, print_json
 from .common import console as usual_console
 
 _MOST = 20
-"""Most lines of standings."""
+"""Most lines of standings to show."""
 
 
 def standings_table(summary: Summary) -> RichTable:
-    """Return the first lines of the standings as a table, with as many tie-breaks as have room."""
+    """Return the first lines of the standings as a table, with as many tie-breaks as fit."""
     tournament = summary.tournament
     table = RichTable(show_edge=False)
     left_out = tournament.spec.tie_breaks[max((out.width - 50) // 20, 1) :]
@@ -60,7 +60,7 @@ def standings_table(summary: Summary) -> RichTable:
 
 
 def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
-    """Return all lines of the standings, each with the entrant's name, and its rating if that decides its place."""
+    """Return all lines of the standings. Each has the entrant's name, and its rating if ratings decide the order."""
     entrants, ratings = tournament.spec.entrants, tournament.placing_ratings()
     return [
         {
@@ -79,11 +79,11 @@ STANDINGS_S = 1.0
 
 
 def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
-    """Return the expulsions of a match, a printable line for each.
+    """Return one printable line for each expulsion of a match.
 
     Args:
         entry: the match.
-        causes: causes that were printed already, which are shortened; None: all causes are shortened.
+        causes: the causes that were printed before; these are shortened. None: all causes are shortened.
     """
     lines = []
     for foul in entry.fouls:
@@ -95,13 +95,13 @@ def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
 
 
 def result_text(tournament: Tournament | None, entry: MatchEntry) -> str:
-    """Return how a match ended, in words, and the points: `gus beat typo (typo crashed); 3 : 5`."""
+    """Return in words how a match ended, with the points: `gus beat typo (typo crashed); 3 : 5`."""
     scoring = Scoring() if tournament is None else tournament.spec.scoring
     return outcome_of_entry(entry, scoring).with_points(entry.scores)
 
 
 def matches_text(tournament: Tournament) -> str:
-    """Return how many matches were played, awarded and given up: `18 matches, 1 awarded, 3 given up`."""
+    """Return in words how many matches were played, awarded and given up: `18 matches, 1 awarded, 3 given up`."""
     awarded = f", {len(tournament.awards)} awarded" if tournament.awards else ""
     lost = f", {tournament.given_up} given up" if tournament.given_up else ""
     return f"{counted(tournament.played, 'match', 'matches')}{awarded}{lost}"
@@ -113,12 +113,12 @@ def find_name(tournament: Tournament | None, entrant: int) -> str:
 
 
 def _counts(tournament: Tournament | None) -> dict[str, int | None]:
-    """Return how many matches count, and how many there will be, as far as the format can tell."""
+    """Return how many matches were played, and how many there will be, if the format knows that."""
     return {} if tournament is None else {"played": tournament.played, "total": tournament.total}
 
 
 class PlainLines(Observer):
-    """A line for each result, foul, suspension and notice: for logs, and where there is no terminal.
+    """Prints a line for each result, foul, suspension and notice: for log files and pipes.
 
     Args:
         say: writes one line.
@@ -130,7 +130,7 @@ class PlainLines(Observer):
         self._causes = Causes()
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Print what will be played."""
+        """Print the tournament's name, game, format and number of entrants."""
         self._tournament = tournament
         spec = tournament.spec
         parts = [spec.game, spec.format, counted(len(spec.entrants), "entrant")]
@@ -143,7 +143,7 @@ class PlainLines(Observer):
         self._say(f"{spec.name}: {', '.join(parts)}")
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Print the result, and who was expelled and why."""
+        """Print the result, and which players were expelled and why."""
         played, total = (0, None) if self._tournament is None else (self._tournament.played, self._tournament.total)
         of = "" if total is None else f"/{total}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(self._tournament, entry)}")
@@ -151,11 +151,11 @@ class PlainLines(Observer):
             self._say(f"  {line}")
 
     def on_match_voided(self, entry: MatchEntry) -> None:
-        """Print that the match is played again, and why."""
+        """Print that the match will be played again, and why."""
         self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Print which entrant plays no more, and why."""
+        """Print which entrant was suspended, and why."""
         name = printable(find_name(self._tournament, suspension.entrant))
         self._say(f"{name} is suspended: {printable(short_cause(suspension.why))}")
 
@@ -164,7 +164,7 @@ class PlainLines(Observer):
         self._say(printable(text))
 
     def on_tournament_ended(self, tournament: Tournament) -> None:
-        """Print the number of matches, and who leads."""
+        """Print the number of matches, and the first three of the standings."""
         state = "is over" if tournament.is_over else "was stopped"
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
         ratings = tournament.placing_ratings()
@@ -176,11 +176,11 @@ class PlainLines(Observer):
 
 
 class JsonLines(Observer):
-    """One JSON object a line, for other programs.
+    """Writes one JSON object a line, for other programs.
 
     Args:
         write: writes one object.
-        clock: monotonic seconds.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, write: Callable[[Any], None] = print_json, clock: Clock = monotonic) -> None:
@@ -188,10 +188,10 @@ class JsonLines(Observer):
         self._clock = clock
         self._tournament: Tournament | None = None
         self._standings_s = float("-inf")
-        """When the last standings were written."""
+        """Time at which the last standings were written, in seconds of the clock."""
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Write what is going to be played."""
+        """Write the tournament's name, game, format and entrants."""
         self._tournament = tournament
         spec = tournament.spec
         names = [entrant.name for entrant in spec.entrants]
@@ -199,19 +199,18 @@ class JsonLines(Observer):
         self._event("tournament-begun", tournament=spec.name, **begun, played=tournament.played)
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Write what is played where."""
+        """Write the match, its table and its players."""
         names = [find_name(self._tournament, entrant) for entrant in fixture.entrants]
         place = {key: getattr(fixture, key) for key in ("number", "round", "leg", "attempt")}
         self._event("match-opened", match=name, table=table, **place, names=names)
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Write the result, and the standings after each multiple of the number of entrants, once a second at most."""
+        """Write the result. Also write the standings after every N matches (N entrants), at most once a second."""
         fields = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
         result = result_text(self._tournament, entry)
         self._event("match-closed", match=entry.match, **fields, result=result, **_counts(self._tournament))
         tournament = self._tournament
-        # Standings after every match would be most of the output, and most of the work: each has a line for every
-        # entrant.
+        # Standings have an entry for each entrant. After every match, they would be most of the output and of the work.
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
             now_s = self._clock()
             if now_s >= self._standings_s + STANDINGS_S:
@@ -219,22 +218,22 @@ class JsonLines(Observer):
                 self._standings(tournament)
 
     def on_match_voided(self, entry: MatchEntry) -> None:
-        """Write the referee's fault for which the match is played again."""
+        """Write why the match is void; it will be played again."""
         result = result_text(self._tournament, entry)
         self._event("match-voided", match=entry.match, names=entry.names, void=entry.void, result=result)
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Write who plays no more and why, and how many matches are not played because of all who do not."""
+        """Write which entrant was suspended and why, and how many matches were given up because of suspensions."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
         name, counts = find_name(self._tournament, suspension.entrant), _counts(self._tournament)
         self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up, **counts)
 
     def on_notice(self, text: str) -> None:
-        """Write it."""
+        """Write the notice."""
         self._event("noted", text=text)
 
     def on_tournament_ended(self, tournament: Tournament) -> None:
-        """Write the last standings, and that it is over or was stopped."""
+        """Write the last standings, and whether the tournament is over or was stopped."""
         self._standings(tournament)
         self._event(
             "tournament-over",
@@ -254,26 +253,26 @@ class JsonLines(Observer):
 
 
 REFRESH_S = 0.25
-"""Shortest time between two drawings, in seconds: a person can not read more."""
+"""Shortest time between two drawings, in seconds: a person can't read faster."""
 COSTLY = 50
-"""Standings are computed again after this many times the time that it took: in a large field that costs 2 % at most."""
+"""If computing the standings took T seconds, they are computed again after 50 T at the earliest: 2 % of the time."""
 SLOW_S = 0.01
-"""Longest time for tie-breaks, in seconds; after that, entrants with equal points share a place on the screen."""
+"""Longest time for tie-breaks, in seconds. If they take longer, entrants with equal points share a place on screen."""
 RATE_S = 120.0
 """Period of the rate of matches, in seconds: long enough for slow games, short enough to follow changes."""
 RECENT = 50
-"""Number of matches whose length says how long the rest will take."""
+"""Number of recent matches whose length is used to estimate the remaining time."""
 LATELY = 5
-"""Lines of recent trouble, and most results above them."""
+"""Most lines of recent trouble, and most results above them."""
 LEAST_ROWS = 18
-"""Rows of a terminal without results; it shows a result for every two rows beyond these."""
+"""A terminal of this height shows no results. A higher one shows one result for every two further rows."""
 MIN_STANDINGS = 3
 WIDE = 120
-"""Columns from which the standings are drawn next to the tables."""
+"""Smallest width, in columns, at which the standings are drawn next to the tables."""
 
 
 def choose_view(*, as_json: bool) -> Observer:
-    """Return the observer that fits: JSON lines, the live view on a terminal, or plain lines."""
+    """Return the observer for the output: JSON lines, the live view on a terminal, or plain lines elsewhere."""
     if as_json:
         return JsonLines()
     return LiveView() if is_interactive() else PlainLines()
@@ -281,7 +280,7 @@ def choose_view(*, as_json: bool) -> Observer:
 
 @dataclass(slots=True)
 class _Seated:
-    """A match that is being played."""
+    """An open match."""
 
     name: str
     table: int
@@ -293,7 +292,7 @@ class _Seated:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Lines that fit: rich need not wrap them, which would take most of the time."""
+    """Lines that fit the screen. rich does not wrap them; wrapping would take most of the time."""
 
     lines: Sequence[Text]
 
@@ -303,11 +302,11 @@ class Screen:
 
 
 class LiveView(Observer):
-    """Tables, standings, rate and recent events, on one screen.
+    """Shows tables, standings, rate and recent events on one screen.
 
     Args:
-        console: draws on the terminal; None: stderr's console.
-        clock: monotonic seconds.
+        console: draws on the terminal; None: the console on stderr.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, console: Console | None = None, clock: Clock = monotonic) -> None:
@@ -320,14 +319,14 @@ class LiveView(Observer):
         self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
         self._took_s: deque[float] = deque(maxlen=RECENT)
-        """How long recent matches took, in seconds."""
+        """Durations of recent matches, in seconds."""
         self._tournament: Tournament | None = None
         self._begun_s = 0.0
         self._drawn_s = float("-inf")
         self._standings: Sequence[Standing] = ()
         self._has_tie_breaks = True
         self._counted = (-1, 0.0)
-        """Matches that were played when the standings were computed, and the earliest time to compute them again."""
+        """Number of matches played when the standings were computed, and the earliest time to compute them again."""
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -338,33 +337,33 @@ class LiveView(Observer):
     ) -> None:
         self._live.stop()
 
-    # --- what happens
+    # --- events
 
     def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Note what is played."""
+        """Store the tournament."""
         self._tournament = tournament
         self._begun_s = self._clock()
 
     def on_match_recalled(self, entry: MatchEntry) -> None:
-        """Note who won, who was expelled, and a fault of the referee, unless something newer has happened."""
+        """Store the result and the trouble of a match that was played before this process; new trouble has priority."""
         self._note_result(entry)
         self._recalled.extend(_trouble_lines(entry))
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Note that a table is taken."""
+        """Add an open match."""
         names = tuple(printable(find_name(self._tournament, entrant)) for entrant in fixture.entrants)
         for other in [seated for seated in self._seated.values() if seated.table == table]:
-            del self._seated[other.name]  # it was given up
+            del self._seated[other.name]  # the earlier match at this table was given up
         self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
 
     def on_match_advanced(self, transition: MatchTransition) -> None:
-        """Note where a match is; what is shown of it is looked up when it is drawn."""
+        """Store the last transition of a match; it is read when the screen is drawn."""
         name = transition.setup.match
         if name in self._seated:
             self._seated[name].transition = transition
 
     def on_match_closed(self, entry: MatchEntry) -> None:
-        """Note that a table is free, who won, and who was expelled."""
+        """Remove the match from its table, and store its result and expulsions."""
         now_s, seated = self._clock(), self._seated.pop(entry.match, None)
         self._closed_s.append(now_s)
         if seated is not None:
@@ -373,21 +372,21 @@ class LiveView(Observer):
         self._lately.extend(_trouble_lines(entry))
 
     def on_match_voided(self, entry: MatchEntry) -> None:
-        """Note that a table is free, and a fault of the referee."""
+        """Remove the match from its table, and store why it is void."""
         self._seated.pop(entry.match, None)
         self._lately.extend(_trouble_lines(entry))
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Note who plays no more."""
+        """Store a line about the suspended entrant."""
         name = printable(find_name(self._tournament, suspension.entrant))
         self._lately.append(Text(f"{name} is suspended: {printable(short_cause(suspension.why))}", "bold red"))
 
     def on_notice(self, text: str) -> None:
-        """Note anything else."""
+        """Store the notice."""
         self._lately.append(Text(printable(text), "yellow"))
 
     def on_tournament_ended(self, tournament: Tournament) -> None:
-        """Draw the last state."""
+        """Draw the final state."""
         self._drawn_s = float("-inf")
         self.refresh()
 
@@ -398,14 +397,14 @@ class LiveView(Observer):
     # --- what is shown
 
     def refresh(self) -> None:
-        """Draw the screen, if the last time is long enough ago."""
+        """Draw the screen, unless it was drawn a moment ago."""
         now_s = self._clock()
         if now_s - self._drawn_s >= REFRESH_S and self._tournament is not None:
             self._drawn_s = now_s
             self._live.update(self.screen(), refresh=True)
 
     def screen(self) -> "Screen":
-        """Return the screen: no line is wider than the terminal, and there are fewer lines than it has rows."""
+        """Return the screen. No line is wider than the terminal, and there are fewer lines than rows."""
         width, height = self._console.size
         tournament = self._tournament
         if tournament is None:
@@ -425,8 +424,8 @@ class LiveView(Observer):
 
     def _count_standings(self, tournament: Tournament, now_s: float) -> None:
         played, after_s = self._counted
-        # Tie-breaks of a large field take longer than a screen is worth. The time that they took decides how soon they
-        # are computed again, because it depends on the field, the format and the machine.
+        # In a large field, tie-breaks take too long for a screen. How long depends on the field, the format and the
+        # machine, so the measured time decides when they are computed again.
         if played != tournament.played and (now_s >= after_s or tournament.is_over):
             self._standings = tournament.standings(has_tie_breaks=self._has_tie_breaks)
             took_s = self._clock() - now_s
@@ -457,9 +456,9 @@ class LiveView(Observer):
         yield Text("   ".join(parts))
 
     def _estimate_left(self, remaining: int, now_s: float) -> float:
-        """Return about how many seconds the remaining matches take, the open ones among them."""
-        # The rate would be far off at the beginning: when the first of many matches ends, the others have nearly been
-        # played, and at that rate they would not have begun.
+        """Return the estimated time for the remaining matches, including the open ones, in seconds."""
+        # The rate of finished matches would mislead at the beginning. When the first of many parallel matches ends, the
+        # others are nearly over too, but the rate does not count them.
         ages_s = [now_s - seated.opened_s for seated in self._seated.values()]
         usual_s = sum(self._took_s) / len(self._took_s)
         longer_s = [age_s for age_s in ages_s if age_s > usual_s]
@@ -468,15 +467,15 @@ class LiveView(Observer):
         return (open_s + max(remaining - len(ages_s), 0) * usual_s) / max(len(ages_s), 1)
 
     def _rate(self, now_s: float) -> float:
-        """Return how many matches end in a second, recently; 0 if none did."""
-        # A rate since the start would follow a change of the field or of the load only after hours.
+        """Return how many matches ended per second recently; 0 if none did."""
+        # A rate since the start would show a change of the field or of the load only after hours.
         while self._closed_s and now_s - self._closed_s[0] > RATE_S:
             self._closed_s.popleft()
         span_s = min(now_s - self._begun_s, RATE_S)
         return len(self._closed_s) / span_s if span_s > 0 else 0.0
 
     def _below(self, width: int, room: int, now_s: float) -> list[Text]:
-        """Lay out the standings below the tables; the tables give way so that some standings are seen."""
+        """Lay out the standings below the tables; tables are left out so that some standings fit."""
         wanted = len(self._standings) + 1
         tables = self._tables(width, max(room - 1 - min(wanted, max(room // 2, MIN_STANDINGS)), 2), now_s)
         return [*tables, Text(), *self._places(width, room - len(tables) - 1)]
@@ -494,7 +493,7 @@ class LiveView(Observer):
         return rows
 
     def _tables(self, width: int, room: int, now_s: float) -> list[Text]:
-        """Return the matches that are being played, by table, as many as have room."""
+        """Return a line for each open match, by table, as many as fit."""
         players = max(width - 32, 12)
         lines = [Text(f"table round  {'players':<{players}} turn   since", "dim")]
         seated = sorted(self._seated.values(), key=lambda match: match.table)
@@ -505,7 +504,7 @@ class LiveView(Observer):
         return lines if seated else [*lines, Text("      nothing is played now", "dim")]
 
     def _places(self, width: int, room: int) -> list[Text]:
-        """Return the first lines of the standings, as many as have room."""
+        """Return the first lines of the standings, as many as fit."""
         ratings = None if self._tournament is None else self._tournament.placing_ratings()
         rated = "" if ratings is None else " rating"
         name = min(max(width - 24 - len(rated), 8), 22)
@@ -520,7 +519,7 @@ class LiveView(Observer):
 
 
 def _trouble_lines(entry: MatchEntry) -> list[Text]:
-    """Return what went wrong in a match: that it is void, or who was expelled."""
+    """Return lines about what went wrong in a match: that it is void, or which players were expelled."""
     if entry.void is not None:
         troubles = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
     else:
@@ -529,7 +528,7 @@ def _trouble_lines(entry: MatchEntry) -> list[Text]:
 
 
 def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
-    """Return the line of a table: the player whose turn it is stands out, an expelled one is struck out."""
+    """Return the line of a table. The player whose turn it is stands out; expelled players are struck out."""
     transition = seated.transition
     asked, expelled = ((), ()) if transition is None else (transition.asked, transition.expelled)
     players_text = Text()

@@ -1,1 +1,1 @@
-"""Pages, tables and texts made of records: the replay of a match, the report of a tournament."""
+"""Pages, tables and texts that are made from records: the replay of a match, the report of a tournament."""

@@ -1,4 +1,4 @@
-"""Makes the pages of a contest's site that are not a tournament's."""
+"""Makes the pages of a contest's site that do not belong to one tournament."""
 
 from http import HTTPStatus
 from typing import Any
@@ -16,10 +16,10 @@ def contest_page(card: Any, about: str, visitor: Any = None, *, is_still: bool =
     """Return the first page of a contest.
 
     Args:
-        card: state of the contest: `title`, and `tournaments` in short.
-        about: the organiser's words, in Markdown; HTML in it is shown as text.
-        visitor: the signed-in person who asks; None for everybody else.
-        is_still: whether it stands in an archive, without a server that it could ask.
+        card: state of the contest: its `title`, and a summary of each of its `tournaments`.
+        about: the organiser's text in Markdown; HTML in it is shown as text.
+        visitor: the visitor, if signed in; None for everybody else.
+        is_still: whether the page is part of an archive, and so has no server to ask for news.
     """
     words = _markdown.render(printable_lines(about))
     may = not is_still
@@ -31,8 +31,8 @@ def standings_page(card: Any, visitor: Any = None) -> str:
     """Return the page of the standings of all tournaments.
 
     Args:
-        card: state of the contest, with as many lines of the standings as are shown.
-        visitor: the signed-in person who asks; None for everybody else.
+        card: state of the contest, with the lines of the standings to show.
+        visitor: the visitor, if signed in; None for everybody else.
     """
     return page("standings", {"is_still": True}, looks="contest", may_send=True, card=card, visitor=visitor)
 
@@ -42,22 +42,22 @@ def search_page(title: str, query: str, found: Any, visitor: Any = None) -> str:
 
     Args:
         title: title of the contest.
-        query: text that the visitor looks for.
-        found: `entrants`, `matches`, and whether that `is_all`.
-        visitor: the signed-in person who asks; None for everybody else.
+        query: text that the visitor searches for.
+        found: the `entrants` and `matches` that fit; `is_all` says whether these are all that fit.
+        visitor: the visitor, if signed in; None for everybody else.
     """
     shown = {"contest": title, "query": query, "found": found, "visitor": visitor}
     return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
 
 
 def live_page(title: str, live: Any, now: float, visitor: Any = None) -> str:
-    """Return the page of the tables at which is played.
+    """Return the page of the open matches.
 
     Args:
         title: title of the contest.
-        live: state of the tables: `spectators`, `tables`.
-        now: seconds of the Unix epoch; clocks on the page run from there.
-        visitor: the signed-in person who asks; None for everybody else.
+        live: the open matches: `spectators` (what spectators may see) and `tables`.
+        now: present time in seconds of the Unix epoch, at which the clocks on the page start.
+        visitor: the visitor, if signed in; None for everybody else.
     """
     mode = live.spectators.partition(" ")[0]
     tables = [{**msgspec.structs.asdict(table), "drawing": _drawing(table)} for table in live.tables]
@@ -73,7 +73,7 @@ def live_page(title: str, live: Any, now: float, visitor: Any = None) -> str:
 
 
 def _drawing(table: Any) -> str | None:
-    """Return the drawing of a table's board, its parts put together."""
+    """Return the drawing of a table's board: its first line, the symbols that it uses, and the rest."""
     if table.board is None:
         return None
     root, _, rest = table.board.partition("\n")
@@ -81,28 +81,28 @@ def _drawing(table: Any) -> str | None:
 
 
 _SEEN = {
-    "after": "While a match is played, spectators see who plays; when it is over, its replay shows all.",
-    "board": "You see what all players of a match may know, and no hands; when it is over, its replay shows all.",
-    "delay": "You see what all players of a match may know, and no hands, some time later; its replay shows all.",
+    "after": "While a match is played, you only see who plays. When it is over, its replay shows everything.",
+    "board": "You see the board, but no hands. When a match is over, its replay shows everything.",
+    "delay": "You see the board with a delay, but no hands. When a match is over, its replay shows everything.",
 }
 """First word of `spectators` in contest.toml -> the sentence for spectators."""
 _NO_BOARD = {
     "after": "The board is shown when the match is over.",
-    "board": "No board is shown yet; that of a duplicate deal is not before the match is over.",
-    "delay": "No board is shown yet; that of a duplicate deal is not before the match is over.",
+    "board": "No board is shown yet. If the deal is played from several seats, it is shown when the match is over.",
+    "delay": "No board is shown yet. If the deal is played from several seats, it is shown when the match is over.",
 }
 
 
 def refusal_page(code: HTTPStatus, text: str, top: str) -> str:
-    """Return the page for an address that answers nothing else.
+    """Return the page that says why a request failed.
 
     Args:
-        code: status of the answer.
-        text: says more; without one, what the code means.
-        top: the first page, as the address of this one sees it.
+        code: HTTP status of the answer.
+        text: explanation; empty: a standard sentence about the status.
+        top: address of the contest's first page, relative to this page.
     """
     words = text or _WORDS.get(code, code.description)
     return page("refusal", {"is_still": True}, looks="contest", site=top, title=code.phrase, text=words)
 
 
-_WORDS = {HTTPStatus.NOT_FOUND: "There is nothing at this address, or it is not for everybody."}
+_WORDS = {HTTPStatus.NOT_FOUND: "There is no page at this address, or it is not public."}

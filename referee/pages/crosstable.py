@@ -1,4 +1,4 @@
-"""The crosstable: who has how many points against whom. That of many entrants has a page of its own."""
+"""The crosstable: the points of each entrant against each other. With many entrants it has a page of its own."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from .words import number
 PAGE = "crosstable.html"
 """Name of the page, next to the report."""
 MOST_INSIDE = 40
-"""Largest number of entrants whose crosstable is a part of the report."""
+"""Largest number of entrants with which the crosstable is part of the report."""
 
 
 class Cell(NamedTuple):
     """A cell of the table."""
 
     span: int = 1
-    """Number of columns: empty cells next to each other are one."""
+    """Number of columns that the cell covers: neighbouring empty cells are merged."""
     look: str = ""
     """CSS class."""
     address: str = ""
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
     points: float = 0.0
     text: str = ""
     title: str = ""
-    """What the cell says in words."""
+    """The content of the cell in words."""
     rulings: Sequence[RuledLine] = ()
 
 
@@ -42,16 +42,16 @@ class Row(NamedTuple):
 
 
 def has_page(summary: Summary) -> bool:
-    """Return whether the table has a page of its own."""
+    """Return whether the crosstable has a page of its own."""
     return len(summary.names) > MOST_INSIDE and summary.tournament.played > 0
 
 
 def crosstable_page(summary: Summary, links: PageLinks) -> str:
-    """Return the page of the table.
+    """Return the page of the crosstable.
 
     Args:
         summary: the tournament so far.
-        links: addresses, as the report sees them.
+        links: addresses relative to the report.
     """
     return page(
         "crosstable",
@@ -67,11 +67,11 @@ def crosstable_page(summary: Summary, links: PageLinks) -> str:
 
 
 def crosstable_rows(summary: Summary, links: PageLinks) -> Iterator[Row]:
-    """Yield the lines of the table, in the order of the standings.
+    """Yield the lines of the crosstable, in the order of the standings.
 
     Args:
         summary: the tournament so far.
-        links: addresses, as the page sees them.
+        links: addresses relative to the page.
     """
     is_large = has_page(summary)
     for line in summary.standings:

@@ -1,14 +1,14 @@
-"""Writes a tournament into a database: for queries that no page has thought of.
+"""Writes a tournament into a database, for queries that no page answers.
 
-The database is an export of the tournament's record, like every table of the report. Each export replaces what the
-database had of this tournament, in one transaction, so several tournaments can share one and nobody sees half of one.
+The database is an export of the tournament's record, like every table of the report. Each export replaces the rows of
+its tournament in one transaction. So several tournaments can share a database, and nobody sees half an export.
 """
 
-# The schema is flat on purpose: one row for each thing that happened, keyed by the line of the record that says so.
-# Views such as "points by round" are queries. An organiser who wants them faster adds an index; the export drops no
-# table, and deletes only rows of its own tournament.
+# The schema is flat on purpose: each thing that happened has a row, whose key is the line of the record. Views such as
+# "points by round" are queries. An organiser who wants faster queries can add an index: the export drops no table, and
+# deletes only rows of its own tournament.
 #
-# There is no migration either. The record is the truth, and writing the export again takes seconds.
+# There are no migrations. The record is the truth, and a new export takes only seconds.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -44,23 +44,23 @@ from ..tournament.standings import Standing
 FILE = "tournament.sqlite"
 """Name of the database in a tournament's folder."""
 CHUNK = 1000
-"""Rows of one table that are sent to the database at a time."""
+"""Most rows of one table to send to the database at a time."""
 
 Rows = dict[Table, list[dict[str, Any]]]
 
 
 class DatabaseError(RefereeError):
-    """A database can't be written; the text names it and says what to do."""
+    """A database can't be written; the text names the database and says what to do."""
 
 
 class PlainText(TypeDecorator[str]):
-    """Text, perhaps a player's. PostgreSQL takes no NUL, so every database gets the symbol for NUL instead."""
+    """A text, possibly from a player. PostgreSQL does not accept NUL, so the symbol for NUL is stored instead."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """Return a text as the database keeps it; called by SQLAlchemy."""
+        """Return a text in the form that the database stores; called by SQLAlchemy."""
         return None if value is None else value.replace("\0", "\u2400")
 
 
@@ -68,13 +68,13 @@ metadata = MetaData()
 
 
 def _table(name: str, *columns: Column[Any]) -> Table:
-    """Return a table whose rows each belong to a tournament."""
+    """Return a table in which each row belongs to a tournament."""
     tournament = Column("tournament", PlainText, ForeignKey("tournaments.name"), primary_key=True)
     return Table(name, metadata, tournament, *columns)
 
 
 def _key(name: str) -> Column[Any]:
-    """Return a column that tells the rows of a tournament apart."""
+    """Return a column that, with the tournament, identifies a row."""
     return Column(name, BigInteger, primary_key=True, autoincrement=False)
 
 
@@ -184,20 +184,20 @@ def write_database(
     taken: Iterable[TakenTransition],
     placing_ratings: Sequence[float] | None = None,
 ) -> str:
-    """Write a tournament into a database, replacing all rows that the database had of it.
+    """Write a tournament into a database; this replaces all earlier rows of the tournament.
 
     Args:
-        address: file of an SQLite database, or the URL of any database as SQLAlchemy takes it.
+        address: file of an SQLite database, or the URL of any database that SQLAlchemy supports.
         header: header of the tournament's record.
         taken: the transitions of the tournament, in their order.
-        placing_ratings: rating of each entrant that decides its place in the end; None if no rating does.
+        placing_ratings: final rating of each entrant, if ratings decide the places; else None.
 
     Returns:
         The address without its password, so that it may be shown.
 
     Raises:
-        DatabaseError: the address is no URL, the driver is not installed, or the database can't be written. The
-            database is unchanged in that case.
+        DatabaseError: the address is not a URL, the driver is not installed, or the database can't be written. In this
+            case the database does not change.
     """
     url = _parse_url(address) if "://" in address else URL.create("sqlite", database=address)
     where = url.set(drivername=url.get_backend_name()).render_as_string() if "://" in address else address
@@ -222,7 +222,7 @@ def make_rows(
     Args:
         header: header of the tournament's record.
         taken: the transitions of the tournament, in their order.
-        placing_ratings: rating of each entrant that decides its place in the end; None if no rating does.
+        placing_ratings: final rating of each entrant, if ratings decide the places; else None.
     """
     rows: Rows = {table: [] for table in metadata.sorted_tables}
     spec = header.spec
@@ -241,12 +241,12 @@ def make_rows(
 
 
 def _parse_url(text: str) -> URL:
-    """Return the URL of a database; PostgreSQL is reached by the driver of our extra unless the URL names another."""
+    """Return the URL of a database. For PostgreSQL, use the driver of our extra, unless the URL names a driver."""
     try:
         url = make_url(text)
     except ArgumentError:
         example = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
-        raise DatabaseError(f"{text!r} is no URL of a database; write {example}") from None
+        raise DatabaseError(f"{text!r} is not the URL of a database; write {example}") from None
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
 
@@ -273,7 +273,7 @@ def _replace(connection: Connection, tournament: str, rows: Rows) -> None:
 
 
 def _add_entrant(rows: Rows, name: str, player: str, line: int | None) -> None:
-    """Add an entrant; `line` is where it joined, None for an entrant that took part from the beginning."""
+    """Add an entrant. `line` is the line at which it joined late; None if it took part from the beginning."""
     rows[entrants].append({"entrant": len(rows[entrants]), "name": name, "player": player, "line": line})
 
 
@@ -284,7 +284,7 @@ def _transition_rows(
 
     Args:
         transition: transition of the tournament.
-        counting: matches with a result that counts so far; it is kept up to date.
+        counting: matches whose result counts so far; this function updates the set.
     """
     event = transition.event
     yield steps, [{"hash": transition.hash, "event": event.__struct_config__.tag, "at": event.at}]
@@ -304,7 +304,9 @@ def _transition_rows(
                 yield byes, [_with_stage(command)]
             case c.EndTournament():
                 yield standings, [_standing_row(standing) for standing in command.standings]
-            case c.DisregardMatch(match=match, why=why) if match in counting:  # an award has no result
+            case c.DisregardMatch(match=match, why=why) if (
+                match in counting
+            ):  # an awarded match has no row in `results`
                 counting.remove(match)
                 ruled_by = event.ruling.by if isinstance(event, e.Ruled) else None
                 yield supersessions, [{"match": match, "reason": why, "ruled_by": ruled_by}]
@@ -338,7 +340,7 @@ def _standing_row(standing: Standing) -> dict[str, Any]:
 
 
 def _with_stage(fields: msgspec.Struct) -> dict[str, Any]:
-    """Return the fields of a fixture or a bye by the names of their columns: `table` is called `stage`."""
+    """Return the fields of a fixture or a bye under the names of their columns: `table` becomes `stage`."""
     plain = msgspec.structs.asdict(fields)
     return {"stage": plain.pop("table"), **plain}
 

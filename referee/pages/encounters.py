@@ -1,11 +1,11 @@
 """Encounters: wins, draws and losses of entrants and seats, likelihood of superiority, and histories of ratings.
 
-In a match of more than two, every two opponents are an encounter, as in the crosstable; partners do not meet.
+In a match of more than two, every two opponents have an encounter, as in the crosstable; partners have none.
 
-The history of a rating is the rating by an entrant's first results, given the ratings that its opponents have now. For
-matches of two, the last value is the rating itself; for more seats the model differs, and the value is near the rating.
-The last interval is that of the rating. Earlier ones are wider in proportion to what the results so far say, as if the
-uncertainty of the opponents, and what draws add, had the same share in all of them.
+The history of a rating shows the rating that follows from an entrant's first results, given the present ratings of its
+opponents. For matches of two, the last value is the rating itself. For more seats the model differs, and the last value
+is near the rating. The last interval is the interval of the rating. Earlier intervals are wider, because fewer results
+give less information. The computation assumes that the opponents' uncertainty and draws widen all intervals alike.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,32 +24,32 @@ from .match_summary import match_places
 
 _NORMAL = NormalDist()
 MOST_POINTS = 30
-"""Number of points of a history: a line on a page shows no more."""
+"""Most points of a history; a line on a page can't show more."""
 _MOST_STEPS = 50
 _CLOSE = 1e-4
-"""Step on the logistic scale at which the search ends; far less than a point of Elo."""
+"""The search ends when a step on the logistic scale is smaller than this, which is far less than a point of Elo."""
 
 
 def total(met: Iterable[HeadToHead]) -> HeadToHead:
-    """Return wins, draws and losses together."""
+    """Return the sum of wins, draws and losses."""
     every = [(pair.wins, pair.draws, pair.losses) for pair in met]
     wins, draws, losses = (sum(column) for column in zip(*every, strict=True)) if every else (0, 0, 0)
     return HeadToHead(wins=wins, draws=draws, losses=losses)
 
 
 def superiority(met: HeadToHead) -> float | None:
-    """Return the probability that one is stronger than the other, by wins and losses alone; None if nobody has won.
+    """Return the probability that an entrant is stronger than its opponent, or None if neither has won.
 
-    This is a normal approximation. Draws say nothing about who is stronger.
+    It is computed from wins and losses by a normal approximation. Draws do not show who is stronger.
     """
     decided = met.wins + met.losses
     return _NORMAL.cdf((met.wins - met.losses) / sqrt(decided)) if decided else None
 
 
 def rated_superiority(rating: Rating, opponent_rating: Rating) -> float | None:
-    """Return the probability by ratings that one is stronger than the other; None if they can't be compared.
+    """Return the probability that a rated entrant is stronger than another; None if the ratings can't be compared.
 
-    The errors are taken as independent, which they are only nearly: both rest on common opponents.
+    The errors are assumed to be independent. This is only nearly true, because both depend on common opponents.
     """
     deviation = sqrt(rating.error**2 + opponent_rating.error**2) / NORMAL_95
     if rating.group != opponent_rating.group or not deviation:
@@ -60,8 +60,9 @@ def rated_superiority(rating: Rating, opponent_rating: Rating) -> float | None:
 def share_error(met: HeadToHead) -> float:
     """Return half the width of the 95 % interval of the share of points.
 
-    By a normal approximation with two wins and two losses more, so that a few wins without a loss prove nothing (A.
-    Agresti and B. Coull, Approximate Is Better than "Exact", The American Statistician 52, 1998).
+    This is a normal approximation with two wins and two losses added, so that a few wins without a loss prove nothing.
+
+    Source: A. Agresti and B. Coull, Approximate Is Better than "Exact", The American Statistician 52, 1998.
     """
     played = met.played + 4
     share = (float(met.points) + 2) / played
@@ -73,7 +74,7 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
     Args:
         entries: the matches that count.
-        scoring: scoring, which names the partners.
+        scoring: scoring of the tournament, which says which seats are partners.
         entrants: number of entrants.
         seats: number of seats of a match.
     """
@@ -86,7 +87,7 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
 
 def _encounters(entry: MatchEntry, sides: Sequence[int]) -> Iterable[tuple[int, int, tuple[int, int]]]:
-    """Yield every two opponents with the result of each: 0 a win, 1 a draw, 2 a loss."""
+    """Yield every two opponents of a match, with the result of each: 0 for a win, 1 for a draw, 2 for a loss."""
     places, fouls = match_places(entry), {foul.seat for foul in entry.fouls}
     for seat, opponent in combinations(range(len(places)), 2):
         if sides[seat] == sides[opponent]:
@@ -107,12 +108,12 @@ class RatedAfter(Struct, frozen=True):
 
 
 class RatedEncounters:
-    """Every encounter that ratings rest on, by entrant in the order of the tournament.
+    """The encounters that ratings are computed from, for each entrant in the order of the tournament.
 
     Args:
         played: the decided pairings.
-        scoring: scoring, which names the partners.
-        dispersion: factor by which scores between equals vary less than those of decided matches.
+        scoring: scoring of the tournament, which says which seats are partners.
+        dispersion: variance of a score between equals, divided by the variance if there were no draws.
     """
 
     def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring, dispersion: float = 1.0) -> None:
@@ -123,10 +124,10 @@ class RatedEncounters:
                 self._of.setdefault(entrant, []).append((opponent, score))
 
     def history(self, entrant: int, ratings: Sequence[Rating]) -> list[RatedAfter]:
-        """Return what its results said of an entrant after some of them, from none on to all.
+        """Return the ratings of an entrant after none, some and all of its results.
 
         Args:
-            entrant: entrant of the history.
+            entrant: the entrant, as its index.
             ratings: present ratings of all entrants.
         """
         met = self._of.get(entrant, [])
@@ -151,7 +152,7 @@ class RatedEncounters:
 
 
 def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int, float]]:
-    """Yield entrant, opponent and score of every encounter, from both sides; nothing of two that both fouled."""
+    """Yield entrant, opponent and score of every encounter, from both sides. Two that both fouled have none."""
     seats, sides = played.pairing.seats, scoring.sides(len(played.pairing.seats))
     place = {seat: index for index, group in enumerate(rank_groups(played)) for seat in group}
     for seat, opponent in combinations(sorted(place), 2):
@@ -163,17 +164,17 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
         yield seats[opponent], seats[seat], 1 - score
 
 
-# Newton's method in one dimension: only the entrant's own strength moves, the opponents' are fixed. Fitting the whole
-# field again after every match would be exact, and take minutes for a season. A step is bounded, as the first results
-# of an entrant that has won everything would otherwise throw it far away.
+# This is Newton's method in one dimension: the entrant's own strength changes, the opponents' strengths are fixed. It
+# would be exact to fit the whole field again after every match, but that takes minutes for a season. Steps are bounded,
+# because an entrant that has won all its first matches would otherwise get a far too large step.
 
 
 def _most_likely(
     start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating], weights: Mapping[int, float]
 ) -> tuple[float, float]:
-    """Return the strength that makes these results most likely, by Newton's method with bounded steps.
+    """Return the strength that makes these results most likely, and its Fisher information.
 
-    And how much the results and the prior tell of it: the information, as Fisher calls it.
+    The information says how much the results and the prior tell about the strength.
     """
     against = [
         ((ratings[opponent].rating - MEAN) / ELO, weights[opponent], points, times)

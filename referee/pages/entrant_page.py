@@ -20,9 +20,9 @@ from .summary import Summary
 from .words import Causes, number, short_cause
 
 BRACKETS = ("knockout", "doubleelimination")
-"""Formats in which the round that an entrant went out in comes before its points."""
+"""Formats that place entrants by the round in which they went out, before their points."""
 MOST_MATCHES = 50
-"""Number of matches that are listed: the newest ones. Another page has all of them."""
+"""Most matches to list: the newest ones. Another page has all of them."""
 
 
 class _Opponent(NamedTuple):
@@ -34,7 +34,7 @@ class _Opponent(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """A program of the entrant, with its matches."""
+    """A program of the entrant, with the number and the rounds of its matches."""
 
     played: PlayedVersion
     matches: int
@@ -46,7 +46,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
 
     Args:
         summary: the tournament so far.
-        entrant: entrant of the page.
+        entrant: the entrant, as its index.
         links: addresses of records, replays and other pages.
     """
     entries = summary.entries_by_entrant[entrant]
@@ -78,7 +78,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
 
 
 def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
-    """Yield remarks on what happened to the entrant outside of its matches."""
+    """Yield remarks on the entrant, such as that it joined late or went out."""
     if entrant in summary.joined:
         yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
     if entrant in summary.suspended:
@@ -86,8 +86,8 @@ def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
     line = next(line for line in summary.standings if line.entrant == entrant)
     lost = [entry for entry in summary.entries_by_entrant[entrant] if not summary.history.uncounted_reason(entry)]
     if summary.tournament.is_over and summary.spec.format in BRACKETS and line.place > 1 and lost:
-        # Without this, a reader who counts fouls or points does not understand the place.
-        yield f"went out in round {lost[-1].fixture.round}; those who went out in a later round are ahead, fouls or not"
+        # Without this remark, a reader who compares points or fouls could not understand the place.
+        yield f"went out in round {lost[-1].fixture.round}; entrants that went out later have a better place"
 
 
 def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
@@ -123,7 +123,7 @@ def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
 
 
 def _fouls(summary: Summary, entrant: int, links: PageLinks) -> Iterator[tuple[MatchEntry, FoulEntry, str, str]]:
-    """Yield its fouls that count, each with its cause, in full the first time, and the file of what it printed."""
+    """Yield match, foul, cause and output file of each foul that counts. A cause is given in full only once."""
     causes, left_out = Causes(), summary.uncounted.keys() | summary.withheld
     for entry in summary.entries_by_entrant[entrant]:
         for foul in entry.fouls if entry.match not in left_out else ():

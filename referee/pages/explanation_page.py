@@ -1,4 +1,4 @@
-"""Data for the pages of an explained match: the answers with their times, and all messages of one turn."""
+"""Makes the data for the pages of an explained match: the answers with their times, and all messages of a turn."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,42 +7,42 @@ from typing import Any
 from msgspec import Struct
 
 _SHOWN_CHARS = 300
-"""Number of characters of an answer in the table of all answers."""
+"""Most characters of an answer to show in the table of all answers."""
 _PARTS = (("referee_ms", "elsewhere"), ("program_ms", "program"), ("wire_ms", "wire"))
 
 
 class AnswerRow(Struct, frozen=True, kw_only=True):
-    """An answer of a seat, or what happened to the seat."""
+    """An answer of a seat, or another event of the seat, such as a passed deadline."""
 
     turn: int | None
     """Turn of the answer, or the last turn that the seat heard of; None before the first."""
     what: str
     answer: str
-    """The answer in JSON; of a long one, the beginning."""
+    """The answer in JSON; a long answer is cut off."""
     words: str
-    """The answer in words, if it is a move."""
+    """The answer in words, if it is a move; else empty."""
     times: Mapping[str, float | None]
-    """Times by name, in milliseconds."""
+    """Name of a time -> milliseconds."""
     shares: Sequence[tuple[str, float, float]]
-    """Kind of time, where its bar begins and how long it is, in hundredths of the limit."""
+    """Bars: kind of time, start and length in percent of the limit."""
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """A message to the seat, or from it."""
+    """A message to the seat or from the seat."""
 
     is_answer: bool
     what: str
     at_ms: float
     facts: Sequence[tuple[str, str]]
-    """Name and JSON."""
+    """Pairs: name of a field, and its value in JSON."""
 
 
 def list_answers(conversation: Sequence[Mapping[str, Any]], describe: Callable[[Any], str]) -> Iterator[AnswerRow]:
-    """Yield the answers of a seat, and what happened to it.
+    """Yield the answers and other events of a seat.
 
     Args:
-        describe: returns a plain move in words.
         conversation: conversation of an explanation, in plain data.
+        describe: returns a plain move in words.
     """
     turn = None
     for part in conversation:

@@ -1,13 +1,13 @@
-"""A tournament as other programs read it: tables, results as PGN, rounds as FIDE's report file.
+"""A tournament in formats for other programs: CSV tables, results as PGN, rounds as FIDE's report file (TRF).
 
-docs/reference/exports.md says what stands in each. A text of a player's that a spreadsheet would take for a formula
-gets an apostrophe before it.
+docs/reference/exports.md describes the files. If a spreadsheet would read a player's text as a formula, the text gets
+an apostrophe before it.
 """
 
-# Foreign formats can't say everything, and each function below chooses what to lose. PGN has no result for a match that
-# both lost, so it says `*`, which rating programs skip. FIDE's report file knows two seats and half points only, so
-# larger matches and other scorings have none. standings.csv and its sisters lose nothing, and are meant for
-# spreadsheets: an apostrophe before `=` stops a player whose name is a formula.
+# Other formats can't express everything, so each function below has to leave something out. PGN has no result for a
+# match that both players lost, so the result is `*`, which rating programs skip. FIDE's report file has only two seats
+# and half points, so it is not written for larger matches or other scorings. The CSV tables have everything. They are
+# meant for spreadsheets: a player's name could be a formula, and an apostrophe before `=` prevents that.
 
 import csv
 import io
@@ -35,7 +35,7 @@ _FORMULA = ("=", "+", "-", "@")
 Row = list[Any]
 _UNDECIDED = "*"
 _WRAPPER = TextWrapper(255, break_long_words=False, break_on_hyphens=False)
-"""The longest line that PGN allows."""
+"""Wraps lines at 255 characters, the longest line that PGN allows."""
 _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual: Round-Robin"}
 
 
@@ -53,7 +53,7 @@ def _cell(value: Any, form: str) -> str:
 
 
 def crosstable_csv(summary: Summary) -> str:
-    """Return everybody against everybody, from first to last: `WINS-DRAWS-LOSSES`, empty where they never met."""
+    """Return the crosstable, from first to last. A cell is `WINS-DRAWS-LOSSES`, or empty if the two never met."""
     names = [defuse(summary.names[entrant]) for entrant in summary.order]
     return join_csv(["name", *names], _crosstable(summary))
 
@@ -66,7 +66,7 @@ def _crosstable(summary: Summary) -> Iterator[Row]:
 
 
 def matches_csv(summary: Summary) -> str:
-    """Return a line for each seat of each match, in the order in which the results were taken."""
+    """Return a line for each seat of each match, in the order of the results in the record."""
     titles = ["match", "number", "round", "table", "leg", "attempt", "seat", "name", "place", "score", "foul"]
     return join_csv([*titles, "used_s", "turns", "reason", "void", "opened", "result"], _matches(summary))
 
@@ -77,7 +77,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         uncounted_reason = summary.history.uncounted_reason(entry)
-        # A match that a ruling voided was played to an end, but a sentence such as "ann beat bob" would contradict it.
+        # A match that a ruling voided may have a winner, but "ann beat bob" would contradict the ruling.
         result = void_sentence(entry.names) if uncounted_reason else summary.outcome(entry).sentence
         for seat, name in enumerate(entry.names):
             yield [
@@ -94,7 +94,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
 
 
 def fouls_csv(summary: Summary) -> str:
-    """Return a line for each foul, in the order in which the results were taken."""
+    """Return a line for each foul, in the order of the results in the record."""
     titles = ["match", "round", "turn", "seat", "name", "cause", "rule", "code", "detail"]
     rows = (
         [
@@ -107,7 +107,7 @@ def fouls_csv(summary: Summary) -> str:
 
 
 def join_csv(titles: Row, rows: Iterable[Row]) -> str:
-    """Return a table as CSV. A text of a player's goes through `defuse` before."""
+    """Return a table as CSV. Texts from players must have gone through `defuse`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
@@ -116,20 +116,20 @@ def join_csv(titles: Row, rows: Iterable[Row]) -> str:
 
 
 def defuse(text: str) -> str:
-    """Return a text as a spreadsheet may have it: printable, and no formula."""
+    """Return a text that is safe in a spreadsheet: printable, and not a formula."""
     shown = printable(text)
     return "'" + shown if shown.startswith(_FORMULA) else shown
 
 
 def _plain(number: float) -> str:
-    """Return a number with as many digits as it needs, at most six after the point."""
+    """Return a number with as few digits as possible, at most six after the point."""
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def games_pgn(summary: Summary) -> Iterator[str]:
-    """Yield each result that counts as a game; one of more seats, as a game of every two opponents.
+    """Yield each result that counts as a game in PGN. A match of more seats becomes one game for every two opponents.
 
-    Games have their moves if the rules can write them in PGN.
+    A game includes the moves if the game's rules can write them in PGN.
     """
     for entry in summary.results:
         if summary.history.uncounted_reason(entry):
@@ -164,7 +164,7 @@ def _game(entry: MatchEntry, date: str, white: int, black: int, moves: PgnMoves 
 
 
 def _result(entry: MatchEntry, white: int, black: int) -> str:
-    """Return who of two won; the format has no word for a match that both have lost."""
+    """Return the result of two seats in PGN; it is `*` if both lost, because PGN has no such result."""
     places = {seat: place for place, group in enumerate(entry.ranking) for seat in group}
     fouls = {foul.seat for foul in entry.fouls}
     if not places or {white, black} <= fouls:
@@ -183,7 +183,7 @@ def _termination(entry: MatchEntry, white: int, black: int) -> str:
 
 
 def tournament_trf(summary: Summary) -> str | None:
-    """Return a Swiss tournament or a round robin of two seats as FIDE's report file; None of any other."""
+    """Return a Swiss or a round robin of two seats as FIDE's report file; None for any other tournament."""
     played = _played_rounds(summary)
     if played is None:
         return None
@@ -206,10 +206,10 @@ def _played_rounds(summary: Summary) -> PlayedRounds | None:
 
 
 def _mark_forfeits(rounds: PlayedRounds, history: History) -> PlayedRounds:
-    """Return the rounds with a forfeit for each pairing that rulings awarded and nobody played.
+    """Return the rounds with a forfeit for each pairing that was awarded by rulings and not played.
 
-    A format pairs by points, and can't tell an award from a game. The file can: programs that read it must not take
-    two for opponents that have met.
+    For the format, an award gives points like a match. The file shows the difference, so that other programs know that
+    the two have not met.
     """
     played = {(entry.fixture.number, entry.fixture.leg) for entry in history.entries if entry.void is None}
     forfeits = set[tuple[int, int]]()
@@ -230,7 +230,7 @@ def _mark_forfeits(rounds: PlayedRounds, history: History) -> PlayedRounds:
 
 
 def _timetable_rounds(history: History, state: timetable.State) -> PlayedRounds:
-    """Return a round robin as far as all matches of its rounds have been played."""
+    """Return the complete rounds of a round robin, before the first round with a match that is due."""
     lines: list[list[RoundLine]] = [[] for _ in history.tournament.table.field.entrants]
     through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
     for played in history.played:

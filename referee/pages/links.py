@@ -1,4 +1,4 @@
-"""The addresses of the files that pages of a report link to, as each page sees them."""
+"""The addresses of the files that pages of a report link to, relative to each page."""
 
 import os
 import re
@@ -25,26 +25,26 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     """Addresses of the files that a page links to, relative to the page."""
 
     records: str = ""
-    """Prefix of a record's address; empty or with a slash at its end."""
+    """Prefix of a record's address; empty, or with a slash at its end."""
     replays: str = "replays/"
-    """Prefix of a replay page's address."""
+    """Prefix of the address of a match's page."""
     replayed: Collection[str] = ()
-    """The matches that have such a page."""
+    """The matches that have a page."""
     entrants: str | None = "entrants/"
-    """Prefix of an entrant's page; None: the report stands alone, without other pages."""
+    """Prefix of the address of an entrant's page; None: there are no pages but the report."""
     report: str = "report.html"
     beside: str = ""
-    """Prefix of the pages next to the report."""
+    """Prefix of the addresses of the pages next to the report."""
     has_verifier: bool = False
-    """True if a page that verifies records lies next to the replays."""
+    """True if there is a page that verifies records, next to the pages of matches."""
     home: str = ""
-    """The page that all others lead back to; empty: there is none. One that ends in a slash is a contest's site."""
+    """Address of a page that all pages link back to; empty if there is none. A contest's site ends in a slash."""
     printed: Mapping[tuple[str, int], str] = {}
-    """Match and seat of a foul -> file with the output of the program, next to the record; for the organiser."""
+    """Match and seat of a foul -> file next to the record with the program's output. Only the organiser may see it."""
 
     @property
     def site(self) -> str:
-        """The first page of the contest's site that shows the page; empty: none does."""
+        """The first page of the contest's site that shows this page; empty if no site shows it."""
         return self.home if self.home.endswith("/") else ""
 
     def output_file(self, entry: MatchEntry, seat: int) -> str:
@@ -52,7 +52,7 @@ class PageLinks(Struct, frozen=True, kw_only=True):
         return self.printed.get((entry.match, seat), "")
 
     def to_verify(self, summary: Summary) -> str:
-        """Return the link that verifies the tournament's record; empty without a verifier, or before the end."""
+        """Return the link that verifies the tournament's record; empty without a verifier, or during the tournament."""
         is_there = self.has_verifier and summary.tournament.is_over
         return self.replays + verifying_link(f"{summary.spec.name}.jsonl", summary.history.head) if is_there else ""
 
@@ -73,8 +73,8 @@ def find_links(
         report: path of the report; the pages of the entrants are next to it.
         folder: folder of the records.
         replayed: the matches that have a page.
-        printed: match and seat -> the file of what its program printed.
-        home: address of the page that all others lead back to, as this page sees it; empty: there is none.
+        printed: match and seat -> the file with the program's output.
+        home: address of the page that all pages link back to, relative to this page; empty if there is none.
     """
     return PageLinks(
         records=_prefix(at, folder),
@@ -90,11 +90,11 @@ def find_links(
 
 
 def report_address(folder: Path, report: Path | None) -> str:
-    """Return where the report is, as the pages of matches see it.
+    """Return the address of the report, relative to the pages of matches.
 
     Args:
         folder: folder of the records.
-        report: path of the report; None: it is in that folder.
+        report: path of the report; None: the report is in that folder.
     """
     page = report or folder / "report.html"
     return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
@@ -111,6 +111,6 @@ def find_outputs(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str
 
 
 def _prefix(page: Path, folder: Path) -> str:
-    """Return the relative address of a folder, as the beginning of an address."""
+    """Return the address of a folder relative to a page, as a prefix of addresses."""
     way = os.path.relpath(folder.resolve(), page.resolve().parent)
     return "" if way == "." else quote(Path(way).as_posix()) + "/"

@@ -1,8 +1,8 @@
-"""All matches of a tournament on a page of their own, newest first: a page of them at a time, filtered by a query."""
+"""The page of all matches of a tournament, newest first. It shows some matches at a time, filtered by a query."""
 
-# The page has its matches as data, too. A contest's site reads them there and answers each query with a page that has
-# these matches alone, so that the filter works without a script. Where no server answers, in a folder or an archive,
-# the page's script does the same from the same data.
+# The page also contains all matches as data. A contest's site reads this data, and answers each query with a page of
+# the matches that fit, so the filter works without a script. In a folder or an archive there is no server; there, the
+# page's script filters the same data.
 
 import re
 from collections import Counter
@@ -23,9 +23,9 @@ from .summary import Summary
 PAGE = "matches.html"
 """Name of the page, next to the report."""
 MOST_SHOWN = 50
-"""Number of matches that are shown at once."""
+"""Most matches to show at once."""
 _MOST_CHARACTERS = 100
-"""Most characters of a field that are looked at; names and causes are shorter."""
+"""Most characters of a field of a query; names and causes are shorter."""
 ANY_FOUL = "any"
 RESULTS = {
     "won": "won",
@@ -33,7 +33,7 @@ RESULTS = {
     "lost": "lost",
     "uncounted": "does not count",
 }
-"""Value of the field `result` -> its words."""
+"""Value of the field `result` -> words on the page."""
 
 
 class MatchLine(Struct, frozen=True, array_like=True):
@@ -42,24 +42,24 @@ class MatchLine(Struct, frozen=True, array_like=True):
     match: str
     round: int
     group: str
-    """Group of the pairing in its round; mostly empty."""
+    """Group of the pairing in its round; usually empty."""
     entrants: Sequence[int]
     """Entrants by seat."""
     places: Sequence[int]
-    """Places by seat, from 1; zeros if it does not count."""
+    """Places by seat, from 1; zeros if the match does not count."""
     scores: Sequence[int]
     causes: Sequence[str]
-    """Cause of the foul of each seat, empty for a seat without one; no causes if nobody fouled."""
+    """Cause of each seat's foul, or an empty text; the whole list is empty if nobody fouled."""
     versions: Sequence[int]
-    """Number of the program of each seat; no numbers if nobody changed a program."""
+    """Number of each seat's program; the whole list is empty if nobody changed a program."""
     turns: int
     outcome: int
-    """Index of the sentence that says how it ended."""
+    """Index of the sentence that says how the match ended."""
     counts: bool
     has_page: bool
     has_record: bool
     rulings: Sequence[int]
-    """Numbers of the rulings on it."""
+    """Numbers of the rulings on the match."""
 
     def look(self, seat: int) -> str:
         """Return the CSS class of the name of a seat."""
@@ -69,7 +69,7 @@ class MatchLine(Struct, frozen=True, array_like=True):
 
 
 class RulingLine(Struct, frozen=True, array_like=True):
-    """A ruling, as it stands next to the matches that it changed."""
+    """A ruling, as the list shows it next to the matches that it changed."""
 
     decision: str
     reason: str
@@ -78,28 +78,28 @@ class RulingLine(Struct, frozen=True, array_like=True):
 
 
 class MatchList(Struct, frozen=True, kw_only=True):
-    """The matches of a tournament, newest first, with what is needed to show and to filter them."""
+    """The matches of a tournament, newest first, with the data to show and filter them."""
 
     title: str
     report: str
     """Address of the report."""
     home: str
-    """The page that all others lead back to; empty: there is none."""
+    """Address of the page that all pages link back to; empty if there is none."""
     site: str
-    """The first page of the contest's site that shows the page; empty: none does."""
+    """The first page of the contest's site that shows this page; empty if no site shows it."""
     records: str
     """Prefix of a record's address."""
     replays: str
     """Prefix of the address of a match's page."""
     entrants: str | None
-    """Prefix of the address of an entrant's page; None: there are none."""
+    """Prefix of the address of an entrant's page; None: entrants have no pages."""
     head: str
-    """Head of the tournament's record from which the list was made."""
+    """Head of the tournament's record when the list was made."""
     names: Sequence[str]
     pages: Sequence[str]
     """Names of the entrants' pages without their ending."""
     sentences: Sequence[str]
-    """How matches ended, with `{SEAT}` in place of each name: thousands of matches share a few sentences."""
+    """Sentences that say how matches ended, with `{SEAT}` for each name. Thousands of matches share a few sentences."""
     rulings: Sequence[RulingLine]
     causes: Sequence[str]
     """Causes of fouls, the most frequent first."""
@@ -108,7 +108,7 @@ class MatchList(Struct, frozen=True, kw_only=True):
     matches: Sequence[MatchLine]
 
     def parts(self, line: MatchLine) -> Iterator[str | int]:
-        """Yield the sentence that says how a match ended: texts and seats take turns."""
+        """Yield the parts of the sentence that says how a match ended: texts and seats alternate."""
         for at, part in enumerate(self.sentences[line.outcome].replace("}", "{").split("{")):
             yield int(part) if at % 2 else part
 
@@ -119,20 +119,20 @@ class MatchList(Struct, frozen=True, kw_only=True):
 
 
 class MatchQuery(Struct, frozen=True, kw_only=True):
-    """The matches that a reader asks for; an empty field asks for all."""
+    """A reader's filter; an empty field does not filter."""
 
     entrant: str = ""
     opponent: str = ""
     result: str = ""
-    """Result of the entrant: a key of RESULTS. Without an entrant, a match that anybody won or lost."""
+    """Result: a key of RESULTS. It is the entrant's, if `entrant` is set, and else that of any seat."""
     foul: str = ""
-    """Cause of a foul, of the entrant if there is one; `any`: any cause."""
+    """Cause of a foul, or `any`. The foul is the entrant's, if `entrant` is set, and else that of any seat."""
     version: str = ""
-    """Number of a program, of the entrant if there is one."""
+    """Number of a program. It is the entrant's, if `entrant` is set, and else that of any seat."""
     page: int = 1
 
     def address(self, page_number: int = 1) -> str:
-        """Return the query of another page of these matches, with its question mark."""
+        """Return the address of another page of these matches: `?` and the query."""
         fields = msgspec.structs.asdict(self) | {"page": page_number if page_number > 1 else ""}
         return "?" + urlencode({name: value for name, value in fields.items() if value})
 
@@ -143,24 +143,24 @@ class Selection(NamedTuple):
     query: MatchQuery
     lines: Sequence[MatchLine]
     first: int
-    """Number of the first of them, from 1; 0 if none fits."""
+    """Number of the page's first match, from 1; 0 if no match fits."""
     total: int
-    """Number of all that fit."""
+    """Number of all matches that fit."""
     pages: int
 
     @property
     def last(self) -> int:
-        """Number of the last match that is shown."""
+        """Number of the page's last match."""
         return self.first + len(self.lines) - 1 if self.lines else 0
 
 
 def pair_address(prefix: str, entrant: str, opponent: str = "") -> str:
-    """Return the address of the matches of an entrant, or of two.
+    """Return the address of the matches of an entrant, or of two entrants against each other.
 
     Args:
         prefix: prefix of the addresses of the pages next to the report.
         entrant: name of an entrant.
-        opponent: name of another one; empty: all.
+        opponent: name of its opponent; empty: all opponents.
     """
     return prefix + PAGE + MatchQuery(entrant=printable(entrant), opponent=printable(opponent)).address()
 
@@ -170,7 +170,7 @@ def list_matches(summary: Summary, links: PageLinks, entries: Sequence[MatchEntr
 
     Args:
         summary: the tournament so far.
-        links: addresses, as the page that has the list sees them.
+        links: addresses relative to the page that shows the list.
         entries: results of the matches, in the order of the list.
     """
     templates = [_template(summary, entry) for entry in entries]
@@ -202,7 +202,7 @@ def list_matches(summary: Summary, links: PageLinks, entries: Sequence[MatchEntr
 
 
 def read_query(fields: Mapping[str, str]) -> MatchQuery:
-    """Return the query with these fields; a page that is no number is the first one."""
+    """Return the query with these fields; if `page` is not a number, it is 1."""
     texts = {name: fields.get(name, "")[:_MOST_CHARACTERS] for name in MatchQuery.__struct_fields__}
     number = texts.pop("page")
     return MatchQuery(page=int(number) if re.fullmatch(r"[0-9]{1,9}", number) else 1, **texts)
@@ -234,7 +234,7 @@ def _line(summary: Summary, links: PageLinks, entry: MatchEntry, outcome: int) -
 
 
 def select_matches(matches: MatchList, query: MatchQuery) -> Selection:
-    """Return a page of the matches that fit a query; a page beyond the last is the last one."""
+    """Return a page of the matches that fit a query; a page number that is too large means the last page."""
     indexes = {name: at for at, name in enumerate(matches.names)}
     named = [name for name in (query.entrant, query.opponent) if name]
     fitting = (
@@ -276,7 +276,7 @@ def matches_page(matches: MatchList, query: MatchQuery | None = None) -> str:
 
     Args:
         matches: all matches.
-        query: the matches that a visitor of a site asks for. None: the page stands alone, with its data for the script.
+        query: the filter of a visitor of a site; None: the page includes all data, so that its script can filter.
     """
     data: Any = {} if query is not None else msgspec.to_builtins(matches) | {"size": MOST_SHOWN}
     return page(
@@ -292,10 +292,10 @@ def matches_page(matches: MatchList, query: MatchQuery | None = None) -> str:
 
 
 def answer_query(path: Path, query: MatchQuery) -> bytes:
-    """Return the page of the matches that a visitor asks for.
+    """Return the page of the matches that fit a visitor's query.
 
     Args:
-        path: the page of all matches.
+        path: path of the page of all matches, which contains the data.
         query: the matches to show.
     """
     return matches_page(msgspec.json.decode(find_data(path.read_bytes()), type=MatchList), query).encode()

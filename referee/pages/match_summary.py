@@ -1,11 +1,11 @@
-"""A match in short, as a report needs it, read off its record; and as plain text, like PGN: tags, then the moves.
+"""Summarises a match from its record, for a report, and writes it as plain text: tags, then the moves, like PGN.
 
-The format of the text is in docs/reference/exports.md. A move is one word without spaces, whatever a player sent: what
-has no short form is shown as JSON.
+docs/reference/exports.md describes the text. Each move is one word without spaces; a move without a short form is shown
+as JSON.
 """
 
-# A report of a season reads thousands of records. Each is read in a process of its own and summarised there, so that
-# what comes back, and stays in memory, is this summary and not the record.
+# A report of a season reads thousands of records. Worker processes read and summarise them, so that only the summaries
+# are sent back and stay in memory, not the records.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ from ..tournament.match_context import MatchEntry
 from .replay_frames import FrameKind, fold_record
 
 AWARD = "award"
-"""Reason of a result that a ruling made, in place of the rule that ended a game."""
+"""Reason of a result that a ruling made; other results have the rule that ended the game."""
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
 
@@ -36,13 +36,13 @@ class SeatTime(Struct, frozen=True):
     """Time that one seat took for its moves in one match."""
 
     answers: int = 0
-    """Number of moves that the referee asked for, including moves that never came."""
+    """Number of moves that the seat was asked for, including moves that never came."""
     total_ms: float = 0.0
-    """Time for all moves."""
+    """Time for all moves together."""
     most_ms: float = 0.0
-    """Time for the slowest one."""
+    """Time for the slowest move."""
     most_share: float = 0.0
-    """Largest share of a time limit that was used; more than 1 is too late."""
+    """Largest share of a time limit that the seat used; more than 1 is too late."""
 
     @property
     def mean_ms(self) -> float:
@@ -50,7 +50,7 @@ class SeatTime(Struct, frozen=True):
         return self.total_ms / self.answers if self.answers else 0.0
 
     def plus(self, other: "SeatTime") -> "SeatTime":
-        """Return the time of two seats together."""
+        """Return the times of two seats, combined."""
         return SeatTime(
             self.answers + other.answers,
             self.total_ms + other.total_ms,
@@ -60,26 +60,26 @@ class SeatTime(Struct, frozen=True):
 
 
 class MatchSummary(Struct, frozen=True, kw_only=True):
-    """One match in short."""
+    """Summary of a match."""
 
     entry: MatchEntry
     opened: str
-    """Wall-clock time, ISO 8601 in UTC."""
+    """Time of day at which the match was opened, ISO 8601 in UTC."""
     times: tuple[SeatTime, ...]
     """Times by seat."""
     fairness: Fairness
     """Measurements of the time of its seats."""
     moves: tuple[str, ...]
-    """Moves in short notation, expulsions among them."""
+    """Moves in short notation, and remarks on expulsions."""
     pgn: PgnMoves | None = None
-    """The moves in PGN; None if the game has no such notation, or the rules that are installed don't confirm them."""
+    """The moves in PGN; None if the game has no PGN, or if the moves are not legal by the installed rules."""
 
 
 def summarize_match(record: Record, find_game: FindGame) -> MatchSummary:
-    """Return a match of a tournament in short.
+    """Return the summary of a tournament's match.
 
     Args:
-        record: the record, chain checked.
+        record: the record; its chain is verified already.
         find_game: a game's name -> its rules.
 
     Raises:
@@ -103,9 +103,9 @@ def summarize_match(record: Record, find_game: FindGame) -> MatchSummary:
 
 
 def replay_as_pgn(record: Record, find_game: FindGame) -> PgnMoves | None:
-    """Return the moves of a match in PGN, or None.
+    """Return the moves of a match in PGN, or None if that is not possible.
 
-    A report is no audit: if a record does not follow by the rules that are installed here, it still has its result.
+    A report is not an audit: even if the installed rules do not confirm a record, its result is reported.
     """
     with suppress(RecordError, PluginError):
         game = find_game(record.header.setup.game)
@@ -114,14 +114,14 @@ def replay_as_pgn(record: Record, find_game: FindGame) -> PgnMoves | None:
 
 
 def _replay_moves(record: Record, game: Game[Any, Any, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each move that was accepted, with the state before it."""
+    """Yield each accepted move, with the state before it."""
     for before, frame in pairwise(fold_record(record, lambda _name: game).frames):
         if frame.kind is FrameKind.MOVE:
             yield before.state, game.parse_move(frame.move)
 
 
 def _moves(record: Record) -> Iterator[str]:
-    """Yield `TURN.SEAT MOVE` for every answer to a turn, and a remark in braces for every expulsion."""
+    """Yield `TURN.SEAT MOVE` for each answer to a turn, and a remark in braces for each expulsion."""
     for step in record.transitions:
         event = step.event
         fouls: list[dict[str, Any]] = [
@@ -145,9 +145,9 @@ def match_text(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], 
     Args:
         entry: result of the match.
         game: name of the game.
-        opened: wall-clock time at which it began; empty if that is not known.
+        opened: time of day at which the match was opened; empty if that is not known.
         moves: moves in short notation.
-        void: why it does not count; empty if it does.
+        void: why the match does not count; empty if it counts.
         result: result in words.
     """
     lines = [f"[{name} {quote_tag(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
@@ -184,7 +184,10 @@ def _tags(entry: MatchEntry, game: str, opened: str, void: str, result: str) -> 
 
 
 def match_places(entry: MatchEntry) -> list[int]:
-    """Return the place of each seat, from 1; equal seats share one, and fouls the last. Zeros for a void match."""
+    """Return the place of each seat, from 1; zeros for a void match.
+
+    Equal seats share a place. All seats that fouled share the last place.
+    """
     places, place = [0] * len(entry.names), 1
     fouls = {foul.seat for foul in entry.fouls}
     for group in entry.ranking if entry.void is None else ():

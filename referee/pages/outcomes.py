@@ -1,12 +1,13 @@
-"""Says how a match ended in one sentence: who beat whom and why, who drew, or in which order all came in.
+"""Describes in one sentence how a match ended: who beat whom and why, who drew, or the order of all players.
 
-Every page, terminal and export takes the sentence from here: `gus beat typo (typo crashed)`, `dan - hana: draw`,
-`ann, then bob and cy, then dan (too late)`. Partners are named together. Points alone never decide who has won.
+Every page, terminal and export uses this sentence: `gus beat typo (typo crashed)`, `dan - hana: draw`,
+`ann, then bob and cy, then dan (too late)`. Partners are named together. The ranking decides who has won, not the
+points.
 """
 
-# Why words and not a table of places? A reader wants to know who won and why, and places need the game's points next to
-# them to mean anything. The points may contradict the places: a player with more points loses if its program crashes.
-# So the sentence says who beat whom and names the foul, and points come last.
+# Why a sentence and not a table of places? A reader wants to know who won and why. A table of places and points can be
+# confusing: a player with more points loses if its program crashes. So the sentence says who beat whom and names the
+# foul; the points come last.
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -22,12 +23,12 @@ Teams = tuple[tuple[int, ...], ...]
 
 
 class _Fault(NamedTuple):
-    """What a foul is called."""
+    """Words for a foul."""
 
     after_name: str
-    """Follows the name of the player."""
+    """Words that follow the player's name in a sentence."""
     alone: str
-    """Stands in brackets behind the name."""
+    """Words in brackets after the name."""
 
 
 _FAULTS = {
@@ -52,14 +53,14 @@ class OutcomeWords(NamedTuple):
 
     sentence: str
     order: tuple[int, ...]
-    """All seats, as the sentence names them first; none of a void match, whose points say nothing."""
+    """All seats, in the order of their names in the sentence; empty for a void match, whose points are not shown."""
 
     def by_ruling(self) -> "OutcomeWords":
-        """Return the same of a result that a ruling has made."""
+        """Return the words with the remark that a ruling made the result."""
         return self._replace(sentence=f"{self.sentence} (by a ruling)")
 
     def with_points(self, scores: Sequence[int]) -> str:
-        """Return the sentence and then the points, in its order: `gus beat typo (typo crashed); 3 : 5`."""
+        """Return the sentence, then the points in the order of its names: `gus beat typo (typo crashed); 3 : 5`."""
         return "; ".join(filter(None, (self.sentence, " : ".join(str(scores[seat]) for seat in self.order))))
 
 
@@ -70,7 +71,7 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
         names: the players, by seat.
         ranking: groups of seats from best to worst; empty if the match is void.
         faults: seat that fouled -> cause of its foul.
-        sides: side of each seat: a number that only partners share.
+        sides: side of each seat: a number that is equal only for partners.
     """
     if not ranking:
         return OutcomeWords(void_sentence(names), ())
@@ -96,7 +97,7 @@ def void_sentence(names: Sequence[str]) -> str:
 
 
 def _levels(ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> list[list[int]]:
-    """Return the sides from best to worst, equal ones together; a side is where its best seat is that did not foul."""
+    """Return the sides from best to worst, grouped if equal. The best seat that did not foul decides for its side."""
     clean = [[seat for seat in group if seat not in faults] for group in ranking]
     fouled = [seat for group in ranking for seat in group if seat in faults]
     known: set[int] = set()
@@ -127,7 +128,7 @@ def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] |
 
     Args:
         entry: result of the match.
-        scoring: scoring of the tournament, which says who are partners.
+        scoring: scoring of the tournament, which says which seats are partners.
         names: other names for the players, by seat; None: their own.
     """
     faults = {foul.seat: foul.cause for foul in entry.fouls}
@@ -142,7 +143,7 @@ def outcome_of_result(names: Sequence[str], result: Result, teams: Teams) -> Out
     Args:
         names: the players, by seat.
         result: result of the match.
-        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+        teams: the game's teams, seats that win and lose together; empty if every seat plays for itself.
     """
     faults = {foul.seat: str(foul.cause) for foul in result.fouls}
     ranking = () if result.void is not None else result.ranking

@@ -1,14 +1,15 @@
-"""Makes a page from a template: every text is made printable and escaped, every script and style named by its hash.
+"""Makes a page from a template. Every text is made printable and escaped.
 
-The page's policy allows that one script and that one style and no address, in case an escape ever fails.
+In case an escape ever fails, the page's policy allows only one script and one style, by their hashes, and no address.
 """
 
-# Everything that players choose is hostile: names, moves, details of fouls, output. Three walls stand between it and a
-# reader. Jinja escapes each value (autoescape, and `_finalize` makes control characters visible). Data for scripts is
-# JSON in an element that no browser executes, and scripts write it with `textContent`. If both failed, the content
-# security policy would still allow exactly one script and one style, by hash, and no address to send anything to.
+# Everything that players choose is hostile: names, moves, details of fouls, output. Three walls protect the reader.
+# 1. Jinja escapes each value (`autoescape`), and `_finalize` makes control characters visible.
+# 2. Data for scripts is JSON in an element that no browser executes; scripts write it with `textContent`.
+# 3. If both failed, the content security policy would still allow exactly one script and one style, by their hashes,
+#    and no address to send anything to.
 #
-# `StrictUndefined`: a misspelt name in a template must fail in a test, not become an empty cell.
+# `StrictUndefined` makes a misspelt name in a template fail in a test; otherwise it would become an empty cell.
 
 import base64
 import hashlib
@@ -27,11 +28,11 @@ from .encounters import share_error
 from .words import broken, duration, moment, number, short_cause
 
 DATA = b'<script type="application/json" id="data">'
-"""Stands before the data of a page's script."""
+"""Tag before the data of a page's script."""
 _SELF, _NOBODY = "'self'", "'none'"
 _SITE_HEADER = re.compile(r'<nav class="site-bar" aria-label="Site" data-site="([./]*)">.*?</nav>', re.DOTALL)
 _BESIDE = f"{_SELF} file: "
-"""Allows the files next to a page: on the server that it came from, or in the folder that it was opened from."""
+"""Allows the files next to a page: on the server that sent it, or in the folder that it was opened from."""
 _MAY_ASK = f"connect-src {_SELF}; "
 _HAS_ICON = f"img-src {_SELF}; "
 """Allows the icon of the site, which browsers ask for by themselves."""
@@ -59,18 +60,18 @@ def page(
     """Return a page.
 
     Args:
-        name: name of its template, without the ending.
-        data: data for its script, which becomes JSON in the page.
-        looks: name of its script and its own style, without the ending; None: they are called as the template is.
-        styles: names of styles before its own, without the ending.
-        scripts: names of scripts before its own, without the ending.
-        library: script that runs before its own.
-        may_ask: whether its script may ask the server that it came from.
+        name: name of the page's template, without the ending.
+        data: data for the page's script; it becomes JSON in the page.
+        looks: name of the page's own script and style, without the ending; None: the name of the template.
+        styles: names of styles that come before the page's own, without the ending.
+        scripts: names of scripts that come before the page's own, without the ending.
+        library: text of a script that runs before the page's own.
+        may_ask: whether the script may send requests to the server that sent the page.
         may_send: whether forms may be sent to that server.
-        site: relative path to the first page of a contest's site, for a page that is made once for all its visitors: it
-            gets the site's header; empty: it has a header of its own, or stands alone.
-        has_shared_files: whether its style and its script are files next to it, which `shared_files` returns.
-        values: values for its template.
+        site: relative path to the first page of a contest's site, for a page that is the same for all visitors. Such a
+            page gets the site's header. Empty: the page has a header of its own, or belongs to no site.
+        has_shared_files: whether the style and the script are files next to the page; `shared_files` returns them.
+        values: values for the template.
     """
     look = looks or name
     style, script = _join_style(look, styles), library + _join_script(look, scripts, site)
@@ -89,20 +90,20 @@ def page(
 
 
 def shared_files(look: str, site: str) -> dict[str, str]:
-    """Return the style and the script that pages share as files next to them, by their names.
+    """Return the files that pages share, a style and a script: name -> text.
 
     Args:
-        look: name of both, without the ending.
+        look: name of the style and the script, without the ending.
         site: as for `page`.
     """
     return {f"{look}.css": _join_style(look, ()), f"{look}.js": _join_script(look, (), site)}
 
 
 def with_shared_files(page: bytes, look: str, site: str) -> bytes:
-    """Return a page, or its beginning, that holds what it shares with others: it can be kept alone.
+    """Return a page, or its beginning, with the shared style and script inside, so that it works without other files.
 
-    The page's policy names both by their hashes, and then allows nothing else. A page that another release of the
-    referee has made stays as it is.
+    The page's policy names both by their hashes, and then allows nothing else. A page from another release of the
+    referee is returned unchanged.
     """
     style, script = shared_files(look, site).values()
     if not all(_fingerprint(text).encode() in page for text in (style, script)):
@@ -121,7 +122,7 @@ def _join_script(look: str, scripts: Sequence[str], site: str) -> str:
 
 
 def without_site(page: str) -> str:
-    """Return a page whose header of a contest's site leads to the first page of an archive alone."""
+    """Return a page for an archive: the header of the contest's site is reduced to a link to the first page."""
     link = r'<nav class="site-bar" aria-label="Site"><a href="\1index.html">The contest</a></nav>'
     return _SITE_HEADER.sub(link, _PREVIEW.sub("", page, count=1), count=1)
 
@@ -145,7 +146,7 @@ def read_picture() -> bytes:
 
 @cache
 def environment() -> Environment:
-    """Return what all templates are read and filled by."""
+    """Return the Jinja environment of all templates."""
     made = Environment(
         autoescape=True,
         finalize=_finalize,
@@ -171,23 +172,23 @@ def environment() -> Environment:
 
 
 def find_data(text: bytes) -> bytes:
-    """Return the JSON that a page has for its script; `null` if it has none."""
+    """Return the JSON in a page for its script; `null` if there is none."""
     return text.partition(DATA)[2].partition(b"</script>")[0] or b"null"
 
 
 def time_of_day(at: str) -> Markup:
-    """Return a time of day in UTC, ISO 8601, as an element that the page's script makes the reader's own time."""
+    """Return the element for a time in UTC, ISO 8601. The page's script shows it in the reader's time zone."""
     return Markup('<time datetime="{}">{}</time>').format(printable(at), printable(moment(at)))
 
 
 def coded(text: str) -> Markup:
-    """Return a text whose parts between backticks are code."""
+    """Return a text with its parts between backticks as code elements."""
     parts = enumerate(printable(text).split("`"))
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in parts)
 
 
 def _finalize(value: Any) -> Any:
-    """Return what an expression of a template becomes before it is escaped; markup, which is not, stays as it is."""
+    """Return a template's value with visible control characters; markup, which is not escaped, stays unchanged."""
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 

@@ -1,8 +1,8 @@
-"""Folds a record again into frames: one per deal, move, expulsion and fault, and the time of every answer."""
+"""Replays a record into frames (deal, moves, expulsions, faults of the referee) and the time of every answer."""
 
-# The page of a match is made by folding its record again, with the same fold that played it. A page can therefore show
-# nothing that the record does not imply, and a record that does not hold gets no page. It costs the time of an audit;
-# the alternative, notes taken while the match was played, would have to be trusted and kept.
+# The page of a match is made by replaying its record with the same fold that played the match. So a page can show
+# nothing that the record does not imply, and a record that does not hold gets no page. This takes as long as an audit.
+# The alternative would be notes made during the match, which would have to be stored and trusted.
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,20 +18,20 @@ from ..record.reader import Record
 
 
 class StillSecret(RefereeError):
-    """The match was not finished and its record does not reveal the seed, so only its events are known."""
+    """The match was not finished, and its record does not reveal the seed, so its states can't be computed."""
 
 
 class FrameKind(StrEnum):
-    """What a frame shows."""
+    """Kind of a frame."""
 
     DEAL = "deal"
     """The state before the first turn."""
     MOVE = "move"
     """A legal move."""
     EXPELLED = "expelled"
-    """A foul, and the end of its seat; its pieces leave the game once no answer of another seat is waited for."""
+    """The expulsion of a seat. The seat's pieces leave the game when no other seat's answer is awaited."""
     VOID = "void"
-    """A fault of the referee's own."""
+    """A fault of the referee, because of which the match is void."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,77 +46,77 @@ class ReplayFrame:
     state: Any
     """The game's state; None before the deal."""
     to_move: int | None
-    """The seat that is asked for a move now."""
+    """The seat that has been asked for a move; None if no seat has."""
     out: tuple[int, ...]
-    """Seats expelled so far, in that order."""
+    """Seats that were expelled so far, in the order of their expulsion."""
     seat: int | None = None
     """Seat that moved or was expelled."""
     move: Any = None
     """Answer of the seat in plain data, even if it was illegal."""
     took_ms: float | None = None
-    """Time for this answer in milliseconds; None if there was none."""
+    """Time for this answer in milliseconds; None if there was no answer."""
     foul: Foul | None = None
     judged: "JudgedEvent | None" = None
-    """Event that led to the expulsion; None for other frames."""
+    """The event that led to the expulsion; None for other frames."""
     fault: str | None = None
 
     @property
     def shown(self) -> Any:
-        """The state that is to be drawn: of an expulsion the one before the foul, with all that its seat held."""
+        """The state to draw. For an expulsion it is the state before the foul, with the seat's pieces."""
         return self.state if self.judged is None or self.state is None else self.judged.state
 
     @property
     def scores(self) -> tuple[int, ...] | None:
-        """Points by seat, if the game's state tells them."""
+        """Points by seat, if the game's state has them."""
         scores = getattr(self.state, "scores", None)
         return None if scores is None else tuple(scores)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedEvent:
-    """An event for which a seat was expelled, and what it was judged by."""
+    """An event that led to an expulsion, with the state and the request before it."""
 
     event: e.Event
     state: Any
     """State of the game before the event."""
     asked: Request | None
-    """Request that the seat had open then; None if it had none."""
+    """The seat's open request before the event; None if it had none."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTime:
-    """Time of one answer, or of one that did not come."""
+    """Time of one answer, or of an answer that did not come before its deadline."""
 
     seat: int
     turn: int
     at_ms: float
     used_ms: float
-    """Time that counts against the limit: the referee's lag is taken off."""
+    """Time that counts against the limit, without the referee's lag."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedRecord:
-    """A record that was folded again and holds."""
+    """A record that was replayed and holds."""
 
     record: Record
     match: Match
     frames: tuple[ReplayFrame, ...]
     answers: tuple[AnswerTime, ...]
     resumptions: tuple[tuple[int, float], ...]
-    """Turn and instant, in milliseconds, at which the match was resumed after a stop of the referee."""
+    """Turn and instant (in milliseconds) of each resumption of the match after the referee was stopped."""
 
 
 def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
-    """Fold a record again, and keep what there is to be seen of the match.
+    """Replay a record, and return its frames and answers.
 
     Args:
-        record: the record, chain checked.
+        record: the record; its chain is verified already.
         find_game: a game's name -> its rules.
 
     Raises:
-        RecordError: a line of the record does not follow from those before it.
-        StillSecret: the match was not finished and its seed is not in the record.
-        Exception: what find_game raises for a game it does not know.
+        RecordError: a line of the record does not follow from the lines before it.
+        StillSecret: the match was not finished, and its seed is not in the record.
+        Exception: the error of `find_game` for an unknown game.
     """
     match = open_match(record, find_game)
     if match is None:
@@ -124,7 +124,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     frames: list[ReplayFrame] = []
     answers: list[AnswerTime] = []
     resumptions: list[tuple[int, float]] = []
-    turn = 0  # of the event: the match that has taken it in may be in the next one
+    turn = 0  # the turn of the event; the match that has handled the event may be in the next turn
     state, requests = match.state, dict(match.open_requests)
     for step, _ in refold(record, match):
         event = step.event
@@ -144,7 +144,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
 
 
 def _make_frames(event: e.Event, turn: int, match: Match, before: list[ReplayFrame]) -> list[ReplayFrame]:
-    """Return what an event adds to the frames before it; the match has taken it in."""
+    """Return the frames that an event adds; the match has handled the event already."""
     out = tuple(foul.seat for foul in match.fouls)
     fault = match.result.void if match.result else None
     was_out = before[-1].out if before else ()

@@ -1,6 +1,6 @@
-"""Makes a record one page that needs nothing but a browser: boards, moves, verdicts, charts, ranking, facts.
+"""Makes the page of a match from its record: boards, moves, verdicts, charts, ranking, facts. It needs only a browser.
 
-What players say reaches the page in two ways only: as text that the template escapes, and as JSON that the script
+Texts from players reach the page only in two ways: as text that the template escapes, and as JSON that the script
 writes with `textContent`.
 """
 
@@ -30,14 +30,14 @@ from .words import duration, gains, headline, move_words, ranking, reasons, time
 T = TypeVar("T")
 
 LOOKS = "replay"
-"""Name of the template, and of the style and the script."""
+"""Name of the template, the style and the script."""
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
-"""Number of boards that are drawn in the page for readers without scripts; each is a whole drawing."""
+"""Most boards to draw in the page for readers without scripts; each is a whole drawing."""
 _ASKED = re.compile("<!-- asked -->.*?<!-- /asked -->", re.DOTALL)
-"""Where the board of a turn is to stand."""
+"""Place in the page for the board of a requested turn."""
 _LEADS = re.compile("<!-- leads -->.*?<!-- /leads -->", re.DOTALL)
-"""Links to a server that draws it."""
+"""Links to the server that draws the board of a turn."""
 _TURN = re.compile(r'(<tr id="turn-\d+"><td>)(\d+)(?=</td>)')
 """Row of a turn in the list of turns."""
 
@@ -51,15 +51,15 @@ def replay_page(
     *,
     has_shared_files: bool = False,
 ) -> str:
-    """Return a match as one HTML document.
+    """Return the page of a match as one HTML document.
 
     Args:
-        folded: folded record of the match.
-        verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
-        report: link to the page of its tournament; empty: there is none.
-        notes: notes of its tournament.
-        site: relative path to the first page of the contest's site that shows it; empty: none does.
-        has_shared_files: whether its style and its script lie next to it, in files for all pages of matches.
+        folded: the replayed record of the match.
+        verifier: link to the page that verifies the record; empty: this page contains a verifier.
+        report: link to the page of the tournament; empty if there is none.
+        notes: notes of the tournament on the match.
+        site: relative path to the first page of the contest's site that shows the page; empty if no site shows it.
+        has_shared_files: whether the style and the script are files next to the page, shared by all pages of matches.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own_record = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -91,11 +91,11 @@ def replay_page(
 
 
 def with_record(replay: str, record: bytes) -> str:
-    """Return the page of a match that holds its record, too, to verify it and to deal it again without a server.
+    """Return the page of a match with its record inside, so that the reader can verify it without a server.
 
     Args:
         replay: the page.
-        record: bytes of the record; bytes of a torn last line that are no text can't be verified there.
+        record: bytes of the record; bytes of a torn last line that are not UTF-8 can't be verified in the page.
     """
     before, data, behind = replay.partition(DATA.decode())
     text = htmlsafe_json_dumps(record.decode(errors="replace"))
@@ -104,7 +104,7 @@ def with_record(replay: str, record: bytes) -> str:
 
 
 class _DrawnFrame(Struct, frozen=True):
-    """Data of the board of a turn."""
+    """The data of a frame that are needed to draw its board."""
 
     turn: int
     board: list[list[int]] | None
@@ -114,7 +114,7 @@ class _DrawnFrame(Struct, frozen=True):
 
 
 class _Drawings(Struct, frozen=True):
-    """The part of a page's data that the board of one turn needs. Lines of other boards stay undecoded."""
+    """The data of a page that are needed to draw the board of a turn. The lines of the boards stay undecoded."""
 
     lines: Sequence[msgspec.Raw] = ()
     frames: Sequence[_DrawnFrame] = ()
@@ -122,23 +122,23 @@ class _Drawings(Struct, frozen=True):
 
 
 def split_page(replay: bytes) -> tuple[str, memoryview]:
-    """Return the page of a match in two parts: what is shown, and the rest, from its data on."""
+    """Return the page of a match in two parts: the part before its data, and the rest, which begins with the data."""
     begins = replay.find(DATA)
     at = len(replay) if begins < 0 else begins
     return replay[:at].decode(), memoryview(replay)[at:]
 
 
 def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
-    """Return the first part of a page with the board of a turn; the other part stays as it is.
+    """Return the first part of a page with the board of a turn; the second part needs no change.
 
     Args:
         head: the first part of the page.
-        rest: the other one.
-        turn: number of the turn; a number beyond the last turn shows the last.
+        rest: the second part.
+        turn: number of the turn; a number that is too large means the last turn.
     """
     drawings = msgspec.json.decode(find_data(bytes(rest)), type=_Drawings | None)
     last = {frame.turn: number for number, frame in enumerate(drawings.frames if drawings else ())}
-    if drawings is None or not last:  # nothing has happened, or the page is another one
+    if drawings is None or not last:  # the match has no frames, or this is not the page of a match
         return head
     turns = sorted(last)
     at = max(bisect_right(turns, turn) - 1, 0)
@@ -160,7 +160,7 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
 
 
 def _find_drawn(frames: Sequence[dict[str, Any]]) -> list[int]:
-    """Return the numbers of the frames whose boards are drawn in the page: each expulsion, and how the match ended."""
+    """Return the indexes of the frames whose boards are drawn in the page: the first expulsions, and the last frame."""
     ends = [at for at, frame in enumerate(frames) if frame["kind"] == FrameKind.EXPELLED][: MOST_DRAWN - 1]
     last = [len(frames) - 1] if frames else []
     return list({frames[at]["turn"]: at for at in (*ends, *last) if frames[at]["board"] is not None}.values())
@@ -187,7 +187,7 @@ def _is_within_turn(game: Game[Any, Any, Any], state: Any) -> bool:
 
 
 def _ending(folded: FoldedRecord) -> str:
-    """Return how the match ended, in words; nothing of one that was not finished."""
+    """Return in words how the match ended; empty if it was not finished."""
     result, names = folded.match.result, folded.match.setup.names
     return "" if result is None else outcome_of_result(names, result, folded.match.teams).with_points(result.scores)
 
@@ -215,11 +215,11 @@ def _frames(folded: FoldedRecord, boards: Sequence[list[list[int]] | None]) -> I
         before = frame.at_ms
 
 
-# --- what stands in the page without the script
+# --- parts of the page that need no script
 
 
 class _Expulsion(NamedTuple):
-    """Why a seat was expelled, and when."""
+    """An expulsion: the seat, the turn and the reasons."""
 
     seat: int
     name: str
@@ -237,63 +237,64 @@ def _expulsions(folded: FoldedRecord) -> Iterator[_Expulsion]:
 
 
 def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int, str, str]]:
-    """Yield turn, instant and, if known, time of day of each resumption of the match."""
+    """Yield the turn, the instant and (if known, else empty) the time of day of each resumption of the match."""
     is_known = len(notes.begun_at) == len(folded.resumptions) + 1
     for at, (turn, ms) in enumerate(folded.resumptions, 1):
         yield turn, duration(ms), notes.begun_at[at] if is_known else ""
 
 
 def _badge(record: Record) -> str:
-    """Return in a few words whether the record holds; only one that does gets a page."""
+    """Return the state of the record in a few words. Every record with a page holds."""
     if record.is_torn:
-        return "record holds, its last line is torn off"
+        return "record holds, its last line is incomplete"
     return "record holds" if record.result else "record holds, match not finished"
 
 
 def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]:
-    """Yield label and text of what the record says of the match; an empty text is left out."""
+    """Yield label and text of each fact in the record; the page leaves out empty texts."""
     record, match, setup = folded.record, folded.match, folded.match.setup
     ended = match.result.reason if match.result else None
     rule = {**match.game.rules, BY_DEFAULT.id: BY_DEFAULT}.get(ended or "")
     yield "Match", setup.match
     yield "Game", f"{match.game.title} ({setup.game})"
-    yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual"
+    yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "defaults"
     yield "Players", ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names))
     yield "Time", time_control(setup.time)
     yield "Opened", time_of_day(record.header.opened)
     yield "Ended by", f"{rule.id}: {rule.text}" if rule else ""
     yield "Void", match.result.void or "" if match.result else ""
-    yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
+    yield "Spectators saw", f"during the match: {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
 def _proofs(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
-    """Yield label and text of what verifies the record."""
+    """Yield label and text of the facts that prove the record."""
     record, match, setup = folded.record, folded.match, folded.match.setup
     count = 1 + len(record.transitions) + (record.result is not None)
     fixed = "fixed beforehand" if record.header.seed else "revealed at the end"
     yield "Record", f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}"
-    yield "Chain", "holds: every line carries the hash of the line before it"
+    yield "Chain", "holds: every line contains the hash of the line before it"
     yield "Head", record.chain.head
     yield "Key", record.header.key
-    yield "Verdicts", "hold: every command and the result follow from the events, as the referee checked for this page"
+    yield "Verdicts", "hold: the referee checked for this page that all commands and the result follow from the events"
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
     yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"
 
 
-# Each board of a match differs from the one before in a few lines. So a page has each line once, and of each board only
-# what changed. It needs no decompressor for that.
+# Each board of a match differs from the board before it in a few lines only. So a page stores each line once, and for
+# each board only the changes. The script can undo this without a decompressor.
 
 
 def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[list[int]] | None]]:
-    """Keep the lines of many texts once each.
+    """Store each line of many texts once, and each text as changes of the text before it.
 
     Args:
-        texts: drawings of one match, each much like the one before it; None stays None.
+        texts: drawings of one match, each similar to the one before it; None stays None.
 
     Returns:
-        The lines, and for each text its edits of the text before it, `[keep, drop, first, count, first, count...]`:
-        keep so many lines, drop so many, and insert those lines. What follows the last edit stays.
+        All lines, and the edits that make each text from the text before it. An edit is
+        `[keep, drop, first, count, first, count...]`: keep a number of lines, drop a number of lines, then insert
+        `count` lines from the line `first` on, and so on. The lines after the last edit stay.
     """
     numbers: dict[str, int] = {}
     before: list[int] = []
@@ -309,11 +310,11 @@ def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[list[i
 
 
 def join_lines(lines: Sequence[T], edits: Iterable[Sequence[Sequence[int]] | None]) -> Iterator[list[T] | None]:
-    """Yield the lines of each text that was pooled; None for None.
+    """Yield the lines of each text that `pool_lines` has stored; None for None.
 
     Args:
         lines: lines of all texts.
-        edits: edits of each text, from the first one on.
+        edits: edits of each text, beginning with the first text.
     """
     before: list[T] = []
     for changes in edits:
@@ -332,7 +333,7 @@ def join_lines(lines: Sequence[T], edits: Iterable[Sequence[Sequence[int]] | Non
 
 
 def _compare(before: Sequence[int], now: Sequence[int]) -> list[list[int]]:
-    """Return the edits that make one list of numbers the other."""
+    """Return the edits that turn one list of numbers into another."""
     edits, at = [], 0
     matcher = SequenceMatcher(None, before, now)
     for tag, first, end, new, new_end in matcher.get_opcodes():

@@ -1,13 +1,13 @@
-"""The pages of a tournament's matches: which matches may have one, and how it is made, at once or on request.
+"""The pages of a tournament's matches: which matches may have a page, and how it is made, at once or on request.
 
-They lie in the folder `replays` next to the records, with one style and one script for all of them, and with the notes
-of the tournament on each match.
+The pages are in the folder `replays` next to the records. One style and one script there serve all of them, and each
+page has the tournament's notes on its match.
 """
 
-# A page is made by folding its record again, which takes milliseconds for a short match and half a second for a long
-# one. A report of thousands of matches would take minutes for pages that nobody may ever open. So a contest's site has
-# the notes written (`ReplayPages.ON_REQUEST`), and makes a page when the first visitor asks for it. A match is public
-# if it has a page or notes.
+# A page is made by replaying its record, which takes milliseconds for a short match and half a second for a long match.
+# For thousands of matches this would take minutes, and perhaps nobody opens most of the pages. So for a contest's site
+# only the notes are written (`ReplayPages.ON_REQUEST`), and a page is made when the first visitor asks for it. A match
+# is public if it has a page or notes.
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping
@@ -38,36 +38,36 @@ class ReplayPages(StrEnum):
     """Matches in which a player fouled, and void ones."""
     ALL = "all"
     ON_REQUEST = "on-request"
-    """All matches, each when somebody asks for it."""
+    """All matches; a page is made when somebody asks for it."""
 
 
 class ReplayNotes(Struct, frozen=True, kw_only=True):
-    """What the pages of a tournament's matches show besides the records."""
+    """Facts that the pages of a tournament's matches show and that are not in the matches' records."""
 
     report: str
-    """The page of the tournament, as they see it."""
+    """Address of the tournament's page, relative to the pages of matches."""
     site: str
-    """The first page of a contest's site, as they see it; empty: they are on none."""
+    """Address of the first page of a contest's site, relative to the pages of matches; empty if no site shows them."""
     matches: Mapping[str, MatchNotes]
-    """Match that may have a page -> notes on it."""
+    """Match that may have a page -> notes on the match."""
 
 
 class _Names(Struct):
-    """The names in ReplayNotes; the notes themselves stay undecoded."""
+    """The names of matches in ReplayNotes; the notes stay undecoded."""
 
     matches: Mapping[str, msgspec.Raw] = {}
 
 
 MakeReplays = Callable[[ReplayNotes, Path], None]
-"""Makes the pages of matches in a folder; `make_replay` makes one."""
+"""Function that makes the pages of matches in a folder; `make_replay` makes one page."""
 
 
 def write_replays(
     folder: Path, summary: Summary, which: ReplayPages, report: str, site: str, make: MakeReplays
 ) -> Collection[str]:
-    """Make the pages that are missing, or let them be made on request; remove those that a ruling has made wrong.
+    """Make the missing pages, or only the notes for making them on request. Replace pages that a ruling made wrong.
 
-    Matches whose deal is still to be played from other seats get none.
+    A match gets no page while its deal is still to be played from other seats.
 
     Args:
         folder: folder of the records.
@@ -75,10 +75,10 @@ def write_replays(
         which: the matches that get a page.
         report: see ReplayNotes.
         site: see ReplayNotes.
-        make: makes pages.
+        make: makes the pages.
 
     Returns:
-        The matches that have a page, or get one on request.
+        The matches that have a page, or get a page on request.
     """
     pages = folder / REPLAYS
     entries = [entry for entry in summary.history.entries if entry.match not in summary.withheld]
@@ -101,7 +101,7 @@ def write_replays(
 
 
 def _prepare(pages: Path, noted: ReplayNotes, record: str) -> None:
-    """Write what the pages share; pages that another release of the referee has made are removed."""
+    """Write the files that the pages share; remove pages that another release of the referee has made."""
     pages.mkdir(exist_ok=True)
     shared = {name: text.encode() for name, text in shared_files(LOOKS, noted.site).items()}
     if any(not (pages / name).is_file() or (pages / name).read_bytes() != data for name, data in shared.items()):
@@ -113,7 +113,7 @@ def _prepare(pages: Path, noted: ReplayNotes, record: str) -> None:
 
 
 def _is_written(pages: Path, match: str, notes: MatchNotes) -> bool:
-    """Return whether the page of a match exists with all that its tournament says about it now."""
+    """Return whether the page of a match exists, with the present notes of its tournament."""
     page = pages / f"{match}.html"
     return page.is_file() and (not notes.is_ruled or notes.mark in page.read_text(encoding="utf-8"))
 
@@ -129,12 +129,12 @@ def page_path(folder: Path, match: str) -> Path:
 
 
 def make_replay(match: str, folder: Path, noted: ReplayNotes, find_game: FindGame) -> None:
-    """Write the page of a match; none if its seed is still secret.
+    """Write the page of a match, unless its seed is still secret.
 
     Args:
         match: name of the match.
         folder: folder of the records.
-        noted: what its tournament says of it.
+        noted: the notes of the tournament.
         find_game: a game's name -> its rules.
 
     Raises:
@@ -149,7 +149,7 @@ def make_replay(match: str, folder: Path, noted: ReplayNotes, find_game: FindGam
 
 
 def make_on_request(match: str, folder: Path, find_game: FindGame) -> None:
-    """Write the page of a match that somebody asks for, unless it is there.
+    """Write the page of a match when somebody asks for it, unless the page exists.
 
     Args:
         match: name of the match.
@@ -169,7 +169,7 @@ def make_on_request(match: str, folder: Path, find_game: FindGame) -> None:
 
 
 def read_names(folder: Path) -> frozenset[str]:
-    """Return the matches that get a page on request; none if there are no notes that can be read."""
+    """Return the matches that get a page on request; empty if there are no readable notes."""
     try:
         data = (folder / REPLAYS / NOTES).read_bytes()
         return frozenset(msgspec.json.decode(data, type=_Names).matches)

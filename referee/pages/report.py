@@ -1,7 +1,7 @@
 """The report of a tournament as one page that needs only a browser: standings, crosstable, ratings, fouls, matches.
 
-The sections are in templates/report_sections.html. Names, details and reasons of players get there as text that the
-template escapes, or as JSON that the script writes with `textContent`.
+The sections are in templates/report_sections.html. Texts from players (names, moves, details of fouls) reach the page
+only as text that the template escapes, or as JSON that the script writes with `textContent`.
 """
 
 from collections import Counter
@@ -27,13 +27,13 @@ from .summary import Summary
 from .words import Causes, time_control
 
 MAX_ROUNDS = 24
-"""Largest number of columns of a table of rounds; more would fill a screen."""
+"""Most columns of the table of rounds; more would not fit a screen."""
 NEWEST = 20
-"""Number of matches and of fouls that are listed: the newest ones. Another page has all matches."""
+"""Most matches and fouls to list: the newest ones. Another page has all matches."""
 
 
 class Titles(NamedTuple):
-    """Titles of the game and the format that the spec names, and the game's rules."""
+    """Titles of the tournament's game and format, and the game's rules."""
 
     game: str
     format: str
@@ -47,7 +47,7 @@ class _Section(NamedTuple):
     id: str
     title: str
     figures: Callable[[Summary], Any] = lambda _: None
-    """Makes what the section shows besides the summary."""
+    """Returns the section's own data, in addition to the summary."""
     is_there: bool = True
 
 
@@ -56,28 +56,30 @@ class _Round(NamedTuple):
 
     title: str
     points: Mapping[int, Fraction]
-    """Points of each entrant that played in it."""
+    """Entrant that played in the round -> points."""
     most: Fraction | int
+    """Most points of an entrant in this round."""
 
 
 class _Fouls(NamedTuple):
-    """Figures of the section about fouls."""
+    """Data of the section about fouls."""
 
     causes: Sequence[str]
     """Causes, the most frequent first."""
     by_entrant: Sequence[tuple[int, Counter[str]]]
-    """Number of fouls by cause for each entrant, the most fouls first."""
+    """Number of fouls by cause for each entrant; entrants with most fouls first."""
     told: Sequence[tuple[MatchEntry, FoulEntry, str, str]]
-    """The newest fouls, each with its cause (in full the first time) and the file with the program's output."""
+    """The newest fouls, each with its cause (in full only once) and the file with the program's output."""
     left_out: int
+    """Number of older fouls."""
 
 
 def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collection[str] = ()) -> str:
-    """Return a tournament as one HTML document.
+    """Return the report of a tournament as one HTML document.
 
     Args:
         summary: the tournament so far.
-        titles: titles of its game and its format.
+        titles: titles of the game and the format.
         links: addresses of records and replays.
         only: ids of the sections to show; empty: all of them.
     """
@@ -142,7 +144,7 @@ def _subtitle(summary: Summary, titles: Titles) -> str:
 
 
 def _when(summary: Summary) -> str:
-    """Return when the tournament began, and when it ended if it has ended."""
+    """Return in words when the tournament began, and when it ended or stopped, if it has."""
     if not summary.runs:
         return ""
     end = summary.runs[-1][1]
@@ -154,7 +156,7 @@ def _when(summary: Summary) -> str:
 
 
 def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
-    """Yield numbers with their nouns, in singular or plural; zeros are left out except for matches."""
+    """Yield numbers with their nouns, in singular or plural. Zeros are left out, except for matches."""
     tournament = summary.tournament
     for count, noun, nouns in (
         (len(summary.names), "entrant", "entrants"),
@@ -171,14 +173,14 @@ def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
 
 
 def _progress(summary: Summary) -> tuple[list[Drawing], list[_Round]]:
-    """Return the drawings of the points, and a column for each round unless there are too many."""
+    """Return the drawings of the points, and a column for each round, unless there are too many rounds."""
     rounds = summary.points_by_round if summary.tournament.table.rounds <= MAX_ROUNDS else {}
     columns = [_Round(f"R{round_}", points, max(points.values(), default=0)) for round_, points in rounds.items()]
     return points_drawings(summary), columns
 
 
 def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
-    """Return the figures of fouls, without those of a deal that is still to be played from other seats."""
+    """Return the data about fouls, without fouls in a deal that is still to be played from other seats."""
     by_entrant, causes = summary.fouls_by_cause, Causes()
     shown = [(entry, foul) for entry, foul in summary.fouls() if entry.match not in summary.withheld][::-1]
     return _Fouls(
@@ -205,11 +207,11 @@ def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
 
 
 class RatingBar(NamedTuple):
-    """A rating with the places of its value, its interval and the mean on a line from 0 to 100."""
+    """A rating, and the positions of its value, its interval and the mean on a line from 0 to 100."""
 
     rating: Rating
     superiority: float | None
-    """Probability that it is stronger than the next one; None if there is none that it can be compared with."""
+    """Probability that the entrant is stronger than the next one in the table; None if they can't be compared."""
     start: float
     middle: float
     end: float
@@ -217,7 +219,7 @@ class RatingBar(NamedTuple):
 
 
 def rating_bars(summary: Summary) -> list[RatingBar]:
-    """Return all ratings with their 95 % intervals, the strongest first; groups that never met stand apart."""
+    """Return all ratings with their 95 % intervals, the strongest first; groups that never met are separate."""
     ratings = sorted(summary.ratings, key=lambda rating: (rating.group, -rating.rating))
     low = min(rating.low for rating in ratings)
     high = max(rating.high for rating in ratings)

@@ -21,7 +21,7 @@ from .tournament_json import report_tournament
 
 
 class Targets(Struct, frozen=True, kw_only=True):
-    """Paths to write to; None: in the tournament's folder, under the usual name."""
+    """Paths to write to; None: the default name in the tournament's folder."""
 
     html: Path | None = None
     csv: Path | None = None
@@ -31,22 +31,22 @@ class Targets(Struct, frozen=True, kw_only=True):
     """File of an SQLite database, or the URL of any database. If None and `is_public`, no database is written."""
     replays: ReplayPages = ReplayPages.FOULS
     home: str = ""
-    """The page that all others lead back to, as the report sees it; empty: there is none. One that ends in a slash is a
-    contest's site: all pages get its header."""
+    """Address of a page that all pages link back to, relative to the report; empty if there is none. If it ends in a
+    slash, it is a contest's site, and all pages get its header."""
     is_public: bool = False
-    """True if the output of programs is left out, which is for the organiser alone."""
+    """True to leave out the output of programs, which only the organiser may see."""
     is_quick: bool = False
-    """True if the records of the matches are not read: times and moves are left out."""
+    """True if the records of the matches are not read; then times and moves are left out."""
 
     @property
     def site(self) -> str:
-        """The first page of a contest's site, as the pages of matches and entrants see it; empty: they are on none."""
+        """Address of a contest's site, relative to the pages of matches and entrants; empty if no site shows them."""
         return f"../{self.home}" if self.home.endswith("/") else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """Paths that were written, with the summary."""
+    """The paths that were written, and the summary."""
 
     summary: Summary
     html: Path
@@ -54,9 +54,9 @@ class Written:
     json: Path
     pgn: Path
     games: Path
-    """The results in the form of rating programs."""
+    """The results in PGN, for rating programs."""
     trf: Path | None
-    """The rounds in the form of pairing programs; None for tournaments without such rounds."""
+    """The rounds in FIDE's format, for pairing programs; None if the tournament can't be written in it."""
     replays: int
     """Number of pages of matches that exist now."""
 
@@ -69,19 +69,19 @@ def write_report(
     targets: Targets,
     make_replays: MakeReplays,
 ) -> Written:
-    """Write the report of a tournament, its tables, its matches in short, and pages of matches.
+    """Write the report of a tournament: its page, tables, moves, and the pages of its matches and entrants.
 
     Args:
         folder: folder of the records.
         history: the tournament so far.
         match_summaries: match -> summary of its record.
-        titles: titles of its game and its format.
+        titles: titles of the game and the format.
         targets: destinations of the files.
         make_replays: makes pages of matches.
 
     Raises:
-        RecordError: a record of which a page is to be made does not hold.
-        OSError: something can't be written; every file is whole, the old one or the new one.
+        RecordError: the record of a match that gets a page does not hold.
+        OSError: a file can't be written. No file is left half written: each is the old one or the new one.
     """
     summary = Summary(history, match_summaries)
     report = report_address(folder, targets.html)
@@ -161,5 +161,5 @@ def _matches(summary: Summary) -> Iterator[str]:
 
 
 def _write(path: Path, parts: Iterator[str] | Sequence[str]) -> None:
-    """Write a file whole: until then, readers get the old one."""
+    """Write a file; readers see the old file until the new one is complete."""
     write_whole(path, (part.encode() for part in parts))

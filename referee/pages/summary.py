@@ -1,7 +1,7 @@
-"""A tournament in the numbers that its report and its exports show.
+"""Computes the numbers of a tournament that its report and its exports show.
 
-A number that two pages or two files show is computed here, once, so that they can't disagree. All of it is lazy: a
-site asks for the names alone, and the history of ratings takes seconds in a long season.
+A number that two pages or files show is computed only here, so that they can't disagree. Every number is computed when
+it is first needed: a site may only need the names, and the history of ratings takes seconds in a long season.
 """
 
 import hashlib
@@ -46,17 +46,17 @@ class HostLine(Struct, frozen=True, kw_only=True):
     matches: int = 0
     """Number of matches that it began."""
     void: int = 0
-    """Number of its matches that are void; some of these had not begun."""
+    """Number of its void matches, including matches that had not begun."""
     lag_ms: float = 0.0
-    """The referee's longest lag in an answer there."""
+    """The referee's longest lag for an answer on this host."""
     standstills: int = 0
-    """Number of requests during which the referee stood still there."""
+    """Number of requests during which the referee stood still on this host."""
 
 
 def host_lines(
     hosts: Iterable[HostCame], entries: Iterable[MatchEntry], match_summaries: Mapping[str, MatchSummary]
 ) -> list[HostLine]:
-    """Return a line for each host, in the order in which they came first.
+    """Return a line for each host, in the order in which the hosts first joined.
 
     Args:
         hosts: events of hosts, in their order.
@@ -86,9 +86,9 @@ def host_lines(
 
 
 def page_names(entrants: Sequence[str]) -> list[str]:
-    """Return the names of the entrants' pages without their ending.
+    """Return the names of the entrants' pages, without the ending.
 
-    A record may be forged, so a name that no player can have must not become a path.
+    A record may be forged, so a name that is not valid must not become a path.
     """
     return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(entrants)]
 
@@ -98,26 +98,26 @@ class EntrantSchedule(Struct, frozen=True, kw_only=True):
 
     matches: int
     mean_wait_s: float
-    """Mean time from when a match could be opened until a table and the players were free."""
+    """Mean time that a match waited after it was due, until a table and all its players were free."""
     most_wait_s: float
     """Longest such time."""
     mean_gap_s: float
-    """Mean time from the end of a match to the beginning of the next one; 0 where both were played at once."""
+    """Mean time from the end of a match to the beginning of the next; 0 if both were played at once."""
     most_gap_s: float
     """Longest such time."""
     opponents: int
-    """Number of others that it met."""
+    """Number of different opponents."""
     seats: list[int]
-    """Number of its matches that count, by seat."""
+    """Number of matches that count, by seat."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All that pages and exports show of a tournament.
+    """Everything that pages and exports show of a tournament.
 
     Args:
-        history: the tournament with its past.
-        match_summaries: match -> summary of its record. Matches without one are shown, too, without times and moves.
+        history: the tournament and its past.
+        match_summaries: match -> summary of its record. A match without a summary is shown without times and moves.
     """
 
     history: History
@@ -144,7 +144,7 @@ class Summary:
         return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
 
     def entrant_state(self, entrant: int) -> str:
-        """Return in one word why an entrant plays no more; empty if it takes part."""
+        """Return in one word why an entrant plays no more; empty if it still plays."""
         if entrant in self.tournament.disqualified:
             return "disqualified"
         if entrant in self.suspended:
@@ -160,7 +160,7 @@ class Summary:
 
     @cached_property
     def version_numbers(self) -> Mapping[tuple[int, str], int]:
-        """Entrant and match -> number of the program that played it; empty if nobody has changed a program."""
+        """Entrant and match -> number of the program that played; empty if nobody has changed a program."""
         numbers = {
             (version.entrant, match): version.number
             for versions in self.history.versions.values()
@@ -171,7 +171,10 @@ class Summary:
 
     @cached_property
     def runs(self) -> list[tuple[str, str | None]]:
-        """Times at which a referee began or resumed, and at which it stopped; None if it goes on or crashed."""
+        """Times at which a referee started or resumed, each with the time at which it stopped.
+
+        The second time is None if the referee still runs, or crashed.
+        """
         begun = self.history.begun_at
         return [
             (
@@ -183,7 +186,7 @@ class Summary:
 
     @cached_property
     def rulings(self) -> RuledLines:
-        """The rulings, and what they changed."""
+        """The rulings and their effects."""
         return RuledLines(self.history)
 
     @cached_property
@@ -209,7 +212,7 @@ class Summary:
 
     @cached_property
     def fairness(self) -> FairnessTotals | None:
-        """Measurements of the time in all matches that have records, void ones included; None without records."""
+        """Measurements of the time in all matches with records, including void matches; None without records."""
         measured = [match.fairness for match in self.match_summaries.values()]
         return fairness_totals(measured) if measured else None
 
@@ -230,7 +233,7 @@ class Summary:
 
     @cached_property
     def placing_ratings(self) -> tuple[float, ...] | None:
-        """Rating of each entrant that decides its place; None if no rating does."""
+        """Rating of each entrant, if ratings decide the places; else None."""
         return self.tournament.placing_ratings()
 
     @cached_property
@@ -240,23 +243,23 @@ class Summary:
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
-        """Rating of each entrant: Elo for matches of two, the Plackett-Luce model for larger ones."""
+        """Rating of each entrant: Elo for matches of two, the Plackett-Luce model for larger matches."""
         skills = self.tournament.skills
         return elo_ratings(self.tournament.table) if skills is None else skills.ratings()
 
     @cached_property
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
-        """Round -> entrant -> its points in this round; rounds in their order."""
+        """Round -> entrant -> points in this round; the rounds are in order."""
         return self.history.points_by_round()
 
     @cached_property
     def results(self) -> list[MatchEntry]:
-        """All results in the order of the record: those that do not count and awards included."""
+        """All results in the order of the record, including awards and results that do not count."""
         return self.history.results
 
     @cached_property
     def awarded(self) -> list[MatchEntry]:
-        """The results that rulings made without a match."""
+        """The results that rulings made."""
         return [entry for entry in self.results if entry.is_ruled]
 
     @cached_property
@@ -271,7 +274,7 @@ class Summary:
         return {match: reason for match, reason in reasons.items() if reason}
 
     def places(self, entry: MatchEntry) -> list[int]:
-        """Return the place of each seat of a match, from 1; zeros if it does not count."""
+        """Return the place of each seat of a match, from 1; zeros if the match does not count."""
         return [0] * len(entry.names) if self.history.uncounted_reason(entry) else match_places(entry)
 
     def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> OutcomeWords:
@@ -284,7 +287,7 @@ class Summary:
         return outcome_of_entry(entry, self.spec.scoring, names)
 
     def fouls(self) -> Iterator[tuple[MatchEntry, FoulEntry]]:
-        """Yield every foul that counts, in the order in which the results were taken."""
+        """Yield every foul that counts, in the order of the record."""
         for entry in self.counted:
             for foul in entry.fouls:
                 yield entry, foul
@@ -293,8 +296,7 @@ class Summary:
     def withheld(self) -> frozenset[str]:
         """The matches whose deal is still to be played from other seats: pages must not show their hands."""
         # A pairing of a duplicate tournament is decided when its last leg is over. Until then the same deal is still to
-        # be played from other seats: a replay shows every hand, and an entrant that reads it would play with open
-        # cards.
+        # be played from other seats. A replay shows every hand, so an entrant that reads it would know all cards.
         if not self.spec.duplicate or self.tournament.is_over:
             return frozenset()
         concluded = {played.pairing.number for played in self.history.played}
@@ -313,34 +315,34 @@ class Summary:
         return self.fouls_by_cause.get(entrant, Counter()).total()
 
     def count_wins(self, entrant: int) -> int:
-        """Return the number of matches that an entrant won alone."""
+        """Return the number of matches that an entrant won without sharing the first place."""
         return self.tournament.table.sums(entrant).wins
 
     @cached_property
     def records(self) -> list[HeadToHead]:
-        """Wins, draws and losses of each entrant against all that it met."""
+        """Wins, draws and losses of each entrant against all its opponents."""
         return [total(self.tournament.table.opponents(entrant).values()) for entrant in range(len(self.names))]
 
     @cached_property
     def by_seat(self) -> list[list[HeadToHead]]:
-        """Entrant -> seat -> wins, draws and losses there, each match of a duplicate deal by itself."""
+        """Entrant -> seat -> wins, draws and losses in this seat; each match of a duplicate deal counts by itself."""
         return by_seat(self.counted, self.spec.scoring, len(self.names), self.spec.seats)
 
     @property
     def seat_totals(self) -> list[HeadToHead]:
-        """Wins, draws and losses in each seat, over all entrants."""
+        """Wins, draws and losses in each seat, for all entrants together."""
         return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
 
     @cached_property
     def rating_history(self) -> list[list[RatedAfter]]:
-        """Rating of each entrant after some of its results, from none to all."""
+        """For each entrant, its ratings after none, some and all of its results."""
         dispersion = estimate_dispersion(self.tournament.table, self.ratings)
         encounters = RatedEncounters(list(self.history.played), self.spec.scoring, dispersion)
         return [encounters.history(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property
     def entries_by_entrant(self) -> Mapping[int, Sequence[MatchEntry]]:
-        """Entrant -> its results, those that do not count and awards among them."""
+        """Entrant -> its results, including awards and results that do not count."""
         by_entrant: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
         for entry in self.results:
             for entrant in entry.fixture.entrants:
@@ -349,7 +351,7 @@ class Summary:
 
     @cached_property
     def schedules(self) -> Sequence[EntrantSchedule]:
-        """Schedule of each entrant, over all its matches that were opened and closed."""
+        """Schedule of each entrant, computed from all its matches that were opened and closed."""
         counted = {entry.match for entry in self.counted}
         return [self._schedule(entrant, counted) for entrant in range(len(self.names))]
 
@@ -378,7 +380,7 @@ class Summary:
 
     @cached_property
     def hosts_by_process(self) -> Mapping[str, str]:
-        """Process that has played -> host of the cluster."""
+        """Process that played matches -> host of the cluster."""
         return {came.process: came.host for came in self.history.hosts}
 
     @cached_property
@@ -397,35 +399,35 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _seconds(since: str, until: str) -> float:
-    """Return the seconds between two times of day; 0 if one is not a time, or the clock was set back."""
+    """Return the seconds between two times; 0 if one is not a valid time, or the clock was set back."""
     try:
         return max((datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds(), 0.0)
-    except (ValueError, TypeError):  # times of day decide nothing, so the audit does not check them
+    except (ValueError, TypeError):  # the audit does not check times of day, because no result depends on them
         return 0.0
 
 
 class MatchNotes(Struct, frozen=True, kw_only=True):
-    """What the page of a match shows about its tournament."""
+    """Notes of the tournament on the page of a match."""
 
     rulings: Sequence[RuledLine] = ()
-    """Rulings on the match, or on one that was played in its place."""
+    """Rulings on the match, or on a match that was played in its place."""
     uncounted: str = ""
-    """Reason why it does not count; empty if it counts."""
+    """Reason why the match does not count; empty if it counts."""
     others: Mapping[str, bool] = {}
-    """The other matches of the same leg -> whether they have a page."""
+    """Other match of the same leg -> whether it has a page."""
     begun_at: Sequence[str] = ()
-    """The times of day at which the referee began or went on while the match was open."""
+    """Times of day at which the referee began or resumed the match."""
     sights: Sequence[str] = ()
-    """Descriptions of what spectators saw while it was played, in this order."""
+    """Descriptions of what spectators saw during the match, in the order of time."""
 
     @property
     def is_ruled(self) -> bool:
-        """True if its page changes after the match."""
+        """True if the notes can change after the match, so that its page must be made again."""
         return bool(self.rulings or self.uncounted or self.others)
 
     @property
     def mark(self) -> str:
-        """Mark in the match's page; `report` sees by it that the page was made before a ruling."""
+        """Hash in the match's page, by which `report` recognises a page that was made before a ruling."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
 
@@ -461,12 +463,12 @@ def describe_sight(spectators: str | None, *, is_duplicate: bool) -> str:
     """Return in words what spectators see of a match while it is played.
 
     Args:
-        spectators: policy of the contest, see events.SpectatorSight; None: no contest shows the match.
-        is_duplicate: whether the deal is played from other seats, too.
+        spectators: policy of the contest (see events.SpectatorSight); None: no contest shows the match.
+        is_duplicate: whether the same deal is also played from other seats.
     """
     if spectators is None:
-        return "nothing: no site showed the match"
+        return "nothing, because no site showed the match"
     if spectators == "after" or is_duplicate:
         return "only who played"
     later = f", {spectators.removeprefix('delay ')} s later" if spectators.startswith("delay") else ""
-    return f"what all seats might know{later}"
+    return f"what all seats were allowed to know{later}"

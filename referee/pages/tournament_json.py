@@ -1,17 +1,18 @@
 """Describes a tournament as one object: `tournament.json`, which a contest's site sends at `/api/tournaments/NAME`.
 
-These structs are its only description. They write the file, read it back for the site, make the schema in the site's
-OpenAPI, and make the table in docs/reference/exports.md. Anybody may see the object while the tournament is played: it
-has no seed, no path of a program and no evidence of a foul, which could show a hand. Those are in the records.
+These structs are the only description of the object. They write the file, read it back for the site, make the schema in
+the site's OpenAPI, and make the table in docs/reference/tournament-json.md. Anybody may see the object during the
+tournament. So it has no seed, no path of a program and no evidence of a foul, which could show a hand. The records have
+them.
 """
 
-# The file is an interface, so its structs are written out here although many fields repeat what other structs have. A
-# field that is added to `MatchEntry` must not reach every visitor of a site by accident: some of what the referee knows
-# would show a hand, or a path of the organiser's machine. Where all fields are safe to publish, the struct inherits
-# from the one that has them (`ReportedStanding`, `ReportedRating`), so that the two can't drift apart.
+# The file is an interface, so its structs are written out here, although many fields repeat those of other structs. A
+# new field of `MatchEntry` must not reach every visitor of a site by accident: it could show a hand, or a path of the
+# organiser's machine. If all fields of a struct are safe to publish, the struct here inherits from it
+# (`ReportedStanding`, `ReportedRating`), so that the two can't differ.
 #
-# A site reads the file back, as its tournaments are played by other processes. It is the only reader; a process that
-# has the tournament uses `Summary`.
+# A contest's site is the only reader of the file, because other processes play its tournaments. A process that has the
+# tournament itself uses `Summary`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
@@ -41,15 +42,15 @@ VERSION: Version = get_args(Version)[0]
 
 
 class ReportedEntrant(Struct, frozen=True, kw_only=True):
-    """An entrant. Other objects name it by its index in the list."""
+    """An entrant. Other objects refer to it by its index in the list."""
 
     name: str
     rating: float | None
-    """Strength that was known beforehand; null if nothing was."""
+    """Rating that was known before the tournament; null if none was known."""
 
 
 class ReportedSpec(Struct, frozen=True, kw_only=True):
-    """What is played."""
+    """Settings of the tournament."""
 
     name: str
     game: str
@@ -73,18 +74,18 @@ class ReportedStanding(Standing, frozen=True, kw_only=True):
 
 
 class ReportedRating(Rating, frozen=True, kw_only=True):
-    """An entrant's rating by all results."""
+    """An entrant's rating, computed from all results."""
 
     name: str
 
 
 class ReportedPair(HeadToHead, frozen=True, kw_only=True):
-    """How an entrant fared against another."""
+    """Results of an entrant against one opponent."""
 
     entrant: int
     opponent: int
     los: float | None
-    """Likelihood that the entrant is the stronger one, by wins and losses alone; null if nobody has won."""
+    """Probability that the entrant is the stronger one, computed from wins and losses; null if neither has won."""
 
 
 class ReportedBye(Struct, frozen=True, kw_only=True):
@@ -96,9 +97,9 @@ class ReportedBye(Struct, frozen=True, kw_only=True):
     round: int
     table: str
     """`walkover` if the opponent withdrew, `late` for a round before the entrant joined; otherwise the format's name
-    for it, mostly empty."""
+    for the bye, which is usually empty."""
     against: int | None
-    """The entrant that withdrew, in formats whose opponents are known from the start."""
+    """The entrant that withdrew, in formats that fix the opponents beforehand; else null."""
     worth: float
     """Points for the bye."""
 
@@ -108,7 +109,7 @@ class ReportedArrival(Struct, frozen=True, kw_only=True):
 
     entrant: int
     at: str
-    """When it joined, in ISO 8601 and UTC."""
+    """Time at which the entrant joined, ISO 8601 in UTC."""
 
 
 class ReportedTime(SeatTime, frozen=True, kw_only=True):
@@ -122,7 +123,7 @@ class ReportedRound(Struct, frozen=True, kw_only=True):
 
     round: int
     points: Mapping[int, float]
-    """Entrant -> its points in this round."""
+    """Entrant -> points in this round."""
 
 
 class ReportedOut(Struct, frozen=True, kw_only=True):
@@ -132,7 +133,7 @@ class ReportedOut(Struct, frozen=True, kw_only=True):
     state: str
     """`withdrawn`, `suspended` or `disqualified`."""
     why: str
-    """The cause in short."""
+    """The reason, shortened."""
 
 
 class ReportedFoul(Struct, frozen=True, kw_only=True):
@@ -149,12 +150,12 @@ class ReportedFoul(Struct, frozen=True, kw_only=True):
 
 
 class ReportedDue(Fixture, frozen=True, kw_only=True):
-    """A match that may be played and is not."""
+    """A match that is due but not open yet."""
 
     names: Sequence[str]
     """Names by seat."""
     since: str | None
-    """When the match became due; null if the record does not say."""
+    """Time at which the match became due; null if the record does not have it."""
 
 
 class SeatFoul(Struct, frozen=True, kw_only=True):
@@ -164,7 +165,7 @@ class SeatFoul(Struct, frozen=True, kw_only=True):
     cause: str
     turn: int
     rule: str | None
-    """Id of the broken rule of the game, if it was one."""
+    """Id of the broken rule of the game; null if the foul broke another rule."""
 
 
 class ReportedMatch(Struct, frozen=True, kw_only=True):
@@ -175,7 +176,7 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     names: Sequence[str]
     """Names by seat."""
     void: str | None
-    """The referee's fault for which the match does not count; null if there is none."""
+    """The referee's fault that made the match void; null if it is not void."""
     ranking: Sequence[Sequence[int]]
     """Groups of seats from best to worst."""
     scores: Sequence[int]
@@ -186,9 +187,9 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     used_ms: Sequence[float]
     """Time that each seat used, in milliseconds."""
     head: str
-    """Hash of the record's result line; empty if a ruling made the result, as there is no record then."""
+    """Hash of the record's result line; empty if a ruling made the result, because then there is no record."""
     result: str
-    """Result in words, then the points in the order of the sentence: `gus beat typo (typo crashed); 3 : 5`."""
+    """Result in words, then the points in the order of its names: `gus beat typo (typo crashed); 3 : 5`."""
     counts: bool
     """True if the standings include the match."""
 
@@ -200,14 +201,14 @@ class ReportedSchedule(EntrantSchedule, frozen=True, kw_only=True):
 
 
 class ReportedRuling(Struct, frozen=True, kw_only=True):
-    """A decision of the organiser's."""
+    """A ruling of the organiser."""
 
     at: str
     kind: str
     entrant: str | None
-    """Name of the entrant that it is about."""
+    """Name of the entrant that the ruling is about; null if it is about none."""
     match: str | None
-    """Name of the match that it is about."""
+    """Name of the match that the ruling is about; null if it is about none."""
     reason: str
     by: str
 
@@ -218,21 +219,21 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     version: Version
     """Version of this object's form."""
     spec: ReportedSpec
-    """Settings from before the tournament, with the entrants that joined late."""
+    """Settings that were fixed before the tournament, and all entrants, including those that joined late."""
     head: str
-    """Hash of the last line, not counting the seal, of the tournament's record when this object was made."""
+    """Hash of the last line of the tournament's record when this object was made; the seal does not count."""
     state: str
     """`over` or `running`."""
     begun_at: Sequence[str]
-    """Times at which a referee began or resumed the tournament, in ISO 8601 and UTC."""
+    """Times at which a referee began or resumed the tournament, ISO 8601 in UTC."""
     left_at: Sequence[str]
-    """Times at which a referee stopped or finished; a referee that was killed left no time."""
+    """Times at which a referee stopped or finished the tournament. A referee that was killed left no time."""
     played: int
     """Number of matches that count."""
     void: int
     """Number of void matches."""
     order: str
-    """Sentence that says what decides the places of the standings."""
+    """Sentence that explains the order of the standings."""
     standings: Sequence[ReportedStanding]
     """An object for each entrant, from first to last."""
     ratings: Sequence[ReportedRating]
@@ -240,7 +241,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     crosstable: Sequence[ReportedPair]
     """An object for each pair that met, from both sides."""
     seats: Sequence[Sequence[HeadToHead]]
-    """Entrant -> seat -> wins, draws and losses there."""
+    """Entrant -> seat -> wins, draws and losses in this seat."""
     byes: Sequence[ReportedBye]
     """An object for each bye."""
     joined: Sequence[ReportedArrival]
@@ -248,7 +249,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     out: Sequence[ReportedOut]
     """The entrants that play no more."""
     disqualified: Sequence[int]
-    """Entrants in `out` that were disqualified."""
+    """The entrants in `out` that were disqualified."""
     versions: Sequence[PlayedVersion]
     """The programs of each entrant."""
     times: Sequence[ReportedTime]
@@ -258,23 +259,23 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     progress: Sequence[ReportedRound]
     """An object for each round."""
     history: Sequence[Sequence[RatedAfter]]
-    """Entrant -> its rating, and half the width of its interval, after some of its encounters."""
+    """Entrant -> ratings with half the width of their intervals, after none, some and all of its encounters."""
     fairness: FairnessTotals | None
     """Measurements of the time in all matches; null without records."""
     schedules: Sequence[ReportedSchedule]
     """Waiting times, gaps, number of opponents and seats of each entrant."""
     fouls: Sequence[ReportedFoul]
-    """The fouls that count, without those of a deal that is still to be played from other seats."""
+    """The fouls that count, without fouls in a deal that is still to be played from other seats."""
     disregarded: Mapping[str, str]
-    """Match that was played to its end and does not count -> why not."""
+    """Match that was played to its end but does not count -> reason."""
     hosts: Sequence[HostLine]
     """The hosts of a cluster."""
     rulings: Sequence[ReportedRuling]
-    """Decisions of the organiser."""
+    """Rulings of the organiser."""
     due: Sequence[ReportedDue]
-    """The matches that may be played and are not, in the order in which they begin."""
+    """The matches that are due but not open yet, in the order in which they will begin."""
     entries: Sequence[ReportedMatch]
-    """All results, in the order in which they came. A match that an award replaced is there, too, and does not
+    """Every result, in the order of the record. A match that an award replaced is also in the list, but does not
     count."""
 
 

@@ -1,11 +1,11 @@
-"""Puts the verifier that was written from the documents into a page: the same files that Node.js runs.
+"""Puts the JavaScript verifier into a page. It was written from the documents, and Node.js runs the same files.
 
-What they take from Node.js stands in for them in `templates/verifier/stand_ins.js`.
+`templates/verifier/stand_ins.js` replaces the functions that the files import from Node.js.
 """
 
-# The verifier shares no code with the referee, and Node.js runs the very same files: a bug of the referee can't hide in
-# its own page. A browser has no `require`, so the modules are wrapped into one script, each in a function that runs
-# once. A bundler would do the same and need Node.js at build time; forty lines need nothing.
+# The verifier shares no code with the referee, and Node.js runs the same files, so a bug of the referee can't hide in
+# its own page. A browser has no `require`, so each module is wrapped in a function that runs once, and all of them form
+# one script. A bundler would do the same, but would need Node.js at build time.
 
 from functools import cache
 from importlib import resources
@@ -13,10 +13,10 @@ from importlib import resources
 from .rendering import page
 
 PAGE = "verify.html"
-"""Name of the page that verifies records, next to those of the matches."""
+"""Name of the page that verifies records; it is next to the pages of the matches."""
 _DEALS = ("verify_tiles", "verify_q", "verify_quincy", "verify_quincala", "verify_quadominos")
 MODULES = ("shuffle", "verify_lines", "verify_evidence", *_DEALS, "verify_time", "verify_record")
-"""Modules of `sample_players/javascript` that the page needs, each after those that it needs itself."""
+"""Modules of `sample_players/javascript` that the page needs, each after the modules that it requires."""
 _BUNDLE = """const verifier = (() => {{
 {stand_ins}
 const sources = {{
@@ -37,7 +37,7 @@ return {{ ...require("./verify_record.js"), findSignatures }};
 
 @cache
 def verifier_script() -> str:
-    """Return the script of a page that defines `verifier`, with `verifyRecord` and `findSignatures`."""
+    """Return the script that defines `verifier`, with the functions `verifyRecord` and `findSignatures`."""
     folder = resources.files("sample_players") / "javascript"
     texts = {name: (folder / f"{name}.js").read_text(encoding="utf-8") for name in MODULES}
     sources = "".join(f'"./{name}.js": (module) => {{\n{text}}},\n' for name, text in texts.items())
@@ -46,17 +46,17 @@ def verifier_script() -> str:
 
 @cache
 def verifying_script() -> str:
-    """Return the script of a page that verifies a record, and deals it again, once its reader asks for it."""
+    """Return the script that, when the reader asks for it, verifies a record and its deal."""
     return verifier_script() + _template("verifier/deal.js") + _template("verify.js")
 
 
 def verifying_page(tournament: str = "", report: str = "", site: str = "") -> str:
-    """Return the page that verifies the record which the link to it names.
+    """Return the page that verifies a record; the link to the page names the record.
 
     Args:
-        tournament: name of its record's file; empty: there are records of matches alone.
-        report: its page; those of matches lie next to this one.
-        site: relative path to the first page of the contest's site; empty: the page is on none.
+        tournament: file name of the tournament's record; empty if there are only records of matches.
+        report: address of the tournament's page.
+        site: relative path to the first page of the contest's site; empty if no site shows the page.
     """
     library = verifier_script() + _template("verifier/deal.js")
     data = {"tournament": tournament, "report": report}
@@ -64,10 +64,10 @@ def verifying_page(tournament: str = "", report: str = "", site: str = "") -> st
 
 
 def verifying_link(record: str, head: str) -> str:
-    """Return the link to that page from one next to it.
+    """Return the link to the verifying page, for a page in the same folder.
 
     Args:
-        record: name of the record's file, in the folder above.
+        record: name of the record's file, which is in the parent folder.
         head: head of the record.
     """
     return f"{PAGE}#{record}={head}"

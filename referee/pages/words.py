@@ -1,7 +1,7 @@
-"""Words for what pages and terminals show: moves, times, points, reasons, rankings, and why a player was expelled.
+"""Words for pages and terminals: moves, times, points, reasons, rankings, and why a player was expelled.
 
-Moves, details and evidence come from players. What leaves here has still to be escaped; causes have to be made
-printable, too. All else is printable and of bounded length.
+Moves, details and evidence come from players. The texts that this module returns must still be escaped. They are
+printable and of bounded length, except for causes, which the caller must make printable, too.
 """
 
 import re
@@ -25,18 +25,18 @@ from .outcomes import Teams
 from .replay_frames import FrameKind, ReplayFrame
 
 SHORT_CHARS = 100
-"""Number of characters of a short cause: how a program ended, and the end of its output, still fit a line."""
+"""Most characters of a short cause, so that it fits on a line: how the program ended, and the end of its output."""
 _BEGINNING_CHARS = 40
-"""Number of these that the beginning gets; the end says more, as a traceback's last line does."""
+"""Characters for the beginning of a short cause. Its end gets more, because it says more, like a traceback's end."""
 _CRASHED_PYTHON = re.compile(r"^exit status 1: (?=.*\(\S+:\d+)")
-"""Exit status before an exception with its place, as programs.output.Crash has them."""
+"""The exit status before an exception with its place, in the form of programs.output.Crash."""
 _MAX_NAME = 20
-"""Number of characters of a name in a drawing. The protocol allows no longer names; a forged record may have one."""
+"""Most characters of a name in a drawing. The protocol allows no longer name, but a forged record may have one."""
 _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
 
 
 def move_words(game: Game[Any, Any, Any], move: Any) -> str:
-    """Return a plain move in words of its game; one that the game can't read is shown by its fields."""
+    """Return a plain move in the words of its game; a move that the game can't read is shown by its fields."""
     try:
         game.parse_move(move)
     except (MalformedMove, RecursionError):
@@ -45,7 +45,7 @@ def move_words(game: Game[Any, Any, Any], move: Any) -> str:
 
 
 def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
-    """Return a few words for what a frame shows."""
+    """Return the headline of a frame in a few words."""
     name = "" if frame.seat is None else printable(names[frame.seat])
     match frame.kind:
         case FrameKind.DEAL:
@@ -66,12 +66,12 @@ def duration(ms: float) -> str:
 
 
 def moment(at: str) -> str:
-    """Return a time of day in UTC, ISO 8601, to the minute."""
+    """Return a time (ISO 8601, UTC) as text, to the minute."""
     return f"{at[:16].replace('T', ' ')} UTC"
 
 
 def number(value: float) -> str:
-    """Return a number of points: halves as such, others with two digits."""
+    """Return a number of points as text: halves as ½, other fractions with two digits."""
     whole, rest = divmod(abs(value), 1)
     sign = "-" if value < 0 else ""
     if rest in (0, 0.5):
@@ -80,7 +80,7 @@ def number(value: float) -> str:
 
 
 def gains(frames: Sequence[ReplayFrame], index: int) -> int:
-    """Return the points that a frame's move brought its seat; 0 for anything but a move.
+    """Return the points that a frame's move gained for its seat; 0 if the frame is no move.
 
     Args:
         frames: all frames of the match.
@@ -94,7 +94,7 @@ def gains(frames: Sequence[ReplayFrame], index: int) -> int:
 
 
 def reasons(frame: ReplayFrame, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
-    """Return why a frame's seat was expelled or its match is void, as (label, text); empty for a move.
+    """Return pairs of label and text that say why a seat was expelled, or the match is void; empty for a move.
 
     Args:
         frame: the frame.
@@ -122,41 +122,41 @@ def _foul_reasons(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]
 
 
 def _evidence_text(evidence: str) -> str:
-    """Return bytes as a decoded value, or else as text; empty if the evidence is no hex."""
+    """Return evidence as a decoded value, or as text if it can't be decoded; empty if it is not hex."""
     try:
         data = bytes.fromhex(evidence)
-    except ValueError:  # a record is shown before it is audited
+    except ValueError:  # the record may not have been audited yet
         return ""
     try:
         return plain_text(msgspec.msgpack.decode(data))
-    except (ValueError, TypeError, RecursionError):  # a breach of the wire need not be msgpack
+    except (ValueError, TypeError, RecursionError):  # a breach of the protocol may not be msgpack
         return data.decode(errors="backslashreplace")
 
 
 def time_split(frame: ReplayFrame) -> str:
-    """Return the time that the seat of an expulsion took, and who is charged for it."""
+    """Return in words how much time an expelled seat took, and which part of it was not charged."""
     assert frame.judged is not None
     event, request = frame.judged.event, frame.judged.asked
     if request is None:
-        return "the referee was waiting for no answer"
+        return "the referee was not waiting for an answer"
     limit = f"of the {duration(request.limit_ms)} that were left for this answer"
     if not isinstance(event, Answer | DeadlinePassed):
         return f"{duration(event.at_ms - request.asked_ms)} after it was asked, {limit}"
     whole, lag_text = (
         event.at_ms - event.sent_ms,
-        f"{duration(event.lag_ms)} of it the referee's own lag, which is not charged",
+        f"including {duration(event.lag_ms)} of the referee's own lag, which is not charged",
     )
     if isinstance(event, DeadlinePassed):
         return f"not complete after {duration(whole)}, {lag_text}; {duration(whole - event.lag_ms)} used {limit}"
-    first = f"its first byte after {duration(event.first_byte_ms - event.sent_ms)}"
-    return f"complete after {duration(whole)}, {first}, {lag_text}; {duration(used_ms(event))} used {limit}"
+    first = f"first byte after {duration(event.first_byte_ms - event.sent_ms)}"
+    return f"complete after {duration(whole)} ({first}), {lag_text}; {duration(used_ms(event))} used {limit}"
 
 
 class Ranked(NamedTuple):
     """One line of a final ranking."""
 
     place: str
-    """The rank, `-` in a void match."""
+    """The rank; `-` in a void match."""
     seat: int
     name: str
     points: int
@@ -166,12 +166,12 @@ class Ranked(NamedTuple):
 
 
 def ranking(names: Sequence[str], result: Result, teams: Teams) -> Iterator[Ranked]:
-    """Yield the final ranking, best first; the seats of a void match in their order.
+    """Yield the final ranking, best first; for a void match, the order of the seats.
 
     Args:
         names: the players by seat.
         result: result of the match.
-        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+        teams: the game's teams, seats that win and lose together; empty if every seat plays for itself.
     """
     fouls = {foul.seat: foul for foul in result.fouls}
     sides = Scoring(teams=teams).sides(len(names))
@@ -186,26 +186,26 @@ def ranking(names: Sequence[str], result: Result, teams: Teams) -> Iterator[Rank
 
 
 def time_control(given: TimeControl) -> str:
-    """Return how long players may take, in words."""
+    """Return the time limits of players in words."""
     parts = [f"{given.per_move_ms / 1000:g} s for each move"]
     if given.bank_ms is not None:
-        added = f" and {given.increment_ms / 1000:g} s more for each" if given.increment_ms else ""
+        added = f" and {given.increment_ms / 1000:g} s more for each move" if given.increment_ms else ""
         parts.append(f"{given.bank_ms / 1000:g} s for all of a seat's moves{added}")
     return ", ".join([*parts, f"{given.start_ms / 1000:g} s to start"])
 
 
 def broken(foul: Foul | FoulEntry) -> str:
-    """Return the id of the broken rule of the game, or the code of the wire's where the cause is not called so, too."""
+    """Return the id of the game's broken rule, or the protocol's code, unless the code repeats the cause."""
     return foul.rule or (foul.code if foul.code and foul.code != foul.cause else "")
 
 
 def why(foul: Foul) -> str:
-    """Return the broken rule and what happened."""
+    """Return the broken rule, and in words what happened."""
     return ": ".join(filter(None, (broken(foul), describe_detail(foul))))
 
 
 def describe_detail(foul: Foul) -> str:
-    """Return what happened. The exit status of a crash in Python says nothing, and is left out."""
+    """Return in words what happened, without the exit status of a crash in Python, which says nothing."""
     return _CRASHED_PYTHON.sub("", foul.detail)
 
 
@@ -218,13 +218,13 @@ def short_cause(detail: str) -> str:
 
 
 class Causes:
-    """The causes that a list has shown in full already."""
+    """Remembers which causes a list has shown in full already."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str]] = set()
 
     def tell(self, who: str, detail: str) -> str:
-        """Return a cause in full when it is shown for somebody for the first time, later in short."""
+        """Return a cause in full when it is shown for a player for the first time, and shortened later."""
         short = short_cause(detail)
         if (who, short) in self._told:
             return short
@@ -233,7 +233,7 @@ class Causes:
 
 
 def with_names(svg: str, names: Sequence[str]) -> str:
-    """Write the players' names where a drawing has stand-ins for them.
+    """Return a drawing with the players' names in place of its stand-ins.
 
     Args:
         svg: drawing that a game's `draw_svg` returned.

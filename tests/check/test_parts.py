@@ -32,7 +32,7 @@ FRAMES = [encode_frame(msgpack.packb({"type": "told", "number": number}), 1000) 
     ("data", "decoded"),
     [
         (encode_frame(msgpack.packb({"type": "move", "move": [1, None]}), 1000), '{"type": "move", "move": [1, null]}'),
-        (encode_frame(b"\x80", 1000) + b"12", "{}, and 2 bytes behind it"),
+        (encode_frame(b"\x80", 1000) + b"12", "{}, and 2 bytes after it"),
         (b"\0\0", "no frame: a prefix has 4 bytes"),
         (b'{"type"', '{"type" (as a frame, its prefix announces 2065855609 bytes, and 3 came)'),
         (encode_frame(b"\xc1", 1000), "..... (as a frame: not one msgpack value within the limits: "),

@@ -381,7 +381,7 @@ def test_a_refusal_without_a_path_is_told() -> None:
 
     done = CliRunner().invoke(failing)
     assert done.exit_code == 1
-    assert "the machine refused: No space left on device" in done.output
+    assert "the operating system refused: No space left on device" in done.output
 
 
 def test_a_pairing_format_is_listed(tmp_path: Path) -> None:

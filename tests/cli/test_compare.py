@@ -108,7 +108,7 @@ def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> Non
     logs = tmp_path / "logs"
     found(logs, spec(ada))
     place = find_place(spec(ada, elo1=100.0), logs)
-    why = "the last comparison of the two had other options: elo1 was 20, is 100"
+    why = "the last comparison of the two had other options: elo1 was 20, now it is 100"
     assert place.notice == f"{why} (see {logs / BASE}); a new comparison begins in {logs / BASE}-2"
     found(logs, place.spec)
     assert find_place(spec(ada, elo1=100.0), logs).notice == ""

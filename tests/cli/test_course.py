@@ -202,10 +202,10 @@ def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("quincy",), "speaks of q alone"),
-        (("q", "--players", "players.toml"), "knows no tokens"),
-        (("q", "--come-back", "3"), "knows no tokens"),
-        (("q", "--resume", __file__), "knows no tokens"),
+        (("quincy",), "is only for the game q"),
+        (("q", "--players", "players.toml"), "has no tokens"),
+        (("q", "--come-back", "3"), "has no tokens"),
+        (("q", "--resume", __file__), "has no tokens"),
     ],
 )
 def test_a_dialect_has_its_limits(arguments: tuple[str, ...], said: str) -> None:

@@ -27,7 +27,14 @@ def test_the_tables_tell_it_to_people() -> None:
     """Lag, players, expulsions and voided verdicts are described in words."""
     text = referee("fairness", ".", cwd=GOLDEN).stdout
     everything = f"all {len(list(GOLDEN.glob('*.jsonl')))}"
-    for word in ("late-for-a-stall", "unsure: too late", "time used", "expelled for time", "stood still", everything):
+    for word in (
+        "late-for-a-stall",
+        "unsure: answers that were too late",
+        "time used",
+        "expelled for time",
+        "stood still",
+        everything,
+    ):
         assert word in text
 
 
@@ -39,7 +46,7 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     assert [record["record"] for record in found["records"]] == ["clean.jsonl"]
     assert found["broken"][0].startswith("notes.jsonl, line 0: expected a line of a record")
     text = referee("fairness", "notes.jsonl", cwd=tmp_path, status=1).stderr
-    assert "no record: notes.jsonl, line 0" in text
+    assert "not a record: notes.jsonl, line 0" in text
     (tmp_path / "notes.jsonl").unlink()
 
 

@@ -53,7 +53,7 @@ def test_a_file_option_is_what_stands_in_the_file(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (None, "No such file"),
-        (b"note = ", "is no TOML"),
+        (b"note = ", "is not TOML"),
         (b"\xff\xfe", "this is text in UTF-16"),
         (b'note = "\xe9"', "line 1, column 9: the byte 0xe9 is no UTF-8"),
     ],

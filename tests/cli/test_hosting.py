@@ -94,13 +94,13 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     with hosting(contest, signal.SIGINT) as site:
         ann.return_to(site)
         assert "is paused by the organiser" in ann.open("organiser").decode()
-        assert ann.send("organiser/authors", "organiser/authors", name="ada").count("shown this once") == 1
+        assert ann.send("organiser/authors", "organiser/authors", name="ada").count("shown only once") == 1
         with pytest.raises(HTTPError, match="409"):
             ann.send("organiser", f"{place}/pause")
         with pytest.raises(HTTPError, match="409"):
             ann.send(place, f"{place}/rule", kind="withdraw", subject="nobody", reason="late")
         ruling = {"kind": "withdraw", "subject": "random", "reason": "it left"}
-        assert "that wait for its referee: 1" in ann.send(place, f"{place}/rule", **ruling)
+        assert "that its referee has not carried out yet: 1" in ann.send(place, f"{place}/rule", **ruling)
         ann.send("organiser", f"{place}/start")
         last = shown_until(site, lambda cup: cup["state"] == "is over")
         assert played <= last["played"] < MATCHES

@@ -170,6 +170,6 @@ def test_one_that_comes_while_a_round_is_paired_stops_the_tournament(tmp_path: P
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=120, check=False, start_new_session=True
     )
     assert done.returncode == 1
-    assert "continues it" in done.stderr.splitlines()[-1]
+    assert "continues the tournament" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr

@@ -103,7 +103,7 @@ WRONG = [
     ("c", "ädä", NAME_FORM),
     ("c", "_ada", NAME_FORM),
     ("c", "ada.py", NAME_FORM),
-    ("c", "taken", "something named taken"),
+    ("c", "taken", "taken exists here already"),
 ]
 """(language, name, the error)."""
 

@@ -98,7 +98,7 @@ def test_it_is_told_when_the_seed_of_a_duplicate_deal_opens(tmp_path: Path) -> N
     )
     assert f"1 record of {words}\n" in audited.output
     assert f"cup-00001 is {words}\n" in explained.output
-    assert "not verified: that it belongs to the tournament cup" in " ".join(audited.output.split())
+    assert "not verified: whether it belongs to the tournament cup" in " ".join(audited.output.split())
 
 
 def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
@@ -127,13 +127,13 @@ def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None
     heads = tmp_path / "heads.log"
     count = heads.read_text().count("\n")
     said = told("audit", "logs", "--heads", "heads.log", cwd=tmp_path)
-    assert f"{count} published heads of these records looked for" in said
+    assert f"looked for {count} published heads of these records" in said
     heads.write_text(heads.read_text().replace('"line":3,', '"line":-3,'))
     assert "line 3: not a published head" in told("audit", "logs", "--heads", "heads.log", cwd=tmp_path, status=2)
     referee("play", "q", "house:dag", "house:greedy", "--heads", "others.log", "--logs", "more", cwd=tmp_path)
     said = told("audit", "logs", "--heads", "others.log", cwd=tmp_path, status=1)
     assert "expected a record that has line 1 with the hash" in said
-    assert "found none that holds" in said
+    assert "found no such record that holds" in said
 
 
 def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_without_a_manifest_an_audit_says_what_it_can_not_notice(logs: Path, tmp
     (tmp_path / "listed").mkdir()
     for name in ("first", "listed/second"):
         (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, Path(name).name).read_bytes())
-    assert "no manifest for 2 records in .: a missing one might not be noticed" in told("audit", ".", cwd=tmp_path)
+    assert "no manifest for 2 records in .: a missing record might not be noticed" in told("audit", ".", cwd=tmp_path)
     told("manifest", "listed", cwd=tmp_path)
     report = played(referee("audit", ".", "--json", cwd=tmp_path))
     assert report["unlisted"] == [{"folder": ".", "records": 1}]
@@ -298,9 +298,9 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     said = told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
     text = told("audit", str(path), "--public-key", public, cwd=logs)
-    assert "events, redacted, hidden deal, as seat 1, player2, may see it" in text
+    assert "events, redacted, hidden deal, the view of seat 1, player2" in text
     assert "1 record, 0 broken, 1 redacted" in text
-    assert "verified: chain, seal, shown fields, times; not: shuffle, views, moves" in text
+    assert "verified in redacted records: chain, seal, shown fields, times; not verified: shuffle, views, moves" in text
     again = told("explain", str(path), "1", cwd=logs)
     before, printed, after = said.partition(" its program printed last ")
     assert printed  # by a program of this machine, which did not come with the redacted record
@@ -318,7 +318,7 @@ def test_with_the_seed_the_deal_of_a_redacted_record_is_verified(logs: Path, tmp
     path, whole = tmp_path / "redacted.rec", record_of(logs, "first")
     told("explain", str(whole), "--redact", str(path), cwd=logs)
     seed = json.loads(whole.read_bytes().splitlines()[-2])["open"]["seed"][1]
-    for record, text in ((path, "moves, scores, ranking; not: verdicts on others"), (whole, "fixed deal")):
+    for record, text in ((path, "moves, scores, ranking; not verified: verdicts on others"), (whole, "fixed deal")):
         assert text in told("audit", str(record), "--seed", seed.upper(), cwd=logs)
         assert "BROKEN" in told("audit", str(record), "--seed", "00" * 32, cwd=logs, status=1)
     assert "64 hex digits of a seed, not '7'" in told("audit", str(path), "--seed", "7", cwd=logs, status=2)

@@ -38,8 +38,8 @@ def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -
 @pytest.mark.parametrize(
     ("names", "error"),
     [
-        (("x/lab-1", "y/lab-1"), "lab-1 is the name of 2 matches of yours: say which, x/lab-1 or y/lab-1"),
-        (("lab/lab-11", "lab-1/x", None, 7), "you have no match lab-1 that is over; see --matches"),
+        (("x/lab-1", "y/lab-1"), "2 of your matches are called lab-1; give the whole name: x/lab-1 or y/lab-1"),
+        (("lab/lab-11", "lab-1/x", None, 7), "you have no finished match lab-1; --matches lists them"),
     ],
 )
 def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str) -> None:
@@ -80,5 +80,5 @@ def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
 def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
     """The error comes at once, without waiting."""
     service: Any = Clerk(state)
-    with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
+    with pytest.raises(ServiceError, match="lacks the state of version 7; is --to right"):
         await_verdict(service, 7, print)

@@ -80,36 +80,36 @@ OTHERS = {
     "another server": (
         "http",
         head("404 Not Found"),
-        "{place} answers, but not as a referee's service does (404 Not Found); is --to right?",
+        "the server at {place} is not a referee's service (404 Not Found); is --to right?",
     ),
     "another one with tokens": (
         "http",
         head("401 Unauthorized"),
-        "{place} answers, but not as a referee's service does (401 Unauthorized); is --to right?",
+        "the server at {place} is not a referee's service (401 Unauthorized); is --to right?",
     ),
-    "another page": ("http", head("200 OK"), "the answer is none of a referee's; is --to right?"),
+    "another page": ("http", head("200 OK"), "the answer does not come from a referee's service; is --to right?"),
     "a proxy alone": (
         "http",
         head("502 Bad Gateway"),
         (
-            "{place} passes requests on, and nobody answers there (502 Bad Gateway); try again later, or ask the "
-            "organiser whether the service is on"
+            "{place} is a proxy, and the service behind it does not answer (502 Bad Gateway); try again later, "
+            "or ask the organiser whether the service runs"
         ),
     ),
     "a proxy that asks for TLS": (
         "http",
         head("301 Moved Permanently", "Location: https://contest.example/submissions"),
-        "{place} sends you to another address (301 Moved Permanently); is it https://contest.example?",
+        "{place} redirects to another address (301 Moved Permanently); is it https://contest.example?",
     ),
     "a port": (
         "http",
         head("308 Permanent Redirect", "Location: https://[::1]:8443/"),
-        "{place} sends you to another address (308 Permanent Redirect); is it https://[::1]:8443?",
+        "{place} redirects to another address (308 Permanent Redirect); is it https://[::1]:8443?",
     ),
     "nowhere": (
         "http",
         head("302 Found", "Location: https://\x1b[31m:x/"),
-        "{place} sends you to another address (302 Found); is --to right?",
+        "{place} redirects to another address (302 Found); is --to right?",
     ),
 }
 
@@ -163,7 +163,9 @@ def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None
     """The error is a sentence that shows the address, whatever is in it."""
     with pytest.raises(ServiceError) as found:
         find_service(url, "token", None)
-    assert str(found.value) == f"{printable(url)} is no address such as http://HOST:8080, as the organiser gives it"
+    assert (
+        str(found.value) == f"{printable(url)} is no address; write the one that you were given, http://HOST:8080, say"
+    )
     assert str(found.value).isprintable()
 
 

@@ -70,7 +70,7 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     assert "version 1 passed: it plays from now on" in done.stdout
     failed = submit(service, "ada", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
     for word in (
-        "version 2 failed: version 1 plays on",
+        "version 2 failed: version 1 still plays",
         "7 it greets",
         "what happened: nothing came from player",
         "how to fix it: python3 runs it",
@@ -111,22 +111,22 @@ def test_a_lone_file_is_refused_with_what_to_do(service: Reception, tmp_path: Pa
 def test_who_has_no_version_that_passed_is_told_so(service: Reception, tmp_path: Path) -> None:
     """There is no earlier version that could play."""
     failed = submit(service, "bob", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
-    assert "version 1 failed: none of yours has passed yet\n" in failed.stdout
+    assert "version 1 failed: none of your versions has passed yet\n" in failed.stdout
 
 
 def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     """In the organiser's check, too, a later step that fails for the same cause takes one line."""
     trouble = {"happened": "it crashed", "cause": "crashed", "printed": "KeyError: \x1b[2J\n"}
     steps = [{"number": number, "title": "it plays", "verdict": "failed", "trouble": trouble} for number in (7, 9)]
-    show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 plays on")
+    show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 still plays")
     shown = capsys.readouterr().out
     assert shown.splitlines() == [
-        "version 3 failed: version 2 plays on",
+        "version 3 failed: version 2 still plays",
         "  7 it plays",
         "      what happened: it crashed",
         "      it printed last:",
         "        KeyError: \\x1b[2J",
-        "  9 it plays (for the cause of step 7)",
+        "  9 it plays (for the same cause as step 7)",
     ]
 
 
@@ -144,14 +144,18 @@ def invoked(*arguments: str, token: str = "") -> Result:
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "nothing asked": ((), 2, "give either a PLAYER"),
-    "two things asked": (("--status", "--matches"), 2, "give either a PLAYER"),
+    "nothing asked": ((), 2, "give one of these: a PLAYER"),
+    "two things asked": (("--status", "--matches"), 2, "give one of these: a PLAYER"),
     "no folder": (("nowhere",), 2, "there is no folder nowhere"),
-    "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:8080"),
-    "address with a question": (("--status", "--to", "http://x/y?z"), 2, "no address such as http://HOST:8080"),
-    "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
-    "no certificate": (("--status", "--ca", __file__), 1, "no certificate in PEM"),
-    "match of nobody": (("--explain", "x/../y"), 1, "you have no match x/../y that is over; see --matches"),
+    "no address": (("--status", "--to", "ftp://x"), 2, "no address; write the one that you were given"),
+    "address with a question": (
+        ("--status", "--to", "http://x/y?z"),
+        2,
+        "no address; write the one that you were given",
+    ),
+    "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and does the service run?"),
+    "no certificate": (("--status", "--ca", __file__), 1, "the file has no certificate in PEM"),
+    "match of nobody": (("--explain", "x/../y"), 1, "you have no finished match x/../y; --matches lists them"),
     "no token file": (("--status", "--token-file", "nowhere"), 2, "can't read nowhere"),
     "others read the token": (("--status", "--token-file", __file__), 2, "chmod 600"),
 }

@@ -203,7 +203,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1, stderr
-    assert "stopped; nobody is blamed, and `referee tournament small.toml` continues it" in stderr
+    assert "stopped; no player is at fault, and `referee tournament small.toml` continues the tournament" in stderr
     referee("tournament", "small.toml", "--json", cwd=small)
     found = entries(small, "small")
     assert len({entry["match"] for entry in found}) == len(found) == RESULTS
@@ -242,7 +242,7 @@ def test_a_trial_names_the_entrants_that_fail(tmp_path: Path) -> None:
     assert (whole["version"], whole["tournament"], whole["failing"]) == (1, "small", 2)
     assert [entrant["trouble"] is None for entrant in whole["entrants"]] == [True, False, False]
     (tmp_path / "small.toml").write_text(SMALL)
-    assert "3 entrants, and none failed" in referee("tournament", "small.toml", "--try", cwd=tmp_path).stdout
+    assert "3 entrants: none failed" in referee("tournament", "small.toml", "--try", cwd=tmp_path).stdout
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def test_a_sample_without_its_packages_says_how_to_run_it(tmp_path: Path) -> Non
     check = referee("check", WITHOUT_PACKAGES, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     for shown in (play.stdout, check.stdout):
         told = " ".join(shown.split())
-        assert "has no msgspec" in told
+        assert "lacks msgspec" in told
         assert "`. .venv/bin/activate`" in told
         assert "stdin and stdout do not lead to the referee" not in told
     printed = next((tmp_path / "logs").glob("*.stderr")).read_text()
@@ -62,7 +62,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
         "Install numpy for the Python that runs the program, or put it into the folder."
     )
     shadowed = str(words_remedy("AttributeError: module 'random' has no attribute 'Random' (player.py:38)"))
-    assert shadowed.startswith("If a file of yours is called random.py, rename it")
+    assert shadowed.startswith("If one of your files is called random.py, rename it")
     assert words_remedy("exit status 1: KeyError: 'hand'") is None
 
 
@@ -80,7 +80,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
 )
 def test_what_a_sandbox_forbids_is_told(words: str) -> None:
     """The author's own machine allowed it."""
-    assert str(words_remedy(words)).startswith("If it ran in a sandbox: there,")
+    assert str(words_remedy(words)).startswith("Did it run in a sandbox? There,")
     assert words_remedy("FileNotFoundError: [Errno 2] No such file or directory: 'weights.txt'") is None
 
 
@@ -100,7 +100,7 @@ def test_what_a_sandbox_forbids_is_told(words: str) -> None:
             Cause.CRASHED,
             Ending.ENDED,
             "exit status 0: bye",
-            "Does the file call `run(...)`, or whatever else connects? First",
+            "Does the file call `run(...)`, or another function that connects? First",
         ),
         (Cause.CRASHED, Ending.STRANGER, "exit status 0", "Put the content of REFEREE_TOKEN into the hello as"),
         (

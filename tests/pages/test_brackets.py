@@ -92,7 +92,7 @@ def test_who_may_meet_is_told() -> None:
     grand = brackets(Summary(history_of(4, "doubleelimination", most=0), {}))[-1]
     assert [(round_.title, round_.boxes[0].note) for round_ in grand.rounds] == [
         ("grand final", ""),
-        ("grand final, reset", "if need be"),
+        ("grand final, reset", "if needed"),
     ]
 
 
@@ -103,7 +103,7 @@ def test_a_walkover_and_a_replay_are_told() -> None:
     ruling = Ruling(id="1", kind="withdraw", entrant=f"e{gone}", reason="its author asked", by="jury")
     history.take(Ruled(at=AT, ruling=ruling))
     box = boxes_of(brackets(Summary(history, {})))[0]
-    assert box.note == "not played: the opponent goes on"
+    assert box.note == "not played: the other side goes on"
     assert [side.is_winner for side in box.sides] == [side.entrants != (gone,) for side in box.sides]
     again = [box for size in (8, 16, 32) for box in boxes_of(brackets(Summary(history_of(size, "knockout"), {})))]
     assert {len(side.scores) for box in again if box.note == "played 2 times" for side in box.sides} == {2}

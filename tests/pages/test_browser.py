@@ -141,7 +141,7 @@ def test_an_expulsion_has_an_address(browser: Page, tmp_path: Path) -> None:
     foul = next(frame.foul for frame in frames_of(record) if frame.foul is not None)
     page = opened(browser, record)
     labels = page.texts(f"#expulsion-{foul.seat} dt")
-    assert {"cause", "detail", "time", "to contest it"} <= set(labels)
+    assert {"cause", "detail", "time", "is it wrong?"} <= set(labels)
     assert "referee audit match.jsonl" in page.text(f"#expulsion-{foul.seat}")
     page.run(f"document.querySelector('#expulsion-{foul.seat} a').click()")
     page.wait_until(f"document.getElementById('turn').textContent.startsWith('turn {foul.turn} ')")

@@ -203,7 +203,7 @@ def test_a_result_is_superseded_once(tmp_path: Path) -> None:
     [
         ("nosuch://host/name", "driver of nosuch://host/name is missing"),
         ("sqlite+nosuch:///x", "driver of sqlite"),
-        ("://", "is no URL of a database; write sqlite:///FILE"),
+        ("://", "is not the URL of a database; write sqlite:///FILE"),
         (
             "postgresql://user:secret@127.0.0.1:1/name?connect_timeout=2",
             "can't write the database postgresql://user:***@",

@@ -61,7 +61,7 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "2026-01-01 02:30 UTC withdraw bot05 its author asked for it jury" in section(text, "rulings")
     assert f"disqualify bot06 {SCRIPT} jury" in section(text, "rulings")
     assert "latecomer joined at 2026-01-01 02:30 UTC" in section(text, "joined")
-    assert "bot03 it has played with another program since 2026-01-01 02:30 UTC" in section(text, "changed")
+    assert "bot03 has played with a new program since 2026-01-01 02:30 UTC" in section(text, "changed")
     assert "bot05 withdrawn: its author" in section(text, "suspended")
     assert "bot06 disqualified: " in section(text, "suspended")
     assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "runs")
@@ -165,7 +165,7 @@ def test_a_page_says_why_a_program_that_fouled_is_ahead_of_others(tmp_path: Path
         entry.fixture.round for entry in stage.entries for foul in entry.fouls if entry.fixture.entrants[foul.seat] == 0
     ]
     assert (line.place, len(fouls)) == (5, 2)
-    went_out = f"went out in round {fouls[-1]}; those who went out in a later round are ahead, fouls or not"
+    went_out = f"went out in round {fouls[-1]}; entrants that went out later have a better place"
     assert went_out in header(entrant_page(stage, "bot00"))
     winner = next(line for line in stage.tournament.standings() if line.place == 1)
     assert "went out" not in header(entrant_page(stage, stage.spec.entrants[winner.entrant].name))

@@ -32,7 +32,7 @@ def test_an_expulsion_is_seen_where_an_address_names_it(browser: Page, tmp_path:
     assert frame.foul is not None
     assert facts["evidence (hex)"] == frame.foul.evidence
     assert facts["read as"] == f'{{"type": "move", "match": "m", "turn": {frame.turn}, "move": {{"action": "fly"}}}}'
-    assert "complete after 1.2 ms, its first byte after 1.2 ms, 0.0 ms of it the referee's own" in facts["time"]
+    assert "complete after 1.2 ms (first byte after 1.2 ms), including 0.0 ms of the referee's own" in facts["time"]
     hands = "return [...document.querySelectorAll(arguments[0])].map((hand) => hand.dataset.hand)"
     for chosen, seen in (("", ["0", "1"]), (str(FAULTY), [str(FAULTY)])):
         page.run("eyes.value = arguments[0]; eyes.dispatchEvent(new Event('change'))", chosen)

@@ -46,8 +46,8 @@ def test_a_ruling_stands_on_the_page_of_its_match(tmp_path: Path) -> None:
     again = next(entry for entry in stage.entries if entry.fixture.attempt)
     uncounted, ruling, others = notices(stage, first.match)
     assert uncounted.startswith("This match does not count: ")
-    assert ruling.startswith("Ruling 1 of the organiser, ")
-    assert ruling.endswith(f"{first.match} to be played once more, by jury. Reason: {SCRIPT}")
+    assert ruling.startswith("Ruling 1 by jury, ")
+    assert ruling.endswith(f"{first.match} to be played once more. Reason: {SCRIPT}")
     assert others == f"This leg was also played as {again.match}."
     text = page(stage, first.match).read_text(encoding="utf-8")
     assert (SCRIPT in text, f'<a href="{again.match}.html">' in text) == (False, True)
@@ -65,13 +65,14 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
     assert notices(stage, entry.match) == []
     text = read(page(stage, entry.match).read_text(encoding="utf-8"))
     assert "Spectators saw" in text
-    assert "while it was played, nothing: no site showed the match; then what all seats might know, 60 s later" in text
+    nothing = "during the match: nothing, because no site showed the match"
+    assert f"{nothing}; then what all seats were allowed to know, 60 s later" in text
 
 
 def test_what_spectators_see_in_words() -> None:
     """Nobody sees boards of a duplicate deal."""
-    told = {None: "nothing", "after": "only who played", "board only": "what all seats might know"}
-    assert [describe_sight(given, is_duplicate=False).partition(":")[0] for given in told] == [*told.values()]
+    told = {None: "nothing", "after": "only who played", "board only": "what all seats were allowed to know"}
+    assert [describe_sight(given, is_duplicate=False).partition(",")[0] for given in told] == [*told.values()]
     assert describe_sight("board only", is_duplicate=True) == "only who played"
 
 

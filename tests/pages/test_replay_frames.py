@@ -229,9 +229,9 @@ def test_an_expulsion_tells_whose_the_time_was(tmp_path: Path, name: str) -> Non
         case e.DeadlinePassed():
             expected = "not complete after "
         case e.Answer():
-            expected = ", its first byte after "
+            expected = " (first byte after "
         case _:
-            expected = " after it was asked, of the " if frame.judged.asked else "waiting for no answer"
+            expected = " after it was asked, of the " if frame.judged.asked else "was not waiting for an answer"
     assert expected in told
     assert ("the referee's own" in told) == isinstance(event, e.Answer | e.DeadlinePassed)
     assert frame.shown == (None if frame.state is None else frame.judged.state)

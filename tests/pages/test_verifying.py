@@ -95,7 +95,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     found = told(browser)
     assert list(found) == ["holds", "head", "key"]
     assert "chain, seal, time, shuffle, tiles in" in found["holds"]
-    assert found["head"] == f"{head}: the one that the page names"
+    assert found["head"] == f"{head}: the head that the page names"
     assert found["key"].startswith(SEALER.public)
     at = whole.index(b'"event":"move-received"') + 10
     record.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -107,7 +107,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     browser.visit(address)
     browser.follow("#deal-again")
     assert dealt(browser).startswith("Equal: ")
-    assert told(browser)["head"] == f"{head}: the one that the page names"
+    assert told(browser)["head"] == f"{head}: the head that the page names"
     assert browser.complaints() == []
 
 
@@ -141,11 +141,11 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
     browser.open(tmp_path / "elsewhere.html")
     browser.click("deal")
     assert dealt(browser).startswith("Equal: ")
-    assert "But the record does not hold elsewhere: line" in browser.text("#dealt")
+    assert "But another part of the record does not hold: line" in browser.text("#dealt")
     browser.open(tmp_path / "lie.html")
     browser.click("deal")
     assert "was handed 0,9, but the shuffle gives it" in dealt(browser)
-    assert any(row.startswith("ANOTHER ONE, in line 6: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
+    assert any(row.startswith("DIFFERENT, in line 6: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
 
 
 def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Path) -> None:
@@ -218,5 +218,5 @@ def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:
     browser.run("SubtleCrypto.prototype.importKey = () => Promise.reject(new Error('no such algorithm'))")
     browser.choose("verify-file", record)
     found = told(browser)
-    assert found["seal"].startswith("NOT JUDGED: this browser has no Ed25519")
+    assert found["seal"].startswith("NOT JUDGED: this browser lacks Ed25519")
     assert "chain, time, shuffle, tiles in" in found["holds"]

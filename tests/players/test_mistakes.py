@@ -20,7 +20,7 @@ FLUSH = "Is the answer flushed?"
 FORM = "`referee list quincy --schema` prints the form of a move"
 COORDINATES = "Check how your program counts rows and columns"
 ERROR = "Fix the error that it printed last."
-SANDBOX = "If it ran in a sandbox: there, a program sees only its own folder and the system"
+SANDBOX = "Did it run in a sandbox? There, a program sees only its own folder and the system"
 
 _SECONDS = re.compile(r"\b[0-9.]+ s of")
 
@@ -49,7 +49,7 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "ReadsStdin": (
         "crashed",
         "the program ended: exit status 0",
-        f"Does the file call `run(...)`, or whatever else connects? {CONNECT}",
+        f"Does the file call `run(...)`, or another function that connects? {CONNECT}",
     ),
     "ExitsEarly": (
         "crashed",

@@ -144,14 +144,14 @@ class Course:
         return page
 
     def practise(self) -> Page:
-        """Ask for a practice match as the author, and wait until it is over."""
+        """Request a practice match as the author, and wait until it is over."""
         page = self.author("author/practice")
         page.send("/author/practice")
         page.wait_until("document.querySelector('#live td a')")
         return page
 
     def sit_down(self) -> Page:
-        """Ask for a practice match in person as the author, and wait until it is the author's turn."""
+        """Request a practice match in person as the author, and wait until it is the author's turn."""
         page = self.author("author/practice")
         page.send("/author/practice", -1)
         page.wait_until("document.body.classList.contains('asked')")

@@ -55,7 +55,7 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         report.follow("header a[href*='verify.html']")
         report.wait_until("document.querySelector('#verified dt')")
         assert report.texts("#verified dt")[0] == "holds"
-        assert report.texts("#verified dd")[1].endswith(": the one that the page names")
+        assert report.texts("#verified dd")[1].endswith(": the head that the page names")
         replay = course.visitor(f"tournaments/final/replays/{match}.html")
         assert "ada was expelled in turn" in replay.text(".expulsion h2")
         replay.follow("a[href^='verify.html']")

@@ -135,7 +135,7 @@ def test_the_real_steps_tell_the_same_words(name: str) -> None:
     live.show_match("cup", table)
     page = live_page("Contest", live.state, 0.0)
     assert "&lt;b&gt;" in page
-    assert f"made from line {table.line} of the record, head {table.head}" in page
+    assert f"made from the record up to line {table.line}, head {table.head}" in page
     assert "<b></b>" not in page
     everything = b"".join(outlets(steps)).decode()
     nonces = [step.event.nonce for step in steps if isinstance(step.event, e.NonceReceived)]

@@ -98,7 +98,7 @@ def test_an_author_appeals_against_an_expulsion(
     if status != 303:
         assert notices.appeals("cup") == []
         return
-    assert b"It waits for the organiser" in ada.ask("GET", place).body
+    assert b"The organiser has not answered it yet" in ada.ask("GET", place).body
     notices.record("ann", "replay", "cup-1 in cup", "so it was")
     assert b"replay, ruled by ann: so it was" in ada.ask("GET", place).body
     practice = ada.fill_in("/author", "/author/appeal", match="practice/ada/0001/cup-1", text="no")

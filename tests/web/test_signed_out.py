@@ -41,7 +41,7 @@ def test_what_was_written_is_sent_once_its_author_has_signed_in(contest: TestSit
     ann, token = expired(contest, "ann", "/organiser/tournaments/cup")
     ruling = {"kind": "void", "subject": "cup-00001", "to": "", "reason": REASON}
     asked = sent(ann, RULE, form_token=token, **ruling)
-    assert (asked.status, b"What you wrote is kept" in asked.body) == (401, True)
+    assert (asked.status, b"Your text is kept" in asked.body) == (401, True)
     again = sent(ann, "/sign-in", **fields_of(asked), token="wrong")
     assert again.status == 401
     shown = sent(ann, "/sign-in", **fields_of(again), token=contest.tokens["ann"])

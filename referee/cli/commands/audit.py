@@ -1,4 +1,4 @@
-"""`referee audit` and `referee manifest`: verify records, many at once, and sign the list of them."""
+"""`referee audit` and `referee manifest`: verify records, many at once, and sign a list of records."""
 
 import sys
 from collections import Counter
@@ -64,7 +64,7 @@ seed_option = click.option(
     "--seed",
     type=parse_seed,
     metavar="HEX",
-    help="Seed of the match: with it, the hand in a redacted record is verified, too.",
+    help="Seed of the match; with it, the audit also verifies the hand in a redacted record.",
 )
 heads_option = click.option(
     "--head",
@@ -72,12 +72,12 @@ heads_option = click.option(
     type=parse_head,
     metavar="HASH",
     multiple=True,
-    help="Hash that a player was sent: one of the records must have it.",
+    help="Hash that the referee sent to a player: one of the records must have it.",
 )
 
 
 _SHOWN = 20
-"""Most names in a line."""
+"""Most names to show in a line."""
 
 
 def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
@@ -93,7 +93,7 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     heads_option,
     published_option,
     seed_option,
-    click.option("--unsealed", is_flag=True, help="Accept records without a seal, as unfinished matches have."),
+    click.option("--unsealed", is_flag=True, help="Accept records without a seal, which unfinished matches have."),
 )
 @jobs_option("Check this many records, or rounds of a Swiss,")
 @click.option(
@@ -111,27 +111,26 @@ def audit_command(
     """Verify records: PATHS are record files or folders of them.
 
     In a match's record, the audit checks the chain of hashes, the seal, the commitment to the shuffle, the shuffle,
-    every view, every verdict with its deadline, the scores and the ranking. It names the first line that does not hold
-    by its `n`, which counts from 0, and says what it expected there.
+    every view, every verdict with its deadline, the scores and the ranking. If a line does not hold, it prints the
+    number `n` of the first such line, counted from 0, and what it expected there.
 
     In a tournament's folder, it checks every pairing, ruling and bye, each result against the match's own record, and
     the standings. There, and in a folder with a MANIFEST.json, it also checks that no record is missing or was added.
 
-    In a redacted record (`referee explain --redact`), it checks the chain, the seal, and that the record shows exactly
-    what one seat may see. With --seed, it also checks that this follows from the deal.
+    In a redacted record (`referee explain --redact`), it checks the chain, the seal, and that the record shows
+    everything that one seat may see and nothing else. With --seed it also checks that the hand follows from the deal.
 
-    Without --public-key a record is checked against the key that it names itself. Somebody who forged the whole record
-    could have named a key of their own.
+    Without --public-key, a record is checked against the key that the record itself names. Somebody who forged the
+    whole record could have named a key of their own.
 
-    Exit status: 0 all records hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its
+    Exit status: 0 all records hold, 1 a record is broken or unfinished, 2 usage error, 3 the auditor itself failed: its
     traceback is on stderr, and says nothing against a record.
     """
     with (
         own_faults("the auditor itself failed; this says nothing against a record"),
         progress("auditing", as_json) as advance,
     ):
-        # Each record is shown as soon as it is audited: of ten thousand, the first broken one should not have to wait
-        # for the last.
+        # Show each record as soon as it is audited: among ten thousand records, a broken one should be seen at once.
         def _show_progress(report: RecordReport, total: int) -> None:
             advance(total)
             if not as_json and (is_verbose or total == 1 or isinstance(report, Broken)):
@@ -154,14 +153,14 @@ def _show(report: RecordReport) -> None:
         return
     facts = f"{counted(report.events, 'event')}, {report.state}, {report.deal} deal"
     if isinstance(report, SoundRedaction):
-        facts += f", as seat {report.seat}, {harmless(report.name)}, may see it"
+        facts += f", the view of seat {report.seat}, {harmless(report.name)}"
     out.print(f"[green]holds[/]   {escape(report.record)}  {facts}", highlight=False, soft_wrap=True)
     if report.rules_version != report.checked_by:
         played, checked = name_rules(report.rules_version), name_rules(report.checked_by)
-        out.say(f"  played by the rules of {printable(played)}; by those of {printable(checked)} it holds, too")
+        out.say(f"  played by the rules of {printable(played)}; it also holds by the rules of {printable(checked)}")
     if report.tournament is not None:
         name = printable(report.tournament)
-        out.say(f"  not verified: that it belongs to the tournament {name}, whose record {name}.jsonl is not here")
+        out.say(f"  not verified: whether it belongs to the tournament {name}, because {name}.jsonl is not here")
 
 
 def _show_broken(broken: Broken, what: str) -> None:
@@ -184,19 +183,19 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{unfinished}{redacted}")
     redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
     for verified, not_verified in sorted({(record.verified, record.not_verified) for record in redactions}):
-        out.say(f"of redacted records were verified: {', '.join(verified)}; not: {', '.join(not_verified)}")
+        out.say(f"verified in redacted records: {', '.join(verified)}; not verified: {', '.join(not_verified)}")
     if is_compared:
-        out.say(f"{report.unchanged} of them held in an earlier audit, and have not changed since")
+        out.say(f"{counted(report.unchanged, 'record')} held in an earlier audit and did not change since")
 
 
 def _show_reservations(report: AuditReport) -> None:
-    """Print what the lines of records that hold would have said besides, which -v shows."""
+    """Print how many of the records that hold have a reservation; -v shows it for each record."""
     holding = [record for record in report.records if not isinstance(record, Broken)]
     reservations = {
-        "of a tournament whose record is not here, which was not verified": [
+        "of a tournament whose own record is not here: not verified that they belong to it": [
             record for record in holding if record.tournament is not None
         ],
-        "played by another version's rules, and held by the present ones": [
+        "played by the rules of another version; valid by the present rules, too": [
             record for record in holding if record.rules_version != record.checked_by
         ],
     }
@@ -206,7 +205,7 @@ def _show_reservations(report: AuditReport) -> None:
 
 
 def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:
-    """Print what manifests and tournaments say of missing records.
+    """Print the results for manifests and tournaments, such as missing records.
 
     Args:
         report: report of the audit.
@@ -229,16 +228,16 @@ def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:
     parts = (*report.records, *report.tournaments)
     if any(isinstance(part, Broken) and part.state == "unfinished" for part in parts):
         reasons = "it is still being played, its referee crashed, or its end was cut off"
-        late = "copy a tournament's record first, then those of its matches, or audit it again once it is over"
+        late = "copy a tournament's record first, then the records of its matches, or audit again when it is over"
         out.say(f"UNFINISHED: {reasons}; {late if takes_unsealed else '--unsealed audits what is there'}")
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
-        text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
-        out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
+        text = f"no manifest for {records} in {unlisted.folder}: a missing record might not be noticed"
+        out.say(f"{text}; `referee manifest {unlisted.folder}` makes a manifest")
 
 
 def _show_contradictions(report: AuditReport) -> None:
-    """Print where records contradict each other, or heads that were published."""
+    """Print where records contradict each other or the published heads."""
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
@@ -249,7 +248,7 @@ def _show_contradictions(report: AuditReport) -> None:
         text = f"expected a line with the hash {escape(head)} in a record that holds; found none"
         out.print(f"[red]BROKEN[/]  {text}", highlight=False, soft_wrap=True)
     if report.published:
-        out.say(f"{counted(report.published, 'published head')} of these records looked for")
+        out.say(f"looked for {counted(report.published, 'published head')} of these records")
     for missing in report.missing_published:
         _show_missing(missing)
 
@@ -259,19 +258,19 @@ def _show_missing(heads: MissingHeads) -> None:
     out.print(f"[red]BROKEN[/]  {escape(printable(heads.record))}", highlight=False, soft_wrap=True)
     line = f"line {first.line} with the hash {first.head}, published {printable(first.at)}"
     out.say(f"  expected a record that has {line}")
-    out.say(f"  found    none that holds; {heads.missing} of {published} missing")
+    out.say(f"  found    no such record that holds; {heads.missing} of {published} missing")
 
 
 def _show_tournament(tournament: SoundTournament, what: str) -> None:
     opened = counted(tournament.matches, "match", "matches")
-    out.say(f"{what} holds: {tournament.state}, {opened}, pairings and ranking as they follow")
+    out.say(f"{what} holds: {tournament.state}, {opened}, pairings and ranking are right")
     if tournament.rulings:
-        out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser's: the report shows them")
+        out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser: the report shows them")
     if tournament.without_proof:
-        out.say(f"  no whole record was audited that proves the result of {_some(tournament.without_proof)}")
+        out.say(f"  the result is not proved by an unredacted record: {_some(tournament.without_proof)}")
     if tournament.taken_on_trust:
         rounds = ", ".join(map(str, tournament.taken_on_trust))
-        out.say(f"  paired by another program or version, and checked by the rules alone: round {rounds}")
+        out.say(f"  paired by another program or version, so only the pairing rules were checked: round {rounds}")
     if tournament.unverified:
         printed = [name for name in tournament.unverified if name.endswith(".stderr")]
         others = [name for name in tournament.unverified if not name.endswith(".stderr")]
@@ -290,12 +289,12 @@ def _some(names: Sequence[str]) -> str:
 @click.option("--key", "path", type=FILE, help=f"Key that sealed the records. {KEY_UNSET}")
 @json_option
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
-    """Sign the list of all records below FOLDER, so that none can be removed or added unnoticed.
+    """Sign the list of all records below FOLDER, so that nobody can remove or add a record unnoticed.
 
     The list is written to FOLDER/MANIFEST.json, and `referee audit FOLDER` checks it from then on. A tournament's
-    folder needs no manifest: its own record is signed, and lists every match.
+    folder needs no manifest: the tournament's own record is signed, and lists every match.
 
-    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 usage error.
+    Exit status: 0 written, 1 a record is missing or this key did not seal it, 2 usage error.
     """
     if not record_files(folder):
         raise click.UsageError(f"there is no record (*.jsonl) in {folder}")

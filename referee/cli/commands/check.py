@@ -1,4 +1,4 @@
-"""`referee check`: walk player programs through the protocol, step by step: one for its author, or many for a class."""
+"""`referee check`: test one player program for its author, or the programs of a whole class, step by step."""
 
 import shlex
 import sys
@@ -49,10 +49,10 @@ from ..strength import Strength, Trial, find_games, measure
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
-"""Most hexadecimal characters in a terminal; --json has more."""
+"""Most hexadecimal characters to show; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
 
-# This interpreter and this package: the first `referee` of the PATH may be another installation.
+# Use this interpreter and this package: the first `referee` in PATH may be another installation.
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
@@ -83,7 +83,7 @@ _request_options = group_options(
         "--start-time",
         "start_s",
         default=Times().start_s,
-        what="Limit for the program to start and get ready, in seconds.",
+        what="Limit for the program to start and to get ready, in seconds.",
     ),
     logs_option("for builds"),
 )
@@ -97,9 +97,9 @@ _request_options = group_options(
 @click.option(
     "--no-strength", "without_strength", is_flag=True, help="Do not measure the strength of a program that passes."
 )
-@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every step, not only those that fail.")
+@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every step, not only steps that fail.")
 @click.option("--sent", "with_sent", is_flag=True, help="Also show what the referee sent before a failure.")
-@click.option("--csv", type=FILE, help="Also write a table with a line for each player to FILE, for grading.")
+@click.option("--csv", type=FILE, help="Also write a table to FILE, with a line for each player, for grading.")
 @jobs_option("Check this many players")
 @confinement_options
 @json_option
@@ -116,17 +116,17 @@ def check(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Walk each PLAYER through the protocol, step by step, and say what it does wrong and how to fix it.
+    """Walk each PLAYER through the protocol, step by step, and show what it does wrong and how to fix it.
 
     PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
     run = "python3 player.py", and may have games, build and version. The program is started again for most steps, in
     the same way as in a tournament.
 
-    If the program passes, the check measures its strength: 20 quick games against house:random and 20 against
-    house:greedy, for each game, within a minute.
+    If the program passes, the check measures its strength: for each game, 20 quick games against house:random and 20
+    against house:greedy, all within a minute.
 
-    With several players, the command prints one line for each, and measures no strength. A folder of players stands for
-    all folders in it.
+    With several players, the check prints one line for each, and does not measure strength. A folder of players stands
+    for all folders in it.
 
     Exit status: 0 all pass, 1 a step failed, 2 usage error.
     """
@@ -149,7 +149,7 @@ def check(
     plain = structs.asdict(report(name, findings))
     if not as_json:
         _conclude(name, findings)
-    # Games of a program that breaks the protocol would be lost by expulsion, and say nothing of its strength.
+    # A program that breaks the protocol would lose its games by expulsion, which says nothing about its strength.
     if not (without_strength or request.only or _list_failures(findings)):
         plain["strength"] = list(_strengths(request, running, is_quiet=as_json))
     if as_json:
@@ -160,7 +160,7 @@ def check(
 def _run_steps(
     request: CheckRequest, running: RefereeOptions, *, is_quiet: bool, is_verbose: bool, with_sent: bool
 ) -> list[Finding]:
-    """Run the steps, and show those that fail, or all."""
+    """Run the steps; show the steps that fail, or all steps if `is_verbose`."""
     steps = len(all_steps(tuple(installed().games)))
 
     def _show(finding: Finding) -> None:
@@ -173,7 +173,7 @@ def _run_steps(
 
 
 def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
-    """Yield the strength of the player, and show it. A failure to measure it does not fail the check."""
+    """Show and yield the strength of the player in each game. If it can't be measured, the check does not fail."""
     limits = word_options(running.terms)
     times = ("--time", f"{request.times.move_s:g}", "--start-time", f"{request.times.start_s:g}")
     trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
@@ -188,11 +188,11 @@ def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool
 
 
 def _word_strength(strength: Strength) -> str:
-    """Return a strength in one line: never bare counts, which twenty games make look surer than they are."""
+    """Return a strength in one line. It includes the interval, because twenty games say little."""
     against = f"{strength.game} against {strength.opponent}"
     late = f"of {strength.planned} games in {strength.limit_s:.0f} s"
     if not strength.matches:
-        return f"{against}: no pair {late} was finished"
+        return f"{against}: no pair of games was finished ({late})"
     expelled = f", expelled in {counted(strength.expelled, 'game')}" if strength.expelled else ""
     short_of = f" ({strength.matches} {late})" if strength.matches < strength.planned else ""
     return f"{strength.game}: {strength.sentence}{expelled}, {duration(strength.turn_ms)} a turn{short_of}"
@@ -224,7 +224,7 @@ def _list_players(given: str) -> list[str]:
     folder = Path(player.value)
     if player.kind is not PlayerKind.FOLDER or (folder / "player.toml").exists() or not folder.is_dir():
         return [given]
-    # A single player.toml one level down is a program that was packed with its folder: the check says where it is.
+    # A single player.toml one level down is a program that was packed with its folder. The check reports the mistake.
     inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     is_class = sum((path / "player.toml").exists() for path in inner) > 1
     return [f"{path}/" for path in inner] if is_class else [given]
@@ -234,7 +234,7 @@ def _check_many(
     requests: Sequence[CheckRequest], running: RefereeOptions, jobs: int, *, is_quiet: bool
 ) -> list[CheckReport]:
     """Check players in parallel, and show a line for each, in their order."""
-    find_confinement(running, requests[0].logs).close()  # it warns once, and each process finds its own
+    find_confinement(running, requests[0].logs).close()  # warn once here; each process makes its own confinement
     check_one = partial(_check_quietly, terms=running.terms)
     reports = []
     width = max(len(request.player) for request in requests)
@@ -314,7 +314,7 @@ def _list(steps: Sequence[CheckStep], *, as_json: bool) -> None:
 
 
 def show_finding(finding: Finding, *, with_sent: bool) -> None:
-    """Show a step; one that failed begins with what happened, for its title may name another mistake."""
+    """Show a step. A failed step begins with what happened, because its title may name another mistake."""
     trouble = finding.trouble
     note = f" ({finding.note})" if finding.note else ""
     text = f"{finding.title}{note}" if trouble is None else trouble.happened
@@ -335,7 +335,7 @@ def _show_trouble(title: str, trouble: Trouble, *, with_sent: bool) -> None:
         *_bytes("your program sent", trouble.received),
         *((("it printed", trouble.printed),) if trouble.printed else ()),
     ]
-    if not out.is_terminal:  # a file takes lines of any width
+    if not out.is_terminal:  # in a file, lines may have any width
         for label, text in rows:
             out.say(f"      {label:<17}  " + printable_lines(text.rstrip()).replace("\n", "\n" + " " * 25))
         out.say("")
@@ -368,7 +368,7 @@ def _conclude(player: str, findings: Sequence[Finding]) -> None:
 
 
 def _given_options(context: click.Context) -> Iterator[str]:
-    """Yield the words of the given options, except for the steps and what `submit` added."""
+    """Yield the options that the user gave, as words; leave out `--only` and the options that `submit` added."""
     left_out = ("only", "called", "logs", "without_strength") if context.params["called"] else ("only",)
     for option in context.command.params:
         name = option.name or ""

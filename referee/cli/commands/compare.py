@@ -1,8 +1,8 @@
-"""`referee compare`: is B better than A? Plays pairs of matches until a sequential test can tell.
+"""`referee compare`: is B better than A? Plays pairs of matches until a sequential test decides.
 
-A comparison is a tournament of two, so it is stopped and continued like one. It continues in the folder of an earlier
-comparison with the same programs and options, and otherwise begins in a new folder. The command says what has changed:
-otherwise somebody would take an old verdict for that of a changed program.
+A comparison is a tournament of two entrants, and can be stopped and continued like one. With the same programs and
+options, it continues in the folder of the earlier comparison; otherwise it begins in a new folder. The command prints
+what has changed, so that nobody takes the verdict on an old program for the verdict on the new one.
 """
 
 import contextlib
@@ -48,34 +48,34 @@ MAX_CHARS = 40
 
 
 class ComparisonTest(Struct, frozen=True, kw_only=True):
-    """The two hypotheses of the test, how often it may be wrong, and how long it may take."""
+    """The test's two hypotheses, its error rates, and the largest number of pairs."""
 
     elo0: float
     elo1: float
     alpha: float
     beta: float
     pairs: int
-    """Most pairs of matches."""
+    """Largest number of pairs of matches."""
     tables: int
-    """Matches at the same time."""
+    """Number of matches played at the same time."""
 
     @property
     def hypotheses(self) -> Hypotheses:
-        """The hypotheses as the tournament's format takes them."""
+        """The hypotheses in the form that the tournament's format needs."""
         return Hypotheses(elo0=self.elo0, elo1=self.elo1, alpha=self.alpha, beta=self.beta)
 
 
 class PlayedComparison(Comparison, frozen=True, kw_only=True):
-    """A comparison as it stands after this command, as `referee compare --json` prints it."""
+    """The state of a comparison after this command, as `referee compare --json` prints it."""
 
     records: str
     """Folder of the records."""
     is_stopped: bool
     """Whether the command was stopped before the comparison was over."""
     not_starting: dict[str, str]
-    """Player that did not start -> why."""
+    """Player that did not start -> reason."""
     over_before: str | None
-    """Time of day at which the comparison was over, if this command played nothing; null: it played."""
+    """Time at which the comparison had ended before, if this command played no match; null if it played."""
 
 
 def _number(name: str, default: float, what: str) -> Decorator:
@@ -89,10 +89,10 @@ def _count(name: str, most: int, default: int, what: str) -> Decorator:
 _test_options = group_options(
     "test",
     ComparisonTest,
-    _number("--elo0", 0.0, "The test asks whether B is better by this many Elo..."),
-    _number("--elo1", 20.0, "...or by this many Elo."),
-    _number("--alpha", 0.05, "Probability that B is wrongly called better."),
-    _number("--beta", 0.05, "Probability that B is wrongly called no better."),
+    _number("--elo0", 0.0, "First hypothesis: B is better by this many Elo."),
+    _number("--elo1", 20.0, "Second hypothesis: B is better by this many Elo."),
+    _number("--alpha", 0.05, "Probability that the test wrongly calls B better."),
+    _number("--beta", 0.05, "Probability that the test wrongly calls B no better."),
     _count("--pairs", 1_000_000, 2000, "Stop after this many pairs of matches."),
     _count("--tables", 1000, 1, "Play this many matches at the same time."),
 )
@@ -112,17 +112,17 @@ def compare(
     """Find out whether player B is better than player A, with as few matches as possible.
 
     They play pairs of matches: the same deal twice, with the seats changed. A sequential probability ratio test stops
-    the matches as soon as it can tell whether B is better by --elo1 rather than by --elo0.
+    the matches as soon as it can decide whether B is better by --elo1 rather than by --elo0.
 
     The records go to a folder below --logs that is named after the two players. The same command continues a
-    comparison that was stopped. If a program's folder or an option has changed, a new comparison begins in a folder
-    with a number.
+    comparison that was stopped. If a program's folder or an option has changed, a new comparison begins, in a folder
+    with a number in its name.
 
     Exit status: 0 the test decided, 1 it did not, 2 usage error.
     """
     rules = find_game(game)
     played = play_comparison(rules, (a, b), test, match.settings(rules), running, choose_view(as_json=as_json))
-    with contextlib.suppress(BrokenPipeError):  # the exit status says what was decided, too
+    with contextlib.suppress(BrokenPipeError):  # even if nobody reads the output, the exit status tells the result
         if as_json:
             print_json(played)
         else:
@@ -142,11 +142,11 @@ def play_comparison(
 
     Args:
         game: the game that the two play.
-        players: A and B, as the user gave them.
-        test: the hypotheses, and the most pairs.
-        settings: settings of each match; the comparison gets a folder below their folder.
+        players: player specs of A and B.
+        test: the hypotheses, and the largest number of pairs.
+        settings: settings of each match; the comparison gets a folder below `settings.folder`.
         options: options of the referee.
-        observer: hears what happens.
+        observer: is notified of the comparison's events.
 
     Raises:
         BadRequest: a number is wrong, or the game is not for two.
@@ -154,11 +154,11 @@ def play_comparison(
         RefereeError: a record in the folder does not hold.
         OSError: the machine failed.
     """
-    # A comparison is a tournament of two, with a format that ends when its test decides. So it is recorded, sealed,
-    # audited and continued after Ctrl-C by the code that does so for every tournament. A loop of matches would be
-    # shorter here, and would need all of that again.
+    # A comparison is a tournament of two, with a format that ends when its test decides. So the code for tournaments
+    # records, seals and audits it, and continues it after Ctrl-C. A loop of matches would be shorter here, but all of
+    # this would have to be written again.
     place = find_place(_spec(game, players, test, settings, options.terms), settings.folder.absolute())
-    builds = settings.folder / BUILDS  # shared with checks and single matches, so that nothing is built twice
+    builds = settings.folder / BUILDS  # shared with checks and single matches, so that no program is built twice
     run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables)
     with services(options, place.folder) as at_hand, at_hand.match.observers.also(observer) as observers:
         if place.notice:
@@ -177,7 +177,7 @@ def _spec(
     except ValueError as error:
         raise BadRequest(str(error)) from None
     names = [launch.name for launch in find_players(game.name, players)]
-    # A folder is written with its whole path: the comparison may be continued from another working directory.
+    # Write a folder with its absolute path: the comparison may be continued from another working directory.
     paths = [str(folder.absolute()) if (folder := find_folder(player)) else player for player in players]
     return TournamentSpec(
         name=f"compare-{game.name}-{names[0]}-{names[1]}"[:MAX_CHARS],
@@ -212,7 +212,7 @@ def _summarise(conducted: Conducted, folder: Path, hypotheses: Hypotheses) -> Pl
 
 
 def _failed_starts(tournament: Tournament) -> dict[str, str]:
-    """Return why entrants did not start, by name: those that are suspended for it, and those that never did."""
+    """Return name -> reason for the entrants that were suspended or that failed to start in every match."""
     reasons = {}
     for index, entrant in enumerate(tournament.spec.entrants):
         failures = tournament.failures.times(index)
@@ -223,7 +223,7 @@ def _failed_starts(tournament: Tournament) -> dict[str, str]:
     return reasons
 
 
-# --- The folder of a comparison
+# --- the folder of a comparison
 
 
 class ComparisonFolder(Struct, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ class ComparisonFolder(Struct, frozen=True, kw_only=True):
     """The comparison, under the name of its folder."""
     folder: Path
     notice: str = ""
-    """Why a new comparison begins although the two were compared before; empty if they were not."""
+    """Why a new comparison begins although the two were compared before; empty if they were not compared before."""
 
 
 def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
@@ -247,8 +247,8 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         RecordError: a folder of that name has a damaged record.
         OSError: the folder can't be read.
     """
-    # Results of an old and of a new version of a program must not be mixed in one test. A folder is compared by its
-    # content; of a command only the words can be compared, and the output says so.
+    # One test must not mix the results of an old and a new version of a program. Folders are compared by their content.
+    # Of a command only the words can be compared; the output says so.
     digests = hash_programs(spec.entrants)
     before: tuple[Path, str] | None = None
     for number in count(1):
@@ -268,7 +268,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
 
 
 def _with_window(spec: TournamentSpec, earlier: TournamentSpec) -> TournamentSpec:
-    """Return a spec with as many pairings due at once as an earlier one: that number can't change the verdict."""
+    """Return a spec with the window of an earlier spec: the number of pairings at once can't change the verdict."""
     if "window" not in earlier.format_options:
         return spec
     options = {**spec.format_options, "window": earlier.format_options["window"]}
@@ -276,9 +276,9 @@ def _with_window(spec: TournamentSpec, earlier: TournamentSpec) -> TournamentSpe
 
 
 def _explain_difference(earlier: TournamentSpec, wanted: TournamentSpec) -> str:
-    """Return which options an earlier comparison had otherwise; empty if none."""
+    """Return in words which options differed in an earlier comparison; empty if none did."""
     parts = [
-        f"{path.rpartition('.')[2]} was {_word_value(old)}, is {_word_value(new)}"
+        f"{path.rpartition('.')[2]} was {_word_value(old)}, now it is {_word_value(new)}"
         for path, (old, new) in differences(earlier, wanted).items()
     ]
     return f"the last comparison of the two had other options: {', '.join(parts)}" if parts else ""
@@ -289,13 +289,13 @@ def _word_value(value: Any) -> str:
 
 
 def _explain_change(begun: TournamentStart, digests: dict[str, str]) -> str:
-    """Return which programs have changed since a comparison began; empty if none has."""
+    """Return in words which programs have changed since a comparison began; empty if none has."""
     names = [name for name, now in digests.items() if name in begun.changed or begun.programs.get(name) != now]
     have = "has" if len(names) == 1 else "have"
     return f"{' and '.join(names)} {have} changed since the last comparison" if names else ""
 
 
-# --- What is shown
+# --- output
 
 
 def _show(played: PlayedComparison, players: Sequence[str]) -> None:
@@ -323,7 +323,7 @@ def _word_test(b: str, test: SequentialTest) -> str:
 
 
 def _explain_earlier(played: PlayedComparison, players: Sequence[str]) -> str:
-    """Return when a comparison was over that this command did not continue, and how to play it again."""
+    """Return in words when an earlier comparison ended, because this command played nothing, and how to repeat it."""
     unseen = [player for player in players if parse_player(player).kind is PlayerKind.COMMAND]
     what = "ended" if played.verdict == "undecided" else "decided"
     when = f" on {played.over_before[:10]}" if played.over_before else " before"

@@ -1,4 +1,4 @@
-"""`referee xserver` and `referee xclients`: the programs of the course CS4500, called as the course calls them."""
+"""`referee xserver` and `referee xclients`: the programs of the course CS4500, under their names in the course."""
 
 import json
 import sys
@@ -28,11 +28,11 @@ class ServerOutcome(Struct, frozen=True, kw_only=True):
     """The output of the course's server."""
 
     told: tuple[list[str], list[str]] = ([], [])
-    """The winners, and the players that misbehaved."""
+    """Names of the winners, and of the players that misbehaved."""
     void: str | None = None
-    """The referee's own fault for which the match does not count."""
+    """The referee's own fault, because of which the match is void; None if the match counts."""
     notice: str = ""
-    """Why nothing was played, for people; empty if something was, or if there is nothing to say."""
+    """Reason why no match was played, for people; empty if a match was played, or too few players signed up."""
 
 
 def course() -> Dialect:
@@ -41,7 +41,7 @@ def course() -> Dialect:
 
 
 def serve_course(server: Any, interface: str, options: RefereeOptions) -> ServerOutcome:
-    """Take sign-ups as the course's server does, and play.
+    """Take sign-ups in the way of the course's server, then play the match.
 
     Args:
         server: the server's configuration.
@@ -58,10 +58,10 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
     async def _play(host: MatchSession) -> MatchReport | ServerOutcome:
         try:
             return await host.play_after_sign_up(address, server.policy) or ServerOutcome()
-        except BadSetup as error:  # the state was checked: not as many players as it has
+        except BadSetup as error:  # the state is valid, so the number of players does not fit it
             return ServerOutcome(notice=str(error))
 
-    options = options.without_sandbox()  # it starts no programs
+    options = options.without_sandbox()  # this command starts no programs
     with services(options, server.settings.folder) as at_hand:
         played = host_match(find_game(course().game), server.settings, at_hand, _play)
     if isinstance(played, ServerOutcome):
@@ -106,12 +106,12 @@ def _port(port: int | None) -> int:
 @key_options
 @logs_option("for the match's record")
 def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: Path) -> None:
-    """Play the match of a ServerConfig on stdin between players of the course CS4500, and print the winners.
+    """Read a ServerConfig from stdin, play its match between players of the course CS4500, and print the winners.
 
-    PORT overrides the configuration. The output is [[WINNER, ...], [MISBEHAVED, ...]]; both lists are empty if too few
-    players signed up, or not as many as the configuration's state has. The match leaves a record like every match.
+    PORT overrides the configuration. The output is [[WINNER, ...], [MISBEHAVED, ...]]. Both lists are empty if too few
+    players signed up, or if their number does not fit the configuration's state. The match leaves a record, as always.
 
-    Exit status: 0 printed, 1 the match is void for a fault of the referee, 2 stdin is not a configuration.
+    Exit status: 0 printed, 1 the match is void because of a fault of the referee, 2 stdin is not a configuration.
     """
     server = course().server(sys.stdin.buffer.read(), logs, port)
     observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet, tells_reasons=True))
@@ -127,10 +127,10 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
 @click.command(epilog="Example:  referee xclients 45678 < 0-client-config.json")
 @click.argument("port", required=False, type=Count(1, 65_535))
 def xclients(port: int | None) -> None:
-    """Sign the players of a ClientConfig on stdin up with a server of the course CS4500, and let them play.
+    """Read a ClientConfig from stdin, sign its players up with a server of the course CS4500, and let them play.
 
-    PORT overrides the configuration. The players connect in order, `wait` apart. Players with a cheat, an error or a
-    loop misbehave as the course demands. If there is no server yet, the command waits 10 s for it.
+    PORT overrides the configuration. The players connect one after the other, with a pause of `wait`. Players with a
+    cheat, an error or a loop misbehave as the course demands. If there is no server yet, the command waits 10 s for it.
 
     Exit status: 0 all connections have ended, 1 there is no server, 2 stdin is not a configuration.
     """

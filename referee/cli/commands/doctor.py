@@ -1,4 +1,4 @@
-"""`referee doctor`: show what this machine can enforce on programs, and how to get the rest."""
+"""`referee doctor`: show which limits this machine can enforce on programs, and how to enable the others."""
 
 import sys
 from pathlib import Path
@@ -15,18 +15,20 @@ from ..options import logs_option
 
 
 @click.command(epilog="Example:  referee doctor --json")
-@logs_option("of the records, whose disk is examined")
+@logs_option("of the records; its disk is examined")
 @click.option("--cluster", metavar="ADDRESS", help="Ask the hosts of a Dask scheduler instead: tls://HOST:8786.")
 @click.option(
-    "--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`. (Default: no encryption)"
+    "--keys",
+    type=FOLDER,
+    help="Folder of the cluster's certificates. See `referee cluster-keys`. (Default: no encryption)",
 )
 @json_option
 def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) -> None:
-    """Show what this machine can enforce on programs, and how to get the rest.
+    """Show which limits this machine can enforce on programs, and how to enable the others.
 
     Everything is tried, not guessed: a program runs in the sandbox, and control groups are made and removed.
 
-    With --cluster it asks the hosts of a cluster: what each lacks, what it plays, and what is installed there.
+    With --cluster it asks the hosts of a cluster what each lacks, what it plays, and what is installed there.
 
     Exit status: 0 everything can be enforced, 1 something is missing.
     """

@@ -1,4 +1,4 @@
-"""`referee explain`: show the author of a player what was asked, answered and broken."""
+"""`referee explain`: show the author of a player the requests, the answers and the foul of a match."""
 
 import json
 import shlex
@@ -35,7 +35,7 @@ def show_explanation(explanation: Explanation, record: Path | None = None) -> No
 
     Args:
         explanation: the explanation.
-        record: the file that it was read from; None if it is not on this machine.
+        record: file of the match's record; None if it is not on this machine.
     """
     where = f"{explanation.game}, seat {explanation.seat}, {explanation.names[explanation.seat]}"
     out.print(f"[bold]{harmless(explanation.match)}[/]: {harmless(where)}", highlight=False)
@@ -47,7 +47,7 @@ def show_explanation(explanation: Explanation, record: Path | None = None) -> No
     if explanation.printed is not None:
         _show_output(explanation.printed)
     out.print(_answers(explanation.conversation))
-    out.print("referee: time in which the referee was busy, not charged. used: program + wire.", highlight=False)
+    out.print("referee: time in which the referee was busy; not charged. used: program + wire.", highlight=False)
     if record is not None:
         out.print("--turn N shows all messages of a turn, --json everything.", highlight=False)
 
@@ -65,7 +65,7 @@ def _show_verdict(explanation: Explanation, verdict: ExplainedFoul, record: Path
 def _show_output(printed: Printed) -> None:
     where = f" ({harmless(printed.path)})" if printed.path else ""
     out.print(f"[bold]its program printed last[/]{where}:", highlight=False, soft_wrap=True)
-    lines = (line for line in printed.lines[-LAST_LINES:] if line.strip(" ~^"))  # carets below a line say little
+    lines = (line for line in printed.lines[-LAST_LINES:] if line.strip(" ~^"))  # skip lines of carets
     for line in lines:
         out.say(f"  {printable(line)}")
     out.print()
@@ -86,7 +86,7 @@ def _answers(conversation: Sequence[Said | Heard]) -> RichTable:
 
 
 def lay_out_row(heard: Heard) -> tuple[str, ...]:
-    """Return the cells of one thing that the referee heard."""
+    """Return the cells of the row for one answer."""
     content = heard.content
     answer = content["move"] if "move" in content else {key: value for key, value in content.items() if value}
     times = (heard.referee_ms, heard.program_ms, heard.wire_ms, heard.used_ms, heard.limit_ms)
@@ -97,7 +97,7 @@ def lay_out_row(heard: Heard) -> tuple[str, ...]:
 
 
 def show_turn(explanation: Explanation, turn: int, parts: Sequence[Said | Heard]) -> None:
-    """Show everything that was said in a turn.
+    """Show all messages of a turn.
 
     Args:
         explanation: explanation of the match.
@@ -113,7 +113,7 @@ def show_turn(explanation: Explanation, turn: int, parts: Sequence[Said | Heard]
 
 
 def _indent_json(value: Any, indent: int = 0) -> str:
-    """Return JSON on as many lines as it needs; a short value, such as a tile with its place, stays on one."""
+    """Return indented JSON; a short value, such as a tile with its place, stays on one line."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not _LINE_CHARS - len(flat) < indent < _DEEPEST:
         return flat
@@ -140,13 +140,13 @@ def _indent_json(value: Any, indent: int = 0) -> str:
 def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:
     """Explain a match to the author of the player on SEAT.
 
-    SEAT is a number or a name; by default, the seat that was expelled. The output shows what the seat was sent, what it
-    answered, the time of each answer, and the last lines that its program printed (from the .stderr file next to the
-    record). For an expulsion it shows the rule with its source, and the offending bytes. It shows nothing that the seat
-    was not allowed to see.
+    SEAT is a number or a name; by default, the seat that was expelled. The output shows what the referee sent to the
+    seat, what the seat answered, and the time of each answer. It shows the last lines that the program printed, from
+    the .stderr file next to the record. For an expulsion it shows the rule with its source, and the offending bytes. It
+    shows nothing that the seat was not allowed to see.
 
-    A file written with --redact can be handed out: `referee audit FILE` still verifies its chain and the referee's
-    seal, and `referee explain FILE` explains it.
+    You can hand out a file written with --redact: `referee audit FILE` still verifies its chain and the referee's seal,
+    and `referee explain FILE` explains it.
 
     Exit status: 0 explained, 1 the record does not hold, 2 usage error, 3 the referee itself failed: its traceback is
     on stderr, and says nothing against a record.

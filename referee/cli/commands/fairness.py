@@ -1,4 +1,4 @@
-"""`referee fairness`: report how fairly players' time was kept, from records alone."""
+"""`referee fairness`: report from records how fairly the referee measured the players' time."""
 
 import sys
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from ..errors import FAILED
 
 
 class FairnessReport(Struct, frozen=True, kw_only=True):
-    """Figures of fairness in time."""
+    """Figures about the fairness of time measurement."""
 
     records: list[tuple[str, Fairness]]
     """Path and figures of each record."""
     total: Fairness
     broken: list[str]
-    """Error of each file that is not a record, with its path."""
+    """Errors of the files that are not records; each error names its file."""
 
 
 def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
@@ -42,7 +42,7 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
     broken: list[str] = []
     for path in find_records(paths):
         if is_tournament(path):
-            continue  # it has no player's times
+            continue  # a tournament's own record has no times of players
         try:
             record_timings = timings(read_record(path))
         except RecordError as error:
@@ -55,13 +55,13 @@ def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
 _WIDE_COLUMNS = ("95 %", "99 %", "stills")
-"""Columns that are left out on a terminal narrower than _WIDE."""
+"""Columns that are shown only on a terminal of at least _WIDE columns."""
 _WIDE = 72
 _KEY = """
-50 % to most: the referee's lag in ms, the time of an answer in which it was busy elsewhere; nobody is charged for it
-stills, longest: requests during which it stood still, and the longest standstill in ms
+50 % to most: the referee's lag for an answer, in ms: the referee was busy elsewhere; no player is charged for it
+stills, longest: requests during which the referee stood still, and the longest standstill in ms
 close: answers in the last tenth of their limit; late: expulsions for time
-unsure: too late, but the referee had stood still for too long to say whose fault that was
+unsure: answers that were too late, but the referee had stood still so long that nobody can say whose fault it was
 """
 
 
@@ -69,12 +69,14 @@ unsure: too late, but the referee had stood still for too long to say whose faul
 @paths_argument
 @json_option
 def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
-    """Report how fairly players' time was kept: PATHS are record files or folders of them.
+    """Report how fairly the referee measured the players' time: PATHS are record files or folders of them.
 
-    For each match and for all together it shows the referee's own lag and its standstills, which are never charged to a
-    player; how many answers came within the last tenth of their limit; every expulsion for time, with the referee's
-    share; every lateness that was not judged because the referee stood still; the time that each player used; and the
-    times of each worker or host.
+    For each match and for all matches together, it shows the referee's own lag and its standstills, which are never
+    charged to a player. It also shows how many answers came within the last tenth of their limit, the time that each
+    player used, and the times of each worker or host.
+
+    It lists every expulsion for time with the referee's share, and every late answer that was not judged because the
+    referee stood still.
 
     It checks the chain and the seal of each record; `referee audit` checks everything else.
 
@@ -97,13 +99,16 @@ def _show(report: FairnessReport) -> None:
         if len(report.total.processes) > 1:
             out.print()
             out.print(_processes(report.total))
-    cases = (("expelled for time", report.total.late), ("not judged, for the referee stood still", report.total.voided))
+    cases = (
+        ("expelled for time", report.total.late),
+        ("not judged, because the referee stood still", report.total.voided),
+    )
     for title, timings_of_case in cases:
         if timings_of_case:
             out.print()
             out.print(_cases(title, timings_of_case))
     for error in report.broken:
-        console.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"not a record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _matches(report: FairnessReport) -> RichTable:

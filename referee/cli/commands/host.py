@@ -15,8 +15,8 @@ from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, console, out
 from ..options import hosting_options
 
-# Each tournament has a process of its own, because one reactor that plays several would let the load of one tournament
-# make players of another late.
+# Each tournament has a process of its own. In a shared reactor, the load of one tournament could make the players of
+# another late.
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 """Command that starts this program again, for work that runs in a process of its own."""
 
@@ -33,7 +33,7 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
     show_default=True,
     help="Address of the site, a Twisted endpoint.",
 )
-@click.option("--behind-proxy", is_flag=True, help="Trust X-Forwarded-For: a web server in front passes requests on.")
+@click.option("--behind-proxy", is_flag=True, help="Trust X-Forwarded-For, which a web server in front of this sets.")
 @click.option("--archive", type=FILE, help="Only write a zip file with everything that is public.")
 @hosting_options
 def host_command(
@@ -51,10 +51,10 @@ def host_command(
     FOLDER has a file contest.toml, which names the tournaments and their start times. Each tournament is played in a
     process of its own. After a crash, the same command continues all of them.
 
-    Authors submit programs on the site, or with `referee submit`. Each program is checked here, within --sandbox and
-    --memory; for matches, the tournament's file sets both.
+    Authors submit programs on the site, or with `referee submit`. Each program is checked here; --sandbox and --memory
+    apply to these checks. For matches, the tournament's file sets both.
 
-    Exit status: 0 stopped, 1 it can't continue, 2 a file or the command is wrong.
+    Exit status: 0 stopped, 1 the contest can't continue, 2 a file or the command is wrong.
     """
     if example:
         for path in write_example(folder):

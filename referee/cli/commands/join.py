@@ -31,9 +31,9 @@ class JoinOptions(Struct, frozen=True, kw_only=True):
     name: str | None
     """Name to sign up with; None: the player's own."""
     options: tuple[str, ...]
-    """Options of the game, `NAME=VALUE`, that the player is given."""
+    """Options of the game, `NAME=VALUE`, to send to the player."""
     per_call_s: float
-    """Limit of a call that the player is given, in seconds."""
+    """Limit of a move to send to the player, in seconds."""
     logs: Path
 
 
@@ -41,18 +41,18 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
     """Let a player play one game at another referee.
 
     Args:
-        address: `HOST:PORT` of that referee.
-        player: the player, as the user gave it.
+        address: `HOST:PORT` of the other referee.
+        player: player spec of the player.
         join: the options.
         options: how this referee runs the program.
 
     Returns:
-        The name that it signed up with, and the result.
+        The name that the player signed up with, and the result.
 
     Raises:
         BadRequest: the address, the name or the options are wrong.
         PlayerError: the player can't be started.
-        RefereeError: there is no referee.
+        RefereeError: no referee answers at the address.
         Interrupted: the user stopped it.
     """
     where, dialect = _host_and_port(address), installed().dialect(join.dialect)
@@ -82,7 +82,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     try:
         where = parse_address(f"tcp:{address}")
     except AddressError:
-        raise BadRequest(f"{address} is no address: give HOST:PORT of the referee") from None
+        raise BadRequest(f"{address} is not an address: give HOST:PORT of the referee") from None
     return where.host, where.port
 
 
@@ -90,7 +90,10 @@ _join_options = group_options(
     "join",
     JoinOptions,
     click.option(
-        "--dialect", metavar="NAME", required=True, help="Protocol of that referee: cs4500, the course's JSON."
+        "--dialect",
+        metavar="NAME",
+        required=True,
+        help="Protocol of the other referee: cs4500, the JSON of the course CS4500.",
     ),
     click.option("--name", help="Name to sign up with, 1 to 20 letters or digits. (Default: the player's own)"),
     game_option,
@@ -98,7 +101,7 @@ _join_options = group_options(
         "--time",
         "per_call_s",
         default=DEFAULT_TIME.per_move_ms / 1000,
-        what="Limit of a call that the player is given, in seconds.",
+        what="Limit of a move that the player is told, in seconds.",
     ),
     logs_option("for the output of the program"),
 )
@@ -114,10 +117,10 @@ def join_command(referee: str, player: str, *, join: JoinOptions, running: Refer
     """Let PLAYER play one game at another project's referee, which listens on HOST:PORT.
 
     A PLAYER is house:NAME, cmd:'COMMAND' or a folder with a player.toml, as for `referee play`. The program speaks this
-    project's protocol, and the command translates its messages. The other referee tells neither its options nor its
-    limits; give them with --option and --time.
+    project's protocol, and the command translates its messages. The other referee does not send its options or its time
+    limit; give them with --option and --time.
 
-    Exit status: 0 the game was finished, 1 it was not finished for this player, 2 usage error.
+    Exit status: 0 the player finished the game, 1 it did not, 2 usage error.
     """
     name, joined = join_referee(referee, player, join, running)
     show_joined(name, joined, as_json=as_json)

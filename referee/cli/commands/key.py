@@ -25,11 +25,11 @@ SCHEDULER = (
     "dask scheduler --protocol tls --port 8786 --dashboard-address 127.0.0.1:8787",
     "--tls-ca-file ca.pem --tls-cert scheduler.pem --tls-key scheduler.pem",
 )
-"""Command that starts a scheduler in the folder of its files."""
+"""Command that starts a scheduler in the folder of its certificates."""
 _FILES = {
     "the host of the scheduler": ("ca.pem", "scheduler.pem"),
     "each host that plays": ("ca.pem", "worker.pem"),
-    "the machine that keeps the tournament": ("ca.pem", "client.pem"),
+    "the machine that runs the tournament": ("ca.pem", "client.pem"),
 }
 
 
@@ -46,9 +46,9 @@ def key() -> None:
 @_file
 @json_option
 def make(path: Path | None, as_json: bool) -> None:
-    """Make a new key; an existing one is never overwritten.
+    """Make a new key; an existing key is never overwritten.
 
-    Exit status: 0 made, 1 there is a key already or the file can't be written, 2 usage error.
+    Exit status: 0 made, 1 the key exists already or the file can't be written, 2 usage error.
     """
     _show(*_find_key(path, make_key), as_json=as_json)
 
@@ -57,7 +57,7 @@ def make(path: Path | None, as_json: bool) -> None:
 @_file
 @json_option
 def show(path: Path | None, as_json: bool) -> None:
-    """Show the public key, in hex, and the path of the private one.
+    """Show the public key in hex, and the path of the private key.
 
     Exit status: 0 shown, 1 there is no key, 2 usage error.
     """
@@ -67,7 +67,7 @@ def show(path: Path | None, as_json: bool) -> None:
 @key.command("export", epilog="Example:  referee key export > referee.pub")
 @_file
 def export(path: Path | None) -> None:
-    """Print the public key in PEM, to publish it: `referee audit --public-key FILE` takes it.
+    """Print the public key in PEM, so that you can publish it: `referee audit --public-key FILE` reads this format.
 
     Exit status: 0 printed, 1 there is no key, 2 usage error.
     """
@@ -78,7 +78,7 @@ def _find_key(path: Path | None, get: Callable[[Path], Sealer]) -> tuple[Path, s
     where = path or default_path(os.environ)
     try:
         return where, get(where).public
-    except BadKey as error:  # here, that there is one or none is what the command is to tell: nothing was asked wrongly
+    except BadKey as error:  # exit with status 1, not 2: the command itself was right
         raise click.ClickException(str(error)) from None
 
 
@@ -87,7 +87,7 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
         print_json({"public": public, "file": str(path)})
         return
     out.say(f"public key  {public}")
-    out.say(f"kept in     {path}")
+    out.say(f"stored in   {path}")
 
 
 @click.command("cluster-keys", epilog="Example:  referee cluster-keys keys --days 3 --host lab1 --host 10.0.0.1")
@@ -110,8 +110,8 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
 def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool) -> None:
     """Make the certificates of a cluster in DIR, and show which host gets which file.
 
-    They are meant for one event: a person who has one of them can run programs on every host of the cluster. The
-    authority's own key is not stored, so nobody can make more certificates. No file is ever replaced.
+    Make new certificates for each event: a person who has one can run programs on every host of the cluster. The key of
+    the certificate authority is not stored, so nobody can make more certificates. No file is ever replaced.
 
     Exit status: 0 made, 2 there are certificates already, or they can't be written.
     """
@@ -123,13 +123,13 @@ def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool)
 
 
 def _show_certificates(made: MadeKeys) -> None:
-    click.echo(f"certificates in {made.folder}, valid until {made.until}; none of them can be revoked\n")
+    click.echo(f"certificates in {made.folder}, valid until {made.until}; they can't be revoked\n")
     width = max(map(len, _FILES))
     for where, names in _FILES.items():
         click.echo(f"{where + ':':<{width + 1}}  {' '.join(names)}")
     click.echo("\nstart the scheduler in the folder of its files:\n")
     click.echo(" \\\n  ".join(SCHEDULER))
-    click.echo("\nthen on each host that plays, and where the tournament is kept:\n")
+    click.echo("\nthen on each host that plays, and on the machine that runs the tournament:\n")
     click.echo("referee worker tls://HOST:8786 --tables 2 --folder worker --keys DIR")
     click.echo("referee tournament FILE.toml --cluster tls://HOST:8786 --keys DIR")
 
@@ -142,17 +142,17 @@ def _show_certificates(made: MadeKeys) -> None:
     type=FILE,
     default=Path("players.toml"),
     show_default=True,
-    help="File of the players; made if missing. It has hashes only.",
+    help="File of the players; made if missing. It contains only the hashes of the tokens.",
 )
 @click.option(
-    "--renew", is_flag=True, help="Replace the token of a player who is in the file; the old one becomes invalid."
+    "--renew", is_flag=True, help="Replace the token of a player who is in the file; the old token becomes invalid."
 )
 @json_option
 def token_command(names: tuple[str, ...], path: Path, renew: bool, as_json: bool) -> None:
-    """Make a token for each player NAME and print it. It can't be shown again.
+    """Make a token for each player NAME and print it. A token can't be shown again.
 
-    Give every author their token, as the environment variable REFEREE_TOKEN. `referee serve --players FILE` then
-    accepts these players only, under the names in the file, and seats them in its order.
+    Send every author their token; the player reads it from the environment variable REFEREE_TOKEN. `referee serve
+    --players FILE` then accepts only these players, under their names in the file, and seats them in the file's order.
 
     Exit status: 0 made, 2 a name or the file can't be used.
     """

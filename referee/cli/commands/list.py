@@ -20,14 +20,14 @@ from ..completion import complete_topics
 
 
 class Outline(Struct, frozen=True, kw_only=True):
-    """A game or a pairing format in short."""
+    """A summary of a game or a pairing format."""
 
     name: str
     title: str
     seats: Sequence[int]
     """Numbers of seats that a match may have."""
     options: Mapping[str, Any]
-    """Name of an option -> its default."""
+    """Name of an option -> default value."""
 
 
 class RuleText(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class GameDescription(Outline, frozen=True, kw_only=True):
     """A game with its rules."""
 
     rules: Mapping[str, RuleText]
-    """Id of a rule -> what it says."""
+    """Id of a rule -> text and source."""
 
 
 class HousePlayerLine(Struct, frozen=True, kw_only=True):
@@ -50,12 +50,12 @@ class HousePlayerLine(Struct, frozen=True, kw_only=True):
 
     name: str
     games: Sequence[str]
-    """Names of the games that it plays."""
+    """Names of the games that the house player plays."""
     summary: str
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """Everything that an installation has."""
+    """All games, house players and pairing formats of an installation."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
@@ -66,7 +66,7 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def list_everything(known: Registry) -> Listing:
-    """Return everything that an installation has."""
+    """Return all games, house players and pairing formats of an installation."""
     return Listing(
         games=[describe(game) for game in known.games.values()],
         house_players=[
@@ -81,10 +81,10 @@ def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingForma
     """Return the game or the format of a name.
 
     Raises:
-        UnknownName: there is none; the text names the most similar one.
+        UnknownName: there is no such game or format; the text suggests the most similar name.
     """
     if name in known.players:
-        raise UnknownName(f"house:{name} is a house player; `referee list` tells how it plays")
+        raise UnknownName(f"house:{name} is a house player; `referee list` shows how it plays")
     if name in known.games:
         return known.games[name]
     if name in known.formats:
@@ -109,7 +109,7 @@ def outline(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> Outline:
 
 
 _WIDE = 80
-"""Width of a terminal, in columns; on a narrower one each option has a line of its own."""
+"""Width of a terminal, in columns; on a narrower terminal each option has a line of its own."""
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
@@ -186,7 +186,7 @@ def _show_rules(game: Game[Any, Any, Any]) -> None:
         table.add_row(rule.id, rule.text, rule.source)
     out.print()
     out.print(table)
-    # A game that a package adds has no page in this manual.
+    # A game from another package has no page in this manual.
     if game.name in {builtin_game.name for builtin_game in builtin.referee_games()}:
         page = f"docs/games/{game.name}.md in the referee's repository"
         out.print(f"\nThe rules with a picture and a worked turn: {page}", markup=False, highlight=False)

@@ -1,4 +1,4 @@
-"""`referee new`: make a folder with a player that plays at once, for its author to change."""
+"""`referee new`: make a folder with a player that works at once, for its author to change."""
 
 import json
 import re
@@ -26,17 +26,17 @@ class Sample(Struct, frozen=True):
     folder: str
     """Folder in the package sample_players."""
     files: tuple[str, ...]
-    """Patterns of the files that are copied besides player.toml and README.md; build results are left out."""
+    """Patterns of the files to copy, without build results; player.toml and README.md are always copied."""
     edit: str
     """File whose function `choose` the author replaces."""
     needs: str
     """Software that must be installed, with its Debian package."""
     task: str = "replace the function `choose`"
-    """The author's work in that file."""
+    """What the author does in that file."""
 
 
-# A sample is a folder of the package and not a text in this module, so that it can be run, checked and formatted like
-# any other program.
+# A sample is a folder of the package, not a text in this module, so that it can be run, checked and formatted like any
+# other program.
 SAMPLES = {
     "c": Sample("c", ("*.c", "*.h", "Makefile"), "player.c", "a C compiler and make (packages gcc and make)"),
     "go": Sample("go", ("*.go", "go.mod"), "main.go", "Go 1.19 or newer (package golang-go)"),
@@ -45,7 +45,7 @@ SAMPLES = {
         "javascript", ("player.js", "games.js", "wire.js"), "player.js", "Node.js 18 or newer (package nodejs)"
     ),
     "python": Sample(
-        "python_library", ("*.py",), "player.py", "the Python that has the referee (activate its virtual environment)"
+        "python_library", ("*.py",), "player.py", "the Python of the referee (activate its virtual environment)"
     ),
     "python-socket": Sample("python_socket", ("*.py",), "player.py", "Python 3.10 or newer, and no package"),
     "rust": Sample(
@@ -62,11 +62,11 @@ TEMPLATES = {
         "python_policy",
         ("*.py",),
         "train.py",
-        "the Python that has the referee, with its extra pettingzoo (activate its virtual environment)",
-        "trains it; run `python3 train.py quincy` there",
+        "the Python of the referee, with its extra pettingzoo (activate its virtual environment)",
+        "trains the player; run `python3 train.py quincy` there",
     ),
 }
-"""All templates of `referee new`: the samples, which are alike in all languages, and a player that learns."""
+"""All templates of `referee new`: the samples, which do the same in every language, and a player that learns."""
 _COMMON = ("player.toml", "README.md")
 
 
@@ -83,15 +83,15 @@ def make_player(language: str, folder: Path) -> list[str]:
     """Make the folder of a new player.
 
     Args:
-        language: language of the sample, or another of the `TEMPLATES`.
-        folder: is not there yet; its name is the player's.
+        language: a key of `TEMPLATES`.
+        folder: path of the new folder; its last part becomes the player's name.
 
     Returns:
-        The files that it has.
+        The paths of the new files, relative to the folder.
 
     Raises:
-        BadRequest: there is no sample in the language, the name is not valid, or something of that name exists.
-        OSError: it can't be written.
+        BadRequest: there is no such template, the name is not valid, or the path exists already.
+        OSError: the folder can't be written.
     """
     if language not in TEMPLATES:
         hint = near(language, TEMPLATES) or f"; the languages are {', '.join(TEMPLATES)}"
@@ -101,9 +101,7 @@ def make_player(language: str, folder: Path) -> list[str]:
     try:
         folder.mkdir()
     except FileExistsError:
-        raise BadRequest(
-            f"there is something named {folder.name} here already; take another name, or remove it"
-        ) from None
+        raise BadRequest(f"{folder.name} exists here already; choose another name, or remove it") from None
     with sample_files(TEMPLATES[language]) as files:
         for inside, source in files.items():
             target = folder / inside
@@ -114,7 +112,7 @@ def make_player(language: str, folder: Path) -> list[str]:
 
 
 def _own(toml: str, name: str) -> str:
-    """Return a player.toml with another name, and with this Python if `python3` on the PATH is another one."""
+    """Return a player.toml with another name; if `python3` in PATH is not this Python, use this Python's path."""
     named = re.sub(r"(?m)^name = .*$", f'name = "{name}"', toml)
     python3 = shutil.which("python3")
     if 'run = "python3 ' not in named or (python3 and Path(python3).parent == Path(sys.executable).parent):
@@ -132,13 +130,13 @@ def _own(toml: str, name: str) -> str:
 @click.argument("name")
 @json_option
 def new(language: str, name: str, as_json: bool) -> None:
-    """Make a folder NAME with a player in LANGUAGE that plays all games at once, for you to change.
+    """Make a folder NAME with a player in LANGUAGE for you to change. The player can play all games at once.
 
     LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without it), python-policy (a
     player that teaches itself) or rust. NAME is also the player's name: 1 to 20 letters, digits, - and _, beginning
     with a letter or digit.
 
-    Exit status: 0 made, 2 usage error, or the folder NAME exists already.
+    Exit status: 0 made, 2 usage error, or NAME exists already.
     """
     if name != Path(name).name:
         raise click.UsageError(f"a player's name is {NAME_FORM}; not {name!r}")
@@ -153,6 +151,6 @@ def new(language: str, name: str, as_json: bool) -> None:
         ("play", f"referee play q house:random {name}/"),
         ("edit", f"{name}/{sample.edit}: {sample.task}"),
         ("check", f"referee check {name}/"),
-        ("read", "referee list q --schema  is what it sees, and what it may answer"),
+        ("read", "referee list q --schema  shows the form of its view and of its move"),
     ):
         click.echo(f"  {word:<6} {text}")

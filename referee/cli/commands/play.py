@@ -1,4 +1,4 @@
-"""`referee play`: play one match here and now between programs and persons, or finish an interrupted one."""
+"""`referee play`: play one match between programs and persons on this machine, or finish an interrupted match."""
 
 import threading
 import webbrowser
@@ -26,7 +26,7 @@ from ..options import MatchOptions, lot_option, match_options, referee_options, 
 @referee_options
 @click.option("--no-open", is_flag=True, help="Do not open a browser for a person's page; its link is still shown.")
 @click.option(
-    "--relay", "relays", multiple=True, hidden=True, help="NAME=DESCRIPTOR of a socket to a page; for `host`."
+    "--relay", "relays", multiple=True, hidden=True, help="NAME=DESCRIPTOR of a socket to a person's page; for `host`."
 )
 @json_option
 def play(
@@ -43,17 +43,19 @@ def play(
 ) -> None:
     """Play one match of GAME between PLAYERS, in the order of their seats.
 
-    A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml, which needs two lines,
-    name = "ada" and run = "python3 player.py", and may have games, build and version. Each player runs as a program of
-    its own, in a sandbox if this machine has one (see --sandbox and `referee doctor`). The record goes to --logs.
+    A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml. A player.toml needs two
+    lines, name = "ada" and run = "python3 player.py", and may have games, build and version. Each player runs as a
+    program of its own, in a sandbox if this machine has one (see --sandbox and `referee doctor`). The record goes to
+    --logs.
 
-    A PLAYER can be you: me or me:NAME plays on a page in your browser, whose link is shown and opened; me:terminal
-    plays in this terminal. Several persons can play, each with a link of their own, on this machine only.
+    A PLAYER can be you. With me or me:NAME you play on a page in your browser; the command shows and opens its link.
+    With me:terminal you play in this terminal. Several persons can play, each with a link of their own, on this machine
+    only.
 
     With --resume RECORD, without GAME and PLAYERS, the command finishes an interrupted match. It starts the same
     programs again, and repeats the open request with the time that was left.
 
-    Exit status: 0 played, 1 void, a program does not start, or a record can't be resumed, 2 usage error.
+    Exit status: 0 played, 1 the match is void, a program does not start, or the record can't be resumed, 2 usage error.
     """
     view = MatchView(as_json=as_json)
     running = view.observe(running)
@@ -70,12 +72,12 @@ def play(
         settings = match.settings(rules, has_person=has_person, lot=lot)
         played = playing.play(rules, players, settings, running, interface)
     elif game is not None or players:
-        raise click.UsageError("--resume takes game and players from the record; leave them out")
+        raise click.UsageError("--resume reads game and players from the record; leave them out")
     else:
         played = playing.resume(resume, running, interface)
     view.conclude(played)
 
 
 def _open(address: str) -> None:
-    """Show a page in a browser, if there is one, in a thread: some browsers keep their caller waiting."""
+    """Show a page in a browser, if there is one. A thread does it, because some browsers block their caller."""
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -33,9 +33,12 @@ STDOUT = Path("-")
     type=click.Path(path_type=Path, allow_dash=True),
     help="Write the board after the last turn, or after --turn, as SVG; - is stdout.",
 )
-@click.option("--html", metavar="FILE", type=PATH, help="Write the match as a page.")
+@click.option("--html", metavar="FILE", type=PATH, help="Write the match as a page to FILE.")
 @click.option(
-    "--open", "is_opened", is_flag=True, help="Show the page in a browser; without --html it is a temporary file."
+    "--open",
+    "is_opened",
+    is_flag=True,
+    help="Show the page in a browser; without --html, the page is a temporary file.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
@@ -44,9 +47,9 @@ def replay(
 ) -> None:
     """Show a recorded match: every turn with its player, its move or expulsion, and the board.
 
-    --html and --open make a page of one file for any browser. It steps through the match, with the verdicts, charts of
-    points and time, and the facts of the record, and loads nothing from outside. An existing file is overwritten only
-    with --force, and the record never.
+    --html and --open make a page for any browser, in one file that loads nothing else. You can step through the match
+    there, and see the verdicts, charts of points and time, and the facts of the record. An existing file is overwritten
+    only with --force; the record is never overwritten.
 
     Exit status: 0 shown, 1 the record does not hold or there is no browser, 2 usage error.
     """
@@ -57,7 +60,7 @@ def replay(
     if is_page:
         written = write_page(folded, html, is_forced=force, is_opened=is_opened)
     elif svg == STDOUT:
-        sys.stdout.buffer.write(f"{draw_board(folded, turn)}\n".encode())  # a file that says nothing of it is UTF-8
+        sys.stdout.buffer.write(f"{draw_board(folded, turn)}\n".encode())  # SVG is UTF-8 by default
         sys.stdout.buffer.flush()
     elif svg is not None:
         written = write_text(svg, draw_board(folded, turn), is_forced=force)
@@ -80,7 +83,7 @@ def _check_use(
     """
     check_is_record(record, "replay")
     if is_page and not (turn is None and svg is None):
-        raise click.UsageError("the page shows all turns: --html and --open go without --turn and --svg")
+        raise click.UsageError("the page shows all turns: use --html and --open without --turn and --svg")
     if svg is not None and svg.name.isdecimal():
         raise click.UsageError(f"--svg takes a file, not a turn: --turn {svg.name} --svg board.svg")
     if is_json and svg == STDOUT:

@@ -1,4 +1,4 @@
-"""`referee report`: a tournament as a page, as tables and as plain text, made of its spec and its records."""
+"""`referee report`: write the report of a tournament, from its records: a page, tables and plain text."""
 
 import json
 import os
@@ -22,41 +22,42 @@ from ..tournament_view import matches_text, plain_standings, standings_table
 
 @click.command("report", epilog="Example:  referee report logs/autumn-cup --replays all")
 @click.argument("folder", type=EXISTING_FOLDER, shell_complete=complete_tournaments)
-@click.option("--html", metavar="FILE", type=PATH, help="The page. (Default: FOLDER/report.html)")
-@click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go. (Default: FOLDER)")
+@click.option("--html", metavar="FILE", type=PATH, help="File of the page. (Default: FOLDER/report.html)")
+@click.option("--csv", metavar="DIR", type=PATH, help="Folder of the tables. (Default: FOLDER)")
 @click.option(
     "--pgn",
     metavar="FILE",
     type=PATH,
-    help="All moves. (Default: FOLDER/matches.txt)",
+    help="File of all moves. (Default: FOLDER/matches.txt)",
 )
 @click.option(
     "--database",
     metavar="FILE or URL",
-    help="Where the database goes: postgresql://USER@HOST/NAME, say. (Default: FOLDER/tournament.sqlite)",
+    help="The database, e.g. postgresql://USER@HOST/NAME. (Default: FOLDER/tournament.sqlite)",
 )
 @click.option(
     "--replays",
     type=Word([*map(str, ReplayPages)]),
-    help="Which matches get a page: none; fouls, for those with a foul and void ones; all; on-request, as for a site. "
+    help="Which matches get a page: none; fouls (matches with a foul, and void ones); all; on-request (for a site). "
     f"(Default: {ReplayPages.FOULS}; with --publish, {ReplayPages.ALL})",
 )
 @click.option(
     "--home",
     metavar="ADDRESS",
     default="",
-    help="Address of a page that all pages link back to; that of a contest's site ends in a slash. (Default: no link)",
+    help="Address of a page that all pages link back to; the address of a contest's site ends in a slash. "
+    "(Default: no link)",
 )
-@click.option("--public", is_flag=True, help="Leave out what is not public: links to the output of programs.")
+@click.option("--public", is_flag=True, help="Leave out links to the output of programs, which is not public.")
 @click.option(
     "--publish",
     metavar="DIR",
     type=PATH,
-    help="Write what everybody may see into a new folder that stands alone: records, report and replays.",
+    help="Write records, report and replays, as far as they are public, to a new folder DIR.",
 )
 @click.option("--for", "author", metavar="NAME", help="With --publish: add the explained matches and output of NAME.")
-@click.option("--quick", is_flag=True, help="Read the tournament's record alone: without times, moves and fairness.")
-@click.option("--progress", is_flag=True, help="Print every second how many records are read, as a line of JSON.")
+@click.option("--quick", is_flag=True, help="Read only the tournament's own record: no times, moves and fairness.")
+@click.option("--progress", is_flag=True, help="Print every second how many records were read, as a line of JSON.")
 @jobs_option("Read this many records")
 @json_option
 def report_command(
@@ -72,15 +73,18 @@ def report_command(
     as_json: bool,
     **where: Any,
 ) -> None:
-    """Report on a tournament, during or after it: FOLDER has its records.
+    """Write the report of a tournament, during or after it: FOLDER has its records.
 
-    It writes report.html, one page with standings, ratings, progress, fouls and times, which needs nothing but a
-    browser; matches.html with every match, and crosstable.html for more than 40 entrants; standings.csv,
-    crosstable.csv, matches.csv and fouls.csv; tournament.json with everything; matches.txt with the moves; replays/
-    with pages of matches; and, unless --public is given, the database tournament.sqlite. An earlier report is replaced.
+    Pages for a browser: report.html has standings, ratings, progress, fouls and times; matches.html has every match;
+    crosstable.html is written for more than 40 entrants; replays/ has pages of matches.
 
-    With --publish, it leaves out what programs printed, requests, tokens and the database. With --for, index.html lists
-    the matches of one entrant, each explained to its author, with what its program printed.
+    Files for other programs: standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with everything;
+    matches.txt with the moves; the database tournament.sqlite, unless --public is given.
+
+    An earlier report is replaced.
+
+    With --publish, the output of programs, requests, tokens and the database are left out. With --for, index.html links
+    to the matches of one entrant. Each match is explained to its author, with what the program printed.
 
     It checks the chain and the seal of each record; `referee audit` checks everything else.
 
@@ -95,8 +99,8 @@ def report_command(
         return
     if taken := [f"--{name}" for name, place in where.items() if name != "home" and place is not None]:
         raise click.UsageError(f"--publish writes everything into one folder: leave out {', '.join(taken)}")
-    told: Progress = _Printed() if progress else lambda _read, _of: None
-    (_print_json if as_json else _show)(publish_tournament(folder, publish, author, targets, jobs, told))
+    on_progress: Progress = _Printed() if progress else lambda _read, _of: None
+    (_print_json if as_json else _show)(publish_tournament(folder, publish, author, targets, jobs, on_progress))
 
 
 def report(
@@ -113,8 +117,8 @@ def report(
         folder: folder of the records.
         targets: the files to write.
         jobs: number of records read at the same time.
-        as_json: whether one JSON object is printed.
-        shows_progress: whether lines of JSON are printed before it.
+        as_json: whether to print the result as one JSON object.
+        shows_progress: whether to print progress before it, as lines of JSON.
     """
     reported = report_tournament(folder, targets, jobs, *([_Printed()] if shows_progress else []))
     (_print_json if as_json else _show)(reported)
@@ -127,7 +131,7 @@ class _Printed:
         self._last = 0.0
 
     def __call__(self, read: int, of: int) -> None:
-        """Print the numbers of records."""
+        """Print how many records were read, and how many there are."""
         if time.monotonic() - self._last >= 1 or read == of:
             self._last = time.monotonic()
             sys.stdout.write(json.dumps({"records_read": read, "records": of}) + "\n")
@@ -137,7 +141,7 @@ class _Printed:
 def _show(reported: ReportedTournament) -> None:
     written, unfinished = reported.written, reported.unfinished
     tournament = written.summary.tournament
-    state = "is over" if tournament.is_over else "goes on"
+    state = "is over" if tournament.is_over else "is not over"
     text = f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
     out.print(text + (f", {unfinished} not finished" if unfinished else ""), markup=False, highlight=False)
     out.print()
@@ -145,11 +149,11 @@ def _show(reported: ReportedTournament) -> None:
     out.print(tournament.explain_order(), markup=False, highlight=False)
     out.print()
     for name, since in written.summary.changed.items():
-        out.say(f"{printable(name)} has changed: its matches from {since} on are another program's")
+        out.say(f"{printable(name)} has changed: from {since} on, another program played its matches")
     for what, path in (
         ("report", written.html),
         ("tables", written.csv[0].parent),
-        ("all of it", written.json),
+        ("all data", written.json),
         ("moves", written.pgn),
         ("results for rating programs", written.games),
         ("rounds for pairing programs", written.trf),

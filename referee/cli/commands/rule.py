@@ -1,4 +1,4 @@
-"""`referee rule` and `referee join-tournament`: decide something in a tournament that has begun, or join it."""
+"""`referee rule` and `referee join-tournament`: make a ruling in a tournament that has begun, or join it."""
 
 import getpass
 from pathlib import Path
@@ -16,10 +16,10 @@ _folder = click.argument("folder", type=EXISTING_FOLDER, shell_complete=complete
 
 
 def _user_name() -> str:
-    """Return the name of the user who runs the command, as far as the machine knows it."""
+    """Return the name of the user who runs the command, if the machine knows it."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in some containers
+    except (KeyError, OSError):  # in some containers, the user has no name
         return "the organiser"
 
 
@@ -38,13 +38,13 @@ def rule_command(
 
     withdraw NAME: the entrant plays no more. disqualify NAME: it plays no more, and is placed last. reinstate NAME: it
     plays again. replay MATCH: the match is played once more. void MATCH: it counts for nobody. award MATCH --to NAME:
-    one of its players wins it. stop: no further match begins, and the tournament ends after the running ones. freeze: a
-    contest's site shows no later result. lift: it shows all results again.
+    one of its players wins it. stop: no further match begins; the tournament ends when the open matches are over.
+    freeze: a contest's site shows no later result. lift: it shows all results again.
 
-    A running referee carries the ruling out within a second; otherwise the next `referee tournament` does. The
-    tournament's record keeps it, and only another ruling undoes it. Nothing undoes `stop`.
+    If a referee runs the tournament, it carries the ruling out within a second; otherwise the next `referee tournament`
+    does. The ruling is part of the tournament's record. Only another ruling undoes it; nothing undoes `stop`.
 
-    Exit status: 0 handed in, 1 the record does not hold, 2 the ruling makes no sense as the tournament stands.
+    Exit status: 0 handed in, 1 the record does not hold, 2 the ruling does not fit the state of the tournament.
     """
     _show(rule(folder, kind, subject, to, reason, by), "the ruling", as_json=as_json)
 
@@ -57,10 +57,10 @@ def rule_command(
 def join_command(folder: Path, player: str, name: str | None, *, as_json: bool) -> None:
     """Let PLAYER join the tournament in FOLDER, a Swiss or a ladder, although it has begun.
 
-    PLAYER is a folder with a player.toml, `house:NAME`, or `cmd:COMMAND`. In a Swiss, a missed round is worth what the
-    tournament file says under `late_bye`: half a win by default.
+    PLAYER is a folder with a player.toml, `house:NAME`, or `cmd:COMMAND`. In a Swiss, `late_bye` in the tournament file
+    says what a missed round is worth: half a win by default.
 
-    Exit status: 0 handed in, 1 the record does not hold, 2 it can't join.
+    Exit status: 0 handed in, 1 the record does not hold, 2 the player can't join.
     """
     _show(join_tournament(folder, player, name), "the entrant", as_json=as_json)
 

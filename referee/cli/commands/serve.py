@@ -1,4 +1,4 @@
-"""`referee serve`: take sign-ups for one match over TCP, then play it; or finish an interrupted match."""
+"""`referee serve`: take sign-ups for one match over TCP, then play the match; or finish an interrupted match."""
 
 import sys
 from pathlib import Path
@@ -26,52 +26,53 @@ from ..options import MatchOptions, lot_option, match_options, referee_options, 
 
 
 class SignUpOptions(Struct, frozen=True, kw_only=True):
-    """Who may sign up for a match, and how."""
+    """Which players may sign up for a match, and how."""
 
     listen: str
     """Twisted endpoint string."""
     min_players: int | None = None
-    """Fewest players to begin with; None: the game's smallest number."""
+    """Smallest number of players that begin; None: the smallest number that the game allows."""
     max_players: int | None = None
     wait_s: float
     """Length of a waiting period, in seconds."""
     tries: int
     players_file: Path | None = None
-    """File of the players that may play, each with its token; None: everybody may."""
+    """File of the players that may play, with the hash of each player's token; None: everybody may play."""
     come_back_s: float = 0.0
-    """Longest time for a player to come back after its connection was lost, in seconds."""
+    """Longest time for a player to reconnect after its connection was lost, in seconds."""
     dialect: str | None = None
     """Protocol that players speak; None: the referee's own."""
     resume: Path | None = None
-    """Record of an interrupted match, whose players come back; None: a new match."""
+    """Record of an interrupted match, to whose players the seats belong; None: a new match."""
 
 
 class TooFewSignedUp(Struct, frozen=True):
-    """No match was played, because too few players signed up."""
+    """The result if no match was played, because too few players signed up."""
 
     fewest: int
+    """Number of players that were needed."""
 
 
 def play_sign_ups(
     game: Game[Any, Any, Any], sign_ups: SignUpOptions, settings: MatchSettings, options: RefereeOptions
 ) -> MatchReport | TooFewSignedUp:
-    """Take sign-ups and play.
+    """Take sign-ups, then play the match; or resume an interrupted match.
 
     Args:
         game: the game.
-        sign_ups: who may sign up, and how.
+        sign_ups: which players may sign up, and how.
         settings: settings of the match.
         options: options of the referee.
 
     Raises:
-        BadRequest: the options make no sense.
+        BadRequest: the options contradict each other.
         RecordError: a record does not hold, or can't be resumed.
         Interrupted: the user stopped it.
         OSError: the record can't be written.
     """
     _check_sign_ups(game, sign_ups)
     policy, players = _policy(game, sign_ups)
-    with services(options.without_sandbox(), settings.folder) as at_hand:  # it starts no programs
+    with services(options.without_sandbox(), settings.folder) as at_hand:  # this command starts no programs
         if sign_ups.resume is not None:
             resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:
@@ -90,15 +91,18 @@ def _check_sign_ups(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> None:
     if sign_ups.dialect is not None:
         dialect = installed().dialect(sign_ups.dialect)
         if game.name != dialect.game:
-            raise BadRequest(f"--dialect {sign_ups.dialect} speaks of {dialect.game} alone, not of {game.name}")
+            raise BadRequest(f"--dialect {sign_ups.dialect} is only for the game {dialect.game}, not for {game.name}")
         if sign_ups.players_file is not None or sign_ups.come_back_s or sign_ups.resume is not None:
-            raise BadRequest(f"{sign_ups.dialect} knows no tokens: leave --players, --come-back and --resume out")
+            raise BadRequest(f"{sign_ups.dialect} has no tokens: leave --players, --come-back and --resume out")
     if sign_ups.resume is not None and sign_ups.players_file is not None:
-        raise BadRequest("--resume takes each player back by the token of its offer; leave --players out")
+        raise BadRequest("--resume identifies each player by the token of its offer; leave --players out")
 
 
 def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpPolicy, dict[str, str] | None]:
-    """Return how many players to wait for, how long, and the players that may sign up: name -> hash of its token."""
+    """Return the policy (how many players to wait for, and how long), and the players that may sign up.
+
+    The second value is None if everybody may sign up; otherwise it maps a player's name to the hash of its token.
+    """
     fewest = game.seats[0] if sign_ups.min_players is None else sign_ups.min_players
     most = game.seats[-1] if sign_ups.max_players is None else sign_ups.max_players
     for count in (fewest, most):
@@ -111,7 +115,7 @@ def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpP
         players = read_tokens(path)
         if len(players) < fewest:
             raise BadRequest(f"{path} has {len(players)} players, {fewest} are needed; `referee token` adds more")
-        # With a list of players, nobody else can come: waiting for more than the list has would only lose time.
+        # Nobody outside the list may play, so do not wait for more players than the list has.
         most = max(count for count in game.seats if count <= min(most, len(players)))
     policy = SignUpPolicy(
         min_players=fewest, max_players=most, step=game.seats.step, wait_s=sign_ups.wait_s, tries=sign_ups.tries
@@ -124,12 +128,14 @@ _sign_up_options = group_options(
     "sign_ups",
     SignUpOptions,
     click.option("--listen", default=LISTEN, show_default=True, help="Address to listen on, a Twisted endpoint."),
-    click.option("--min", "min_players", type=Count(), help="Fewest players. (Default: the fewest of the game)"),
+    click.option(
+        "--min", "min_players", type=Count(), help="Smallest number of players. (Default: the smallest of the game)"
+    ),
     click.option(
         "--max",
         "max_players",
         type=Count(),
-        help="Most players; with them, the match begins at once. (Default: the most of the game)",
+        help="Largest number of players; when they are there, the match begins. (Default: the largest of the game)",
     ),
     seconds_option("--wait", "wait_s", default=20.0, what="Length of a waiting period, in seconds."),
     click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods."),
@@ -137,7 +143,7 @@ _sign_up_options = group_options(
         "--players",
         "players_file",
         type=FILE,
-        help="Accept only the players of FILE, each with its token, seated in its order. See `referee token`. "
+        help="Accept only the players in FILE, with their tokens, and seat them in its order. See `referee token`. "
         "(Default: anybody)",
     ),
     seconds_option(
@@ -145,12 +151,13 @@ _sign_up_options = group_options(
         "come_back_s",
         least=0,
         default=0.0,
-        what="Time for a player to come back after its connection was lost, in seconds; its clock runs.",
+        what="Time for a player to reconnect after its connection was lost, in seconds; its clock keeps running.",
     ),
     click.option(
         "--dialect",
         metavar="NAME",
-        help="Speak another protocol: cs4500, for q. See protocol/CS4500.md. (Default: that of protocol/SPEC.md)",
+        help="Use another protocol: cs4500, for the game q. See protocol/CS4500.md. "
+        "(Default: the protocol of protocol/SPEC.md)",
     ),
     resume_option,
 )
@@ -172,20 +179,20 @@ def serve(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Take sign-ups for one match of GAME over TCP, then play it.
+    """Take sign-ups for one match of GAME over TCP, then play the match.
 
-    Players sign up with a name of 1 to 20 letters, digits, - and _; a taken name is refused. They are seated in the
-    order of arrival, or with --lot by lot. To accept players from other machines, listen on all interfaces: --listen
-    tcp:7777 or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
+    Players sign up with a name of 1 to 20 letters, digits, - and _; a name that is taken is refused. They are seated in
+    the order of arrival, or with --lot by lot. To accept players from other machines, listen on all interfaces:
+    --listen tcp:7777 or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
 
     With --dialect cs4500, players that were written for the course CS4500 can play.
 
     Anybody may play, unless --players names the players: then a player's token decides its name and seat.
 
-    With --resume RECORD, the command finishes an interrupted match. A player that comes back within the start-up limit
-    takes its seat with the resume token from its offer.
+    With --resume RECORD, the command finishes an interrupted match. Each player has to reconnect within the start-up
+    limit, and gets its seat back with the resume token from its offer.
 
-    Exit status: 0 played, 1 void, a record can't be resumed, or too few players, 2 usage error.
+    Exit status: 0 played, 1 the match is void, the record can't be resumed, or too few players, 2 usage error.
     """
     rules = find_game(game)
     _play(rules, sign_ups, match.settings(rules, lot=lot), running, as_json=as_json)

@@ -1,6 +1,6 @@
 """`referee submit`: hand a program in, and show its verdict, versions and matches.
 
-Every answer of the organiser's service came over a network, so it is shown as text only.
+Answers of the organiser's service come over a network, so control characters in them are removed before they are shown.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ _HASH_CHARS, _INSTANT_CHARS = 64, 19
 @click.option(
     "--token-file",
     type=FILE,
-    help="File with your token, readable by you alone. (Default: the variable REFEREE_TOKEN)",
+    help="File with your token, which only you may be able to read. (Default: the variable REFEREE_TOKEN)",
 )
 @click.option("--ca", type=FILE, help="The organiser's certificate, in PEM. (Default: those that this system trusts)")
 @click.option("--skip-check", is_flag=True, help="Skip the check on this machine.")
@@ -68,15 +68,16 @@ def submit(
 ) -> None:
     """Hand in the program PLAYER, and wait for the organiser's verdict.
 
-    PLAYER is its folder, or an archive of it: a tar, also with gzip, bzip2 or xz, or a zip. The command packs the
-    folder, checks the result with `referee check`, and hands it in; then the organiser's referee checks it again. A
-    version that passes replaces your last one. One that fails is stored, and changes nothing. The command leaves out
-    caches, version control, virtual environments, and the files that .refereeignore names.
+    PLAYER is the program's folder, or an archive of the folder: a tar (also with gzip, bzip2 or xz) or a zip. The
+    command packs the folder, checks it with `referee check`, and hands it in. Then the organiser's referee checks it
+    again. A version that passes replaces your last version. A version that fails is stored, and changes nothing.
 
-    Exit status: 0 it passes, 1 it does not pass or was not accepted, 2 usage error.
+    The command leaves out caches, version control, virtual environments, and the files that .refereeignore names.
+
+    Exit status: 0 the program passes, 1 it fails or was refused, 2 usage error.
     """
     if sum((player is not None, is_status, is_matches, match is not None)) != 1:
-        raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")
+        raise click.UsageError("give one of these: a PLAYER to hand in, --status, --matches, or --explain MATCH")
     service = open_service(url, token_file, ca)
     if service.shows_token:
         say_report("your token goes over the network unencrypted; ask the organiser for an https address")
@@ -99,7 +100,7 @@ def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_js
 
 
 def _passes(words: Sequence[str], *, as_json: bool) -> bool:
-    """Run `referee check`, and return whether everything passes. With --json, stdout is for the final object alone."""
+    """Run `referee check`, and return whether the player passes. With --json, the check prints to stderr."""
     with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
         try:
             check.main([*words], prog_name="referee check", standalone_mode=False)
@@ -121,7 +122,7 @@ def _answer(service: SubmissionsClient, match: str | None, *, is_status: bool, a
 
 
 def say_report(text: str) -> None:
-    """Print a text of the site, which may have any characters in it."""
+    """Print a text to stderr, without control characters, because it may come from the service."""
     console.say(printable(text))
 
 
@@ -129,8 +130,8 @@ def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
     """Show the verdict on a version.
 
     Args:
-        version: the service's description of it.
-        in_its_place: what plays if it failed.
+        version: the service's description of the version.
+        in_its_place: words for what plays if the version failed.
     """
     passed = version.get("state") == VersionState.PASSED
     word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(in_its_place)}"
@@ -145,17 +146,17 @@ def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
 
 
 def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
-    """Show a step that failed; a cause that was explained for an earlier step is not explained again.
+    """Show a failed step. A cause that was explained for an earlier step is not explained again.
 
     Args:
-        step: the check's description of it.
+        step: the check's description of the step.
         explained: cause of a failure -> number of its first step; this function adds to it.
     """
     value = step.get("trouble")
     trouble: dict[str, Any] = value if isinstance(value, dict) else {}
     first = explained.setdefault(str(trouble.get("cause", step.get("number"))), step.get("number"))
     if first != step.get("number"):
-        _print(f"  {step.get('number')} {step.get('title')} (for the cause of step {first})")
+        _print(f"  {step.get('number')} {step.get('title')} (for the same cause as step {first})")
         return
     _print(f"  {step.get('number')} {step.get('title')}")
     for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to fix it")):
@@ -184,7 +185,7 @@ def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
 
 
 def _word(value: Any) -> str:
-    """Return a value as the table shows it: hashes and times are cut short."""
+    """Return a value in the form of the table: hashes and times are shortened."""
     if isinstance(value, str) and len(value) == _HASH_CHARS:
         return value[:12]
     if isinstance(value, str) and value[10:11] == "T":

@@ -1,4 +1,4 @@
-"""`referee tournament`: run a tournament from its file, or continue it; or check the file, or try its entrants."""
+"""`referee tournament`: run a tournament from its file, or continue it; or check the file, or test its entrants."""
 
 import contextlib
 import json
@@ -57,11 +57,11 @@ from .report import report
 
 _INDENT = 12
 _TRIED_TURNS = 3
-"""Turns that --try plays with each entrant: enough to see that it starts, understands the game, and answers."""
+"""Number of turns that --try plays with each entrant: enough to see that its program starts and answers."""
 
 
 def describe_plan(plan: TournamentPlan) -> Iterator[str]:
-    """Yield the lines that describe a plan: its name, a line for each property, then one for each entrant."""
+    """Yield the lines that describe a plan: its name, a line for each property, then a line for each entrant."""
     yield plan.spec.name
     for title, words in _matters(plan):
         yield f"{title:<{_INDENT}}{printable(words)}"
@@ -94,13 +94,13 @@ def _options(options: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return an option's value as the file has it; a command line with all its words."""
+    """Return an option's value in the notation of the file; a list of words is shown in full."""
     is_words = isinstance(value, list) and all(isinstance(word, str) for word in value)
     return f"[{', '.join(map(json.dumps, value))}]" if is_words else show_value(value)
 
 
 def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
-    """Return how many matches there will be, as far as the format can tell."""
+    """Return in words how many matches there will be, if the format knows that."""
     if extent is None:
         return "as many as the format needs"
     fewest, most = extent.fewest * spec.legs, extent.most * spec.legs
@@ -110,8 +110,8 @@ def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
 
 
 def _deals(spec: TournamentSpec) -> str:
-    """Return where chance comes from, and how often a deal is played."""
-    source = "secret" if spec.seed is None else f"fixed by seed {spec.seed}, so anybody can foretell them"
+    """Return in words where the deals come from, and from how many seats each deal is played."""
+    source = "secret" if spec.seed is None else f"fixed by seed {spec.seed}, so anybody can predict them"
     return f"{source}; each is played from all {spec.seats} seats" if spec.duplicate else source
 
 
@@ -122,14 +122,14 @@ _run_options = group_options(
     *declared_options(RunSettings, "workers", default=None, unset="0: this process plays them"),
     *declared_options(RunSettings, "cluster", "keys", default=None),
 )
-"""Options that take the place of what the file says."""
+"""Options that override settings in the file."""
 
 
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only check the file, and describe the tournament.")
 @click.option(
-    "--try", "is_trial", is_flag=True, help="Only start each entrant once, play three turns, and name those that fail."
+    "--try", "is_trial", is_flag=True, help="Only start each entrant once, play three turns, and show which ones fail."
 )
 @click.option("--name", default="", help="Name of the tournament and its folder. (Default: the one in the file)")
 @_run_options
@@ -137,9 +137,9 @@ _run_options = group_options(
     "--spectators",
     metavar="SIGHT",
     callback=lambda _context, _option, text: _sight(text),
-    help="What spectators may see of open matches: 'after', 'board only' or 'delay SECONDS'. The record keeps it. With "
-    "--json and 'board only' or 'delay', print the tables as spectators may see them; a contest's site shows them. "
-    "(Default: after)",
+    help="What spectators may see of open matches: 'after' (nothing), 'board only', or 'delay SECONDS'. The record "
+    "keeps it. With --json and 'board only' or 'delay', print the tables as spectators may see them; a contest's site "
+    "shows them. (Default: after)",
 )
 @click.option("--no-report", is_flag=True, help="Write no report at the end.")
 @sealing_options
@@ -156,18 +156,19 @@ def tournament(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Run the tournament of FILE, or continue it. Options override the keys of FILE.
+    """Run the tournament of FILE, or continue it. Options override the settings in FILE.
 
     Each match leaves a record. After Ctrl-C or a crash, the same command continues in the middle of the open matches.
 
-    With --json it prints one object a line for each event; without a terminal, plain lines.
+    With --json it prints a line with one object for each event. Without --json it prints a live view on a terminal, and
+    plain lines elsewhere.
 
-    Exit status: 0 the tournament is over, 1 it was stopped or can't continue, 2 the file or the command is wrong; with
-    --check, 1 says that the command of an entrant or the pairing program does not exist; with --try, that an entrant
+    Exit status: 0 the tournament is over, 1 it was stopped or can't continue, 2 the file or the command is wrong. With
+    --check, 1 means that the command of an entrant or the pairing program does not exist; with --try, that an entrant
     failed.
     """
     if overriding["cluster"] and overriding["workers"]:
-        raise click.UsageError("--workers and --cluster: one of both")
+        raise click.UsageError("use either --workers or --cluster, not both")
     plan = from_file.read_plan(file, name, **overriding)
     if check:
         absent = (*from_file.absent_programs(plan.spec), *from_file.absent_pairing_program(plan))
@@ -178,7 +179,7 @@ def tournament(
     if as_json:
         running = replace(running, observers=(*running.observers, ProcessLines(print_json)))
     plan = replace(plan, run_settings=replace(plan.run_settings, spectators=spectators))
-    # Another program reads the lines, or the site of a contest that this tournament belongs to reads a file of its own.
+    # With --json, another program reads the lines. Otherwise they go to a file, which a contest's site reads.
     write = print_json if as_json else LiveFile(plan.run_settings.folder).write
     if not as_json:
         running = replace(running, observers=(*running.observers, JsonLines(write)))
@@ -186,20 +187,20 @@ def tournament(
         spectated = SpectatedTables(write, installed().game)
         running = replace(running, observers=(*running.observers, spectated))
     if not from_file.run(plan, running, choose_view(as_json=as_json)):
-        console.say(f"stopped; nobody is blamed, and `referee tournament {file}` continues it")
+        console.say(f"stopped; no player is at fault, and `referee tournament {file}` continues the tournament")
         sys.exit(FAILED)
     if no_report:
         return
-    with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not
+    with contextlib.suppress(BrokenPipeError):  # the exit status is 0 even if nobody reads the output
         report(plan.run_settings.folder, Targets(), as_json=as_json)
 
 
 def _sight(text: str | None) -> str | None:
-    """Return what spectators are shown, from the text of the option."""
+    """Return the text of the option, if it is a valid sight."""
     try:
         return msgspec.convert(text, SpectatorSight | None)
     except msgspec.ValidationError:
-        raise click.BadParameter("'after', 'board only', or 'delay SECONDS' with at most 600 of them") from None
+        raise click.BadParameter("it is 'after', 'board only', or 'delay SECONDS' with at most 600 seconds") from None
 
 
 def _show(plan: TournamentPlan, *, as_json: bool) -> None:
@@ -219,19 +220,19 @@ def _show(plan: TournamentPlan, *, as_json: bool) -> None:
 
 
 class TriedEntrant(Struct, frozen=True, kw_only=True):
-    """What a trial of an entrant has shown."""
+    """Result of the trial of one entrant."""
 
     name: str
     player: str
-    """Player as the file gives it."""
+    """Player spec in the file."""
     is_tried: bool
-    """False for a remote entrant, whose program is not here."""
+    """False for a remote entrant, whose program is not on this machine."""
     trouble: Trouble | None
-    """Why it failed; null: it did not."""
+    """Why the entrant failed; null if it did not fail."""
 
 
 class TrialReport(Struct, frozen=True, kw_only=True):
-    """What a trial of all entrants has shown."""
+    """Result of the trial of all entrants."""
 
     version: Literal[1] = 1
     """Version of this object's form."""
@@ -251,7 +252,9 @@ def _try_entrants(plan: TournamentPlan, running: RefereeOptions, *, as_json: boo
         times=Times(start_s=spec.time.start_ms / 1000, move_s=spec.time.per_move_ms / 1000),
         logs=(plan.run_settings.builds or folder / BUILDS).parent,
     )
-    find_confinement(replace(running, terms=terms), folder).close()  # it warns once, and each process finds its own
+    find_confinement(
+        replace(running, terms=terms), folder
+    ).close()  # warn once here; each process makes its own confinement
     try_one = partial(_try_entrant, spec=spec, request=request, terms=terms)
     tried = []
     with progress("tried", as_json) as advance:
@@ -268,7 +271,7 @@ def _try_entrants(plan: TournamentPlan, running: RefereeOptions, *, as_json: boo
         out.say(f"{failing} of {counted(len(tried), 'entrant')} failed")
         out.say(f"To see all about one of them:  {shlex.join(('referee', 'check', player, '--game', spec.game))}")
     else:
-        out.say(f"{counted(len(tried), 'entrant')}, and none failed")
+        out.say(f"{counted(len(tried), 'entrant')}: none failed")
     return FAILED if failing else FINE
 
 

@@ -1,4 +1,4 @@
-"""`referee worker`: a host of a cluster, which plays matches for tournaments of other machines."""
+"""`referee worker`: be a host of a cluster, which plays matches for tournaments that run on other machines."""
 
 import contextlib
 import fcntl
@@ -29,13 +29,13 @@ from ..options import declared_options, metrics_option
 
 _LOCK = ".lock"
 _LOOK_S = 0.2
-"""Interval between two checks of whether the last match is over, in seconds."""
+"""Interval between two checks whether the last match is over, in seconds."""
 _FETCH_LOOKS = 300
-"""Number of checks of whether its result was fetched: the scheduler may be about to come back."""
+"""Most checks whether the result of the last match was fetched. There are many, because the scheduler may be away."""
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
-    """Options of a host's organiser."""
+    """Options of a host."""
 
     address: str
     """Address of the scheduler."""
@@ -51,7 +51,7 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
 
 
 def work(options: WorkerOptions) -> None:
-    """Be a host until the organiser asks it to end, and what is being played is over.
+    """Play matches as a host until the organiser asks it to end and the open matches are over.
 
     Raises:
         BadRequest: the address or the folder can't be used, Dask is not installed, or a sandbox is missing.
@@ -70,11 +70,11 @@ def work(options: WorkerOptions) -> None:
             calibration=calibration,
             observers=monitoring.observers,
         )
-        # A missing sandbox is reported now and here. Otherwise it would show with the first match, on another machine.
+        # Report a missing sandbox now, on this machine. Otherwise the error would come with the first match, elsewhere.
         _check_sandbox(settings, options.say)
         options.say(
-            f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms "
-            f"of time, {calibration.processor_ms:.1f} ms of a core's"
+            f"calibration: a fixed piece of work, done on all {options.tables} tables at once, takes "
+            f"{calibration.wall_ms:.1f} ms ({calibration.processor_ms:.1f} ms of processor time)"
         )
         with _own(settings.folder), contextlib.suppress(Interrupted):
             run_reactor(lambda reactor: _work_with_monitor(reactor, monitoring, options, settings))
@@ -85,19 +85,19 @@ def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
         terms = RunTerms(sandbox=settings.sandbox)
         find_confinement(terms, hidden=settings.hidden, private_names=record_names, warn=say).close()
     except NoSandboxError as error:
-        remedy = f"or accept less, with --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
-        raise BadRequest(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
+        remedy = f"or run programs with less protection: --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
+        raise BadRequest(f"this machine can't run programs in a sandbox: {error}; {remedy}") from None
 
 
 @contextlib.contextmanager
 def _own(folder: Path) -> Iterator[None]:
-    """Keep other hosts from the folder, and sweep what was being played in it when the last one ended."""
+    """Lock the folder against other hosts, and remove what an earlier host left of its open matches."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadRequest(f"another host plays in {folder}; give each a folder of its own") from None
+            raise BadRequest(f"another host uses {folder}; give each host a folder of its own") from None
         for name in ("records", "dask"):
             remove(folder / name)
         yield
@@ -111,7 +111,7 @@ async def _work_with_monitor(
 
 
 async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
-    from ...cluster.dask_worker import DaskWorker, redirect_logs  # noqa: PLC0415  # Dask is an extra, which was looked for
+    from ...cluster.dask_worker import DaskWorker, redirect_logs  # noqa: PLC0415  # Dask is an extra; check_address has looked for it
 
     redirect_logs(settings.folder / "dask.log")
     name = new_name()
@@ -124,9 +124,8 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
     try:
         await Deferred()
     except CancelledError:
-        options.say("takes no more matches; ends once those that it has are over, or at once if it is asked again")
-        # A match that is broken off here would be played again elsewhere. Ending it in peace costs only the time of
-        # one match.
+        options.say("this host takes no more matches; it ends when its matches are over, or at once if asked again")
+        # A match that is broken off here would be played again elsewhere. To finish it costs only its own time.
         worker.drain()
         while not host.is_idle:
             await deferLater(reactor, _LOOK_S)
@@ -134,7 +133,7 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
             if host.is_fetched:
                 break
             await deferLater(reactor, _LOOK_S)
-        await deferLater(reactor, 1.0)  # what came of the last one is on its way
+        await deferLater(reactor, 1.0)  # the result of the last match may still be on its way
     finally:
         await deferToThread(worker.close)
         await host.close()
@@ -145,7 +144,7 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
 
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")
 @click.argument("scheduler")
-@click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Matches at the same time.")
+@click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Play this many matches at once.")
 @click.option(
     "--folder", type=FOLDER, default=Path("worker"), show_default=True, help="Folder for programs and records."
 )
@@ -157,10 +156,10 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
 def worker(scheduler: str, **chosen: Any) -> None:
     """Play matches for tournaments that run with `--cluster`, through the Dask scheduler at SCHEDULER.
 
-    A host has no signing key: each record is checked and sealed on the machine that runs the tournament.
+    A host has no signing key: the machine that runs the tournament checks and seals each record.
 
-    Ctrl-C or SIGTERM lets the host finish its matches and take no more; a second one ends it at once. When the
-    scheduler is lost, the host connects again.
+    After Ctrl-C or SIGTERM the host finishes its matches and takes no more; a second signal ends it at once. If the
+    connection to the scheduler is lost, the host connects again.
     """
     sandbox = SandboxMode(chosen.pop("sandbox"))
     work(WorkerOptions(address=scheduler, say=console.say, sandbox=sandbox, **chosen))

@@ -1,1 +1,1 @@
-"""What the drawings of a report show: ratings, points by round, brackets."""
+"""Data for the drawings of a report: ratings, points by round, brackets."""

@@ -1,7 +1,7 @@
-"""The brackets of an elimination: each match leads to the one that its winner goes on to.
+"""The brackets of an elimination: each match leads to the next match of its winner.
 
-A format that knows beforehand who goes where shows all matches, with the entrants that may meet in those to come. Other
-formats show rounds of groups as they were played. templates/report_sections.html draws them.
+If a format fixes the bracket beforehand, all matches are shown; a future match shows the entrants that may meet in it.
+For other formats, the played rounds of groups are shown. templates/report_sections.html draws them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,37 +16,37 @@ from ..summary import Summary
 
 
 class BracketSide(Struct, frozen=True):
-    """An entrant of a match, or the entrants that may still become it."""
+    """One side of a match: an entrant, or the entrants that may still reach it."""
 
     entrants: Sequence[int]
-    """The entrant, or the candidates for its place; empty while these are unknown, and where nobody comes."""
+    """The entrant, or all candidates; empty if the candidates are unknown, or if no entrant can come here."""
     scores: Sequence[int | None]
-    """Score in each match that was played for this place; None if the entrant fouled."""
+    """Score in each match of the box; None for a match in which the entrant fouled."""
     is_winner: bool
 
 
 class BracketBox(Struct, frozen=True):
-    """A place of a bracket."""
+    """One box of a bracket: a match, or all matches that decide who goes on."""
 
     sides: Sequence[BracketSide]
     results: Sequence[str]
-    """Result of each match that was played for it, in words, with the points."""
+    """Result of each match of the box, in words, with the points."""
     note: str
-    """Remark on the place; mostly empty."""
+    """Remark on the box; usually empty."""
     pairings: Sequence[int]
-    """Numbers of the pairings that are played for it."""
+    """Numbers of the pairings of the box."""
     is_empty: bool = False
-    """True if nobody comes there. Such a place only keeps the other places aligned."""
+    """True if no entrant can come here. The box is only there to keep the other boxes in place."""
 
 
 class BracketRound(Struct, frozen=True):
     """A round of a bracket."""
 
     title: str
-    """Label of its matches."""
+    """Label of the round's matches."""
     boxes: Sequence[BracketBox]
     leads: str
-    """How places lead to the next round. `pairs`: two lead to one. `each`: one leads to one. Empty: they do not."""
+    """How boxes lead to the next round. `pairs`: two boxes lead to one. `each`: each leads to one. Empty: neither."""
 
 
 class Bracket(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Bracket(Struct, frozen=True):
 
 
 class _Pairings(NamedTuple):
-    """The pairings that were played, and those that are due."""
+    """The pairings that were played, and the pairings that are due."""
 
     summary: Summary
     played: Mapping[int, PlayedPairing]
@@ -66,7 +66,7 @@ class _Pairings(NamedTuple):
 
 
 def brackets(summary: Summary) -> list[Bracket]:
-    """Return the brackets of a tournament; none if its format is no elimination."""
+    """Return the brackets of a tournament; an empty list if its format is not an elimination."""
     places = summary.tournament.bracket()
     if places is None:
         return []
@@ -84,7 +84,7 @@ def brackets(summary: Summary) -> list[Bracket]:
 
 
 def _columns(bracket: _Pairings, places: Sequence[BracketPlace]) -> list[BracketRound]:
-    """Return the rounds of one bracket; a place that nobody can come to stays empty."""
+    """Return the rounds of one bracket; a box that no entrant can reach stays empty."""
     rounds = [list(group) for _, group in groupby(places, key=lambda place: place.round)]
     sizes = [len(group) for group in rounds]
     return [
@@ -114,7 +114,7 @@ def _results(bracket: _Pairings, played: Sequence[PlayedPairing]) -> list[str]:
 
 
 def _outcome(summary: Summary, played: PlayedPairing) -> OutcomeWords:
-    """Return in words how a pairing ended, all its matches together; of an entrant's fouls, the last one is named."""
+    """Return in words how a pairing ended, with all its matches; if an entrant fouled often, its last foul is named."""
     pairing = played.pairing
     fouls = ((entry, foul) for entry, foul in summary.fouls() if entry.fixture.number == pairing.number)
     causes = {entry.fixture.entrants[foul.seat]: foul.cause for entry, foul in fouls}
@@ -126,17 +126,17 @@ def _outcome(summary: Summary, played: PlayedPairing) -> OutcomeWords:
 
 
 def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | None) -> str:
-    """Return the remark on a match next to its result."""
+    """Return the remark on a box, which is shown next to the result."""
     slots = [slot for slot in place.slots if slot != ()]
     is_settled = all(slot is not None and len(slot) == 1 for slot in slots)
     if len(slots) < len(place.slots):
         return "bye"
     if place.is_optional and not is_settled:
-        return "if need be"
+        return "if needed"
     if due is not None:
         return "to be played again" if played else "to be played"
     if not played and is_settled and place.winner is not None:
-        return "not played: the opponent goes on"
+        return "not played: the other side goes on"
     return f"played {len(played)} times" if len(played) > 1 else ""
 
 
@@ -151,7 +151,7 @@ def _side(entrants: Sequence[int], played: Sequence[PlayedPairing], winner: int 
 
 
 def _rounds(bracket: _Pairings) -> Iterator[BracketRound]:
-    """Yield rounds of groups. Replays share a place; an entrant that is in the next round has gone on."""
+    """Yield rounds of groups. Replayed matches share a box. An entrant of the next round counts as a winner here."""
     pairings = {number: result.pairing for number, result in bracket.played.items()} | dict(bracket.due)
     rounds: dict[int, dict[frozenset[int], list[Pairing]]] = {}
     for _, pairing in sorted(pairings.items()):

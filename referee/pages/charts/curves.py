@@ -1,11 +1,11 @@
 """Computes curves over rounds and matches: points, and ratings with their intervals.
 
-Where each line, band and label goes is decided here; templates/report_charts.html draws them.
+This module decides the position of each line, band and label; templates/report_charts.html draws them.
 """
 
-# SVG by hand, not by a library: a page must work without any file next to it, its text must scale and be read by a
-# screen reader, and its colours must follow the reader's theme. A curve needs a path and a label; the only hard part is
-# to place labels that don't overlap (`_spread`).
+# No library draws the SVG. A page must work without any other file, its text must scale and be readable for a screen
+# reader, and its colours must follow the reader's theme. A curve needs only a path and a label. The one hard part is to
+# place the labels so that they do not overlap (`_spread`).
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,63 +16,63 @@ from ..summary import Summary
 from ..words import number
 
 MOST_LABELS = 8
-"""Number of curves with a label next to the drawing; the others are named when the reader points at them."""
+"""Most curves that have a visible label; the label of any other curve appears when the reader points at the curve."""
 MAX_CURVES = 64
-"""Number of entrants that have a curve; with more of them, no eye can follow one."""
+"""Most entrants that have a curve; nobody could follow one curve among more."""
 MOST_STEPS = 60
-"""Number of points of a line; with more rounds, some are left out."""
+"""Most points of a line; if there are more rounds, some are left out."""
 FEW = 4
-"""Number of curves whose intervals can be told apart when all are shown; with more, one is shown at a time."""
+"""Most curves whose intervals are all shown; with more curves, only one interval is shown at a time."""
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
-"""Differences between two numbers along the axis of ratings."""
+"""Possible differences between two numbers along the axis of ratings."""
 MOST_LEVELS = 6
 """Most spaces between the numbers along the axis of ratings."""
 TOP, BOTTOM = 14, 34
-"""Room above and below the lines, in a drawing's own units."""
+"""Space above and below the lines, in units of the drawing, like all lengths here."""
 LEAD = 16
-"""Room between the end of the lines and the labels."""
+"""Space between the end of the lines and the labels."""
 LETTER = 16
 """Width of the widest letter, in bold."""
 SAMPLE = 26
-"""Length of the piece of a line that stands before its name below a drawing."""
+"""Length of the sample of a line before its name in the list below a drawing."""
 UNIT = 70
-"""Room for the unit at the end of the lower axis."""
+"""Space for the unit at the end of the lower axis."""
 GAP = 18
-"""Between two labels."""
+"""Distance between two labels."""
 HIGHEST = 11
-"""Where a label can be and is still whole."""
+"""Smallest y of a label that is not cut off at the top."""
 
 
 class Shape(NamedTuple):
-    """Size of a drawing in its own units. There are two, as text can't shrink with the window and stay readable."""
+    """Size of a drawing in its own units. There are two shapes, because shrunk text would be unreadable."""
 
     name: str
     width: int
     right: int
-    """Where the lines end, and the labels begin."""
+    """Largest x of the lines."""
     marks: int
-    """Numbers along the lower axis."""
+    """Number of marks along the lower axis."""
     labels_below: bool = False
-    """True if the labels are a list below the axis; otherwise each is next to the end of its line."""
+    """True if the labels form a list below the axis; otherwise each label is next to the end of its line."""
     left: int = 52
     height: int = 330
 
     @property
     def label_x(self) -> int:
-        """Where labels begin."""
+        """Smallest x of the labels."""
         return self.left + SAMPLE + 8 if self.labels_below else self.right + LEAD - 2
 
     @property
     def room(self) -> int:
-        """Width that a label has."""
+        """Largest width of a label."""
         return self.width - self.label_x - 2
 
     def x(self, share: float) -> float:
-        """Return where a share of all rounds lies."""
+        """Return the x of a share of all rounds."""
         return round(self.left + share * (self.right - self.left), 1)
 
     def y(self, share: float) -> float:
-        """Return where a share of the height lies, at its edge what is beyond."""
+        """Return the y of a share of the height; values outside of 0 to 1 lie at the edge."""
         return round(self.height - BOTTOM - min(max(share, 0.0), 1.0) * (self.height - TOP - BOTTOM), 1)
 
 
@@ -80,15 +80,15 @@ class Curve(NamedTuple):
     """Values of one entrant."""
 
     name: str
-    """Name of the entrant; empty if the drawing shows only this one."""
+    """Name of the entrant; empty if the drawing shows only this entrant."""
     told: str
-    """End of the curve, in words."""
+    """Last value of the curve, in words."""
     points: Sequence[tuple[int, float]]
-    """Number of rounds or results, and the value after it."""
+    """Pairs: a number of rounds or results, and the value after them."""
     errors: Sequence[float] = ()
-    """Half the width of the 95 % interval of each point, where there is one."""
+    """Half the width of the 95 % interval of each point; empty if there are no intervals."""
     short: str = ""
-    """End of the curve, as the label next to the drawing has it."""
+    """Last value of the curve, as short text for the label."""
 
 
 class Axes(NamedTuple):
@@ -99,7 +99,7 @@ class Axes(NamedTuple):
     low: float
     high: float
     levels: Sequence[int]
-    """Numbers along the left axis."""
+    """Values with a mark on the left axis."""
 
 
 class Trace(NamedTuple):
@@ -107,16 +107,16 @@ class Trace(NamedTuple):
 
     points: list[tuple[float, float]]
     band: list[tuple[int, int]]
-    """Corners of its interval; empty: it has none."""
+    """Corners of the curve's interval; empty if it has none."""
     label: str
     label_scale: float
-    """Size of the label, so that it is not cut off; 1 if it has room."""
+    """Factor by which the label is made smaller, so that it is not cut off; 1 if it fits."""
     label_y: float
     lead: str
-    """Path from the line to its label, or a piece of the line before it."""
+    """Path of the line from the curve to its label, or of the sample of the curve before its label."""
     told: str
     is_quiet: bool
-    """True if it is named only when the reader points at it."""
+    """True if the label appears only when the reader points at the curve."""
 
 
 class Drawing(NamedTuple):
@@ -124,22 +124,22 @@ class Drawing(NamedTuple):
 
     shape: Shape
     height: int
-    """Height with the list of labels, if there is one below."""
+    """Height, including the list of labels below, if there is one."""
     levels: list[tuple[float, int]]
-    """Numbers along the left axis, with their places."""
+    """Marks of the left axis: y and number."""
     marks: list[tuple[float, int]]
-    """Numbers along the lower axis, with their places."""
+    """Marks of the lower axis: x and number."""
     traces: list[Trace]
     shows_bands: bool
-    """True if all intervals are shown, not only that of the curve that the reader points at."""
+    """True if all intervals are shown; false if only the curve that the reader points at shows its interval."""
 
 
 SHAPES = (Shape("broad", 900, 630, 10), Shape("slim", 400, 384, 6, labels_below=True))
-"""A page shows the one that suits its window."""
+"""A page shows the shape that fits its window."""
 
 
 def points_drawings(summary: Summary) -> list[Drawing]:
-    """Return the points of the entrants after each round: a drawing for each width of a window."""
+    """Return the drawings of the entrants' points after each round, one for each shape."""
     rounds = [0, *summary.points_by_round]
     shown = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
     curves = []
@@ -155,12 +155,12 @@ def points_drawings(summary: Summary) -> list[Drawing]:
 
 
 def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
-    """Return an entrant's rating over time with its interval: a drawing for each width; none without results."""
+    """Return the drawings of an entrant's rating over time, one for each shape; empty without results."""
     return _rating_drawings([_rating_curve("", summary.rating_history[entrant])])
 
 
 def ratings_drawings(summary: Summary) -> list[Drawing]:
-    """Return the ratings of the entrants over time with their intervals: a drawing for each width of a window."""
+    """Return the drawings of all entrants' ratings over time, one for each shape."""
     entrants = summary.order[:MAX_CURVES]
     return _rating_drawings(
         [_rating_curve(summary.names[entrant], summary.rating_history[entrant]) for entrant in entrants]
@@ -176,9 +176,9 @@ def _rating_curve(name: str, history: Sequence[RatedAfter]) -> Curve:
 
 
 def _rating_drawings(curves: Sequence[Curve]) -> list[Drawing]:
-    """Draw ratings; an entrant that has met nobody has no curve. Intervals may be wider than the drawing.
+    """Return the drawings of ratings. Entrants without results have no curve. Intervals may be cut off.
 
-    If all intervals are shown, the last of each curve is whole.
+    If all intervals are shown, the last interval of each curve is whole.
     """
     met = [curve for curve in curves if len(curve.points) > 1]
     if not met:
@@ -224,7 +224,7 @@ def _drawing(shape: Shape, curves: Sequence[Curve], axes: Axes) -> Drawing:
 
 
 def _place_labels(shape: Shape, lines: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
-    """Return how far down the label of each curve is; all that are named only when pointed at share one place below."""
+    """Return the y of each curve's label. Below a drawing, all labels that are hidden at first share one place."""
     if shape.labels_below:
         return [shape.height + GAP * (min(at, MOST_LABELS) + 0.5) for at in range(len(lines))]
     label_ys = [min(max(line[-1][1], HIGHEST), shape.height - BOTTOM) for line in lines]
@@ -237,23 +237,23 @@ def _place(shape: Shape, axes: Axes, at: int, value: float) -> tuple[float, floa
 
 
 def _band(shape: Shape, axes: Axes, curve: Curve) -> list[tuple[int, int]]:
-    """Return the corners of a curve's interval: along its upper side, and back along the lower one."""
+    """Return the corners of a curve's interval: along its upper side, and back along its lower side."""
     points = list(zip(curve.points, curve.errors, strict=False))
     upper = [(at, value + error) for (at, value), error in points]
     lower = [(at, value - error) for (at, value), error in points]
     corners = (_place(shape, axes, at, value) for at, value in (*upper, *lower[::-1]))
-    return [(round(x), round(y)) for x, y in corners]  # a line is fine, a band need not be
+    return [(round(x), round(y)) for x, y in corners]  # whole numbers are exact enough for a band
 
 
 def _width(label: str) -> float:
-    """Return how wide a label is at most, in the widest letters that browsers have for it."""
+    """Return the largest width that a label can have in any browser's font."""
     return LETTER * sum(1.0 if sign in "MW@%mw" or sign > "~" else 0.8 if sign.isupper() else 0.62 for sign in label)
 
 
 def _spread(wanted: Sequence[float], lowest: float) -> list[float]:
-    """Return places for labels as near as possible to the wanted ones, without overlaps and none too low."""
-    # Labels push each other apart, a pair at a time, as often as there are labels. What is still out of bounds is then
-    # moved in from the top and from the bottom.
+    """Return the y of labels: as near as possible to the wanted values, without overlaps, and none below `lowest`."""
+    # Neighbouring labels push each other apart, in as many passes as there are labels. Then labels that are out of
+    # bounds are moved inside, first from the top, then from the bottom.
     order = sorted(range(len(wanted)), key=lambda label: (wanted[label], label))
     places = [wanted[label] for label in order]
     for _ in order:

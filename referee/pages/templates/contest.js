@@ -1,5 +1,5 @@
 "use strict";
-// The page stands without this script; with it, it stays true while somebody looks at it.
+// The page works without this script. The script keeps it up to date while it is open.
 const shown = new Map();
 for (const section of document.querySelectorAll("section[id^=tournament-]")) {
   const parts = {};

@@ -1,9 +1,9 @@
-// Follows a stream of events, and says so while the host does not answer. A browser gives a stream up once a web server in
-// front answers for a host that is gone; this asks again until the host is back.
+// Follows a stream of events, and shows a notice while the server does not answer. If a web server in front answers for a
+// server that is down, a browser gives up the stream; this code asks again until the server is back.
 const Following = (() => {
   const AGAIN_MS = 3000;
-  const LOST = "The referee does not answer. This page tries again by itself; what you wrote stays.";
-  const OUT = "You are not signed in any more. What you wrote stays: ";
+  const LOST = "The referee does not answer. This page tries again by itself; your text stays.";
+  const OUT = "You are not signed in any more. Your text stays: ";
 
   function element(tag, text, attributes = {}) {
     const made = document.createElement(tag);
@@ -24,18 +24,18 @@ const Following = (() => {
     document.body.prepend(notice);
   }
 
-  // Asks for a page, and returns it. If nobody is there, or it is only for those who are signed in, says so and returns null;
-  // if there is no such page, returns undefined.
+  // Fetches a page and returns it. If no server answers, or the page demands a sign-in, shows a notice and returns null.
+  // If there is no such page, returns undefined.
   async function ask(address, isNews = () => true) {
     let answer = null;
     try {
       answer = await fetch(address, { headers: { Accept: "text/html" } });
     } catch {
-      // nobody is there
+      // no server answers
     }
     if (!isNews()) return null;
     if (answer?.redirected && new URL(answer.url).pathname.endsWith("/sign-in")) {
-      say(OUT, element("a", "sign in in another window", { href: answer.url, target: "_blank", rel: "noopener" }), ", and come back to this one.");
+      say(OUT, element("a", "sign in in another window", { href: answer.url, target: "_blank", rel: "noopener" }), ", then come back to this window.");
       return null;
     }
     if (!answer || answer.status >= 500) {
@@ -47,7 +47,7 @@ const Following = (() => {
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
 
-  // A tab that nobody sees asks for nothing; when it is seen again, the first event is how everything stands.
+  // A hidden tab follows nothing. When it becomes visible, the first event is the whole present state.
   function follow(address, take, { isKept = false, isOver = () => false } = {}) {
     let stream = null, due = null;
     function close() {

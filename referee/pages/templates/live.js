@@ -1,10 +1,10 @@
 "use strict";
-// The page stands without this script; with it, the tables are as they are now, and their clocks run.
+// The page works without this script. The script keeps the tables up to date, and lets their clocks run.
 const main = document.getElementById("tables");
 const tables = new Map();
 const sections = new Map();
 const data = JSON.parse(document.getElementById("data").textContent);
-// Seconds that the server's clock is ahead of this one.
+// Seconds by which the server's clock is ahead of the browser's clock.
 const ahead = data.now - Date.now() / 1000;
 
 function element(tag, text = "", kind = "") {
@@ -74,7 +74,7 @@ function show(key) {
   parts.shown = table.board;
   parts.lines.replaceChildren(...table.lines.toReversed().map((line) => lineItem(table, line)));
   parts.head.parentElement.hidden = table.head === null;
-  parts.head.textContent = table.head === null ? "" : `made from line ${table.line} of the record, head ${table.head}`;
+  parts.head.textContent = table.head === null ? "" : `made from the record up to line ${table.line}, head ${table.head}`;
   tick(key);
 }
 
@@ -102,7 +102,7 @@ function take(news) {
     for (const key of [...tables.keys()]) if (!keys.includes(key)) { tables.delete(key); sections.delete(key); }
     for (const key of keys) if (!sections.has(key)) sections.set(key, laid(tables.get(key)));
     const shown = keys.map((key) => sections.get(key).section);
-    main.replaceChildren(...(shown.length ? shown : [element("p", "Nothing is played now.", "panel")]));
+    main.replaceChildren(...(shown.length ? shown : [element("p", "No match is open now.", "panel")]));
   }
   for (const table of news.tables) show(`${table.tournament}/${table.table}`);
 }

@@ -1,7 +1,7 @@
 
 "use strict";
-// A contest's site answers a query with the matches that fit it. Where no server answers, in a folder or an archive, this
-// script shows them from the page's own data. Text of players reaches the page by textContent alone.
+// A contest's site answers a query with the matches that fit. In a folder or an archive there is no server; there, this
+// script filters the page's own data. Texts from players reach the page only through textContent.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const query = Object.fromEntries(new URLSearchParams(location.search));
@@ -75,7 +75,7 @@
     return row;
   };
 
-  // --- a page of them
+  // --- a page of matches
 
   for (const [name, value] of Object.entries(query)) {
     const field = document.forms[0].elements[name];

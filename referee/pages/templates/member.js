@@ -1,5 +1,5 @@
 "use strict";
-// The page stands without this script; with it, what is marked as live is fetched again when it has changed.
+// The page works without this script. The script fetches the parts marked as live again when they have changed.
 async function fetchAnew() {
   const page = await Following.ask(location.href);
   if (!page) return;
@@ -22,8 +22,8 @@ function take(data) {
   known = data;
 }
 
-// A form is sent only once the host is there and its author signed in: else all that was written or chosen would be lost.
-// Its token is that of the session of now, which another window may have begun.
+// Send a form only when the server answers and the user is signed in. Otherwise the user's text and files would be lost.
+// The form gets the token of the present session, which may have begun in another window.
 async function sendSafely(event) {
   const { target: form, submitter } = event;
   event.preventDefault();
@@ -37,7 +37,7 @@ async function sendSafely(event) {
   form.submit();
 }
 
-// Adds the files below an entry of the file system to a list, each with its path.
+// Adds the files of an entry of the file system to a list, each with its path.
 async function listFiles(entry, files) {
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -52,7 +52,7 @@ async function listFiles(entry, files) {
   }
 }
 
-// No input takes a folder that was dropped, so its files are kept here until the form is sent.
+// A file input can't hold a dropped folder, so its files are stored here until the form is sent.
 const droppedFiles = new WeakMap();
 
 function takeDropped(form) {
@@ -83,12 +83,12 @@ function takeDropped(form) {
         return;
       }
       droppedFiles.set(form, files);
-      status.textContent = `${entries.map((entry) => entry.name).join(", ")}: ${files.length} ${files.length === 1 ? "file" : "files"}, to hand in with the button`;
+      status.textContent = `${entries.map((entry) => entry.name).join(", ")}: ${files.length} ${files.length === 1 ? "file" : "files"}. Press the button to hand in`;
     });
   }
 }
 
-// Sends a form with the files of a dropped folder, and shows the page that answers it.
+// Sends a form with the files of a dropped folder, and shows the answer.
 async function sendDropped(form, files) {
   const data = new FormData(form);
   for (const name of ["archive", "folder"]) data.delete(name);
@@ -100,7 +100,7 @@ async function sendDropped(form, files) {
   form.querySelector(".dropped").textContent = trouble?.textContent ?? "The folder could not be sent. Try again.";
 }
 
-// Only the house players that play by the chosen rules can be chosen.
+// Offers only the house players that can play by the chosen rules.
 function offerHouses(rules) {
   const opponent = document.getElementById("opponent");
   const houses = rules.selectedOptions[0].dataset.houses.split(" ");

@@ -1,5 +1,5 @@
 "use strict";
-// Shows what the referee sends, and sends back what is touched: which moves are legal, it does not know.
+// Shows what the referee sends, and sends back what the person touches. It does not know which moves are legal.
 (() => {
   const at = (id) => document.getElementById(id);
   const title = document.title;
@@ -22,9 +22,9 @@
       const answer = await fetch(`${what}?${query}`, { method: "POST", body });
       if (answer.ok) return show(await answer.json());
     } catch {
-      // nobody is there, which is said below
+      // no server answers; the notice comes from Following.ask below
     }
-    // Its author may have signed in again, in another window.
+    // The person may have signed in again, in another window.
     const page = await Following.ask(location.href);
     const token = page?.querySelector("main")?.dataset.formToken;
     if (!token || token === body.get("form_token")) return;
@@ -35,7 +35,7 @@
   function drawBoard(svg) {
     if (!svg || svg === shown.svg) return;
     const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-    parsed.setAttribute("role", "group"); // no picture: its places are buttons
+    parsed.setAttribute("role", "group"); // it is not an image: its places are buttons
     at("board").replaceChildren(document.importNode(parsed, true));
   }
 
@@ -61,9 +61,9 @@
   function status(state) {
     if (state.over || state.still) return state.over || state.still;
     if (!state.asked) return state.waiting ? `${state.waiting} is to move` : "Waiting for the others";
-    if (!state.touched.length) return "Your move: choose what is lit";
+    if (!state.touched.length) return "Your move: choose a highlighted place";
     const chosen = state.touched.join(" · ");
-    return state.ready ? `Chosen: ${chosen}. Hand it in${state.options.length ? ", or go on" : ""}?` : `Chosen: ${chosen}. Go on`;
+    return state.ready ? `Chosen: ${chosen}. Hand it in${state.options.length ? ", or choose more" : ""}?` : `Chosen: ${chosen}. Choose more`;
   }
 
   function focusNext(state, places, before) {
@@ -105,7 +105,7 @@
     at("clock").classList.toggle("late", left <= 20);
   }
 
-  // The nearest lit place in the direction of an arrow: what lies aside counts double.
+  // Returns the nearest highlighted place in the direction of an arrow; the distance to the side counts double.
   function neighbour(from, [right, down]) {
     const middle = (place) => {
       const box = place.getBoundingClientRect();

@@ -1,11 +1,11 @@
 
 "use strict";
-// Text of players reaches the page by textContent alone. Boards are drawings of the referee's own, parsed as XML.
+// Texts from players reach the page only through textContent. Boards are drawings from the referee, parsed as XML.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
   const FRAME_MS = 1300;
-  const MOST_BROUGHT = 1.9e6; // characters; browsers open no address of more than 2 MiB
+  const MOST_BROUGHT = 1.9e6; // characters; browsers can't open an address of more than 2 MiB
   const LEFT = 56; // room for the numbers next to a chart
   const data = JSON.parse(document.getElementById("data").textContent);
   const frames = data.frames;
@@ -37,7 +37,7 @@
 
   // --- one frame
 
-  // A frame has its edits of the board before it: [keep, drop, first, count, first, count...].
+  // A frame has the edits that make its board from the board before: [keep, drop, first, count, first, count...].
   const boards = [];
   for (const { board } of frames) {
     const before = boards.findLast(Boolean) ?? [];
@@ -62,7 +62,7 @@
   };
 
   const showNow = (frame) => {
-    const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
+    const steps = data.hasSteps ? " (each part of a player's turn is counted)" : "";
     const again = frame.resumed ? "; before it, the referee stopped and resumed the match" : "";
     byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match${again}`;
     byId("head").textContent = frame.head;
@@ -190,7 +190,7 @@
   const onClick = (id, act) => {
     byId(id).addEventListener("click", (event) => {
       act();
-      if (event.detail) byId(id).blur(); // clicked with a pointer: the space bar then still plays and pauses
+      if (event.detail) byId(id).blur(); // after a click with a pointer, the space bar must still play and pause
     });
   };
 
@@ -217,7 +217,7 @@
     return ticks;
   };
 
-  // A chart: series of [x, y, label] by seat, drawn again for every width, so that its text keeps its size.
+  // A chart of series of [x, y, label], one for each seat. It is drawn again for each width, so that its text keeps its size.
   class Chart {
     constructor(host, spec) {
       this.host = host;
@@ -279,7 +279,7 @@
         this.svg.append(node("path", { d: spots.join(""), class: trace(seat) }));
       }
       if (this.spec.shape === "steps") return;
-      const every = this.spec.shape === "lines" ? Math.ceil(points.length / 30) : 1; // marks that touch hide the line
+      const every = this.spec.shape === "lines" ? Math.ceil(points.length / 30) : 1; // marks that touch each other would hide the line
       for (const [x, y, label] of points.filter((_, at) => at % every === 0)) {
         const dot = mark(seat, this.x(x), this.y(y));
         dot.append(node("title", {}, label));
@@ -336,12 +336,12 @@
 
   // --- beginning
 
-  // Without a server, the page that verifies can't read the record: the link to it brings along the one that this page holds.
+  // Without a server, the verifying page can't read the record. So the link to it gets the record that is in this page.
   const bring = ({ currentTarget: link }) => {
     const bytes = new TextEncoder().encode(JSON.parse(byId("record-text").textContent));
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const [, named, asked] = /^([^&]*)(&deal)?$/.exec(link.getAttribute("href"));
-    if (text.length > MOST_BROUGHT) return; // its reader chooses the file
+    if (text.length > MOST_BROUGHT) return; // the reader has to choose the file there
     link.href = `${named.split("=").slice(0, 2).join("=")}=${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}${asked ?? ""}`;
   };
 
@@ -353,7 +353,7 @@
     }
   };
 
-  // What an address ends in names a turn, as in #turn-7 or ?turn=7: the last frame of that turn; or an expulsion, as in #expulsion-0.
+  // The end of the address may name a turn (#turn-7 or ?turn=7), of which the last frame is shown, or an expulsion (#expulsion-0).
   const linked = () => {
     const expelled = /^#expulsion-(\d{1,2})$/.exec(location.hash);
     if (expelled) return Math.max(expulsionOf(Number(expelled[1])), 0);
@@ -385,7 +385,7 @@
     showPositions();
     show(linked());
     for (const [at, row] of turns.entries()) {
-      row.removeAttribute("id"); // an address that ends in it leads to the board
+      row.removeAttribute("id"); // so that an address with this id does not scroll to the row, away from the board
       row.addEventListener("click", () => step(at));
     }
     addEventListener("hashchange", () => {

@@ -3,7 +3,7 @@
 (() => {
   Sorting.tables(document);
 
-  // --- curves: the arrow keys go from one to the next
+  // --- curves: the arrow keys go from one curve to the next
 
   for (const drawing of document.querySelectorAll(".chart svg")) {
     const curves = [...drawing.querySelectorAll(".curve")].reverse();

@@ -1,7 +1,7 @@
-// A page that is made once for all visitors asks who looks at it, and shows the name, the desk and the way to sign out.
+// A page that is the same for all visitors asks the server who is signed in, and shows the name, the desk and "Sign out".
 (async () => {
   const bar = document.querySelector("[data-site]");
-  if (!bar || !location.protocol.startsWith("http")) return; // a page that was opened as a file asks nobody
+  if (!bar || !location.protocol.startsWith("http")) return; // a page that was opened as a file has no server
   const top = bar.dataset.site;
   const answer = await fetch(`${top}visitor`).catch(() => null);
   if (!answer?.ok) return;

@@ -1,10 +1,10 @@
-// Heads of tables that sort: buttons, so that the keyboard has them, too. Without this script the tables stand as they were made.
+// Makes the heads of tables sort. They become buttons, so that the keyboard can use them. Without this script, tables keep their order.
 const Sorting = (() => {
   const compare = (one, other) => {
     if (one === null || other === null) return (one === null) - (other === null);
     return typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
   };
-  // What is empty stands last in either direction.
+  // Empty values come last in either direction.
   const sorted = (items, value, isDown) => {
     const keyed = items.map((item) => [value(item), item]);
     keyed.sort(([one], [other]) => (isDown && one !== null && other !== null ? -1 : 1) * compare(one, other));
@@ -23,7 +23,7 @@ const Sorting = (() => {
     sort(columnOf(cell), isDown);
   };
 
-  // `first` tells of a head whether the most of it is what is looked for.
+  // `first` returns whether the first click on a head sorts its column in descending order.
   const heads = (row, sort, first) => {
     for (const cell of row.children) {
       if (!cell.textContent.trim()) continue;
@@ -39,7 +39,7 @@ const Sorting = (() => {
     body.append(...sorted([...body.rows], (row) => valueOf(row.cells[column]), isDown));
   };
   const tablesOf = (root) => [...root.querySelectorAll("table.sortable")];
-  // By what the tables of a part are sorted, so that they can be sorted again after the part was fetched again.
+  // Returns the sorting of each table in a part of the page, to restore it after the part was fetched again.
   const orders = (root) => tablesOf(root).map((table) => {
     const cell = table.tHead.querySelector("[aria-sort]");
     return cell && [columnOf(cell), cell.getAttribute("aria-sort") === "descending"];

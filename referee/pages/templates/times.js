@@ -1,4 +1,4 @@
-// Times stand in pages in UTC; where this script runs, they are the reader's own, with their zone, and UTC where a pointer rests.
+// Pages contain times in UTC. This script shows them in the reader's time zone; pointing at a time shows UTC.
 function localTimes(root) {
   const parts = { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
   for (const time of root.querySelectorAll("time")) {

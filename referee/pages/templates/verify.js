@@ -1,6 +1,6 @@
-// Verifies a record in the browser, and deals it again: the one that its page was made from, or a file that the reader
-// chooses. The page of a match that stands alone holds its record; else the link that leads here names it, and its head, and
-// may bring it along.
+// Verifies a record and its deal in the browser: the record that a page was made from, or a file that the reader chooses.
+// The downloaded page of a match contains its record. Otherwise the link to this page names the record and its head, and
+// may contain the record.
 "use strict";
 (() => {
   const [, name, head, brought, isDealAsked] = location.hash.match(/^#([\w.-]+\.jsonl)=([0-9a-f]{64})(?:=([\w-]+))?(&deal)?$/) ?? [];
@@ -12,8 +12,8 @@
   let opened = null; // the bytes that were verified last
 
   const unjudged = () => {
-    if (!globalThis.isSecureContext) return "NOT JUDGED: browsers judge signatures only on pages that come over https";
-    return "NOT JUDGED: this browser has no Ed25519; Chromium has it since version 137";
+    if (!globalThis.isSecureContext) return "NOT JUDGED: browsers verify signatures only on pages that come over https";
+    return "NOT JUDGED: this browser lacks Ed25519; Chromium has it since version 137";
   };
   const headOf = (lines) => {
     const named = lines.findIndex(({ hash }) => hash === record.head);
@@ -22,7 +22,7 @@
     if (named < 0) return `${last}: the page was made from another record, up to ${record.head}`;
     // Pages of a tournament name the head before its seal.
     const isWhole = lines.slice(named + 1).every(({ fields: { kind } }) => kind === "seal");
-    return `${record.head}: ${isWhole ? "the one that the page names" : `the page was made from the first ${named + 1} lines`}`;
+    return `${record.head}: ${isWhole ? "the head that the page names" : `the page was made from the first ${named + 1} lines`}`;
   };
   const rowsOf = (found, isJudged) => {
     const first = found.lines[0]?.fields;
@@ -32,7 +32,7 @@
       ...(isWhole ? [["holds", found.story]] : []),
       ...(isWhole && !isJudged ? [["seal", unjudged()]] : []),
       ...(isWhole ? [["head", headOf(found.lines)]] : []),
-      ...(first?.key ? [["key", `${first.key}: compare it with the one that the organiser publishes`]] : []),
+      ...(first?.key ? [["key", `${first.key}: compare it with the key that the organiser publishes`]] : []),
     ];
   };
   const verify = async (name, read) => {
@@ -47,7 +47,7 @@
       list.className = "facts";
       for (const [label, text] of rowsOf(found, isSignature !== null)) list.append(line("dt", label), line("dd", text));
       byId("verified").replaceChildren(line("p", `${name}, by your browser:`), list);
-      byId("deal").hidden = found.lines[0]?.fields.kind === "tournament"; // whatever does not hold says so there, too
+      byId("deal").hidden = found.lines[0]?.fields.kind === "tournament"; // even if the record does not hold; then the deal's panel says so, too
     } catch (error) {
       byId("verified").replaceChildren(line("p", `${name} can't be read: ${error.message}. Choose its file instead.`));
     }
@@ -69,7 +69,7 @@
   };
   const page = name === data.tournament ? data.report : name?.replace(/jsonl$/, "html");
   if (name) byId("asked")?.append(Object.assign(line("a", name), { href: page }));
-  // A page that was opened as a file may read no other one by itself.
+  // A page that was opened as a file may not read other files by itself.
   const isThere = Boolean(held || brought || (record.address && location.protocol.startsWith("http")));
   byId("verify").hidden = byId("deal").hidden = !isThere;
   byId("verify").addEventListener("click", () => verify(record.name, read));

@@ -1,4 +1,4 @@
-// A table whose columns are cut says so above it, for as long as they are.
+// Shows a note above a table while some of its columns are cut off.
 for (const box of document.querySelectorAll(".wide, .tall, main table")) {
   const note = document.createElement("p");
   note.className = "faint cut";

@@ -1,4 +1,4 @@
-// Shows the deal of a match, made again from the seed and the nonces of its record, next to what the record says about it.
+// Shows the deal of a match, computed from the seed and the nonces in its record, next to what the record says about it.
 "use strict";
 const dealAgain = (() => {
   const printable = (text) => text.replace(/\p{C}/gu, "�");
@@ -19,7 +19,7 @@ const dealAgain = (() => {
   const record = ({ isSame, told, line }) => {
     const where = line === null ? "" : `, in line ${line}`;
     if (isSame) return `the same${where}${told === null ? ", by its digest" : ""}`;
-    return `ANOTHER ONE${where}${told === null ? ", by its digest" : `: ${told}`}`;
+    return `DIFFERENT${where}${told === null ? ", by its digest" : `: ${told}`}`;
   };
 
   const dealOf = ({ hands, table: laid, pile }, number, names, shown) => {
@@ -28,30 +28,30 @@ const dealAgain = (() => {
     const handOf = (seat) => [`${seat} ${names[seat]}`, spelled(hands[seat]), viewOf(seat) ? record(viewOf(seat)) : "not shown"];
     const draws = mine.filter(({ what, isSame }) => what === "draws" || !isSame);
     const drawn = draws.map((row) => [`${row.seat} ${names[row.seat]}`, spelled(row.dealt), record(row)]);
-    const parts = [table(`Hands of deal ${number}`, ["seat", "dealt again", "in the record"], names.map((_, seat) => handOf(seat)))];
+    const parts = [table(`Hands of deal ${number}`, ["seat", "computed", "in the record"], names.map((_, seat) => handOf(seat)))];
     if (laid.length) parts.push(element("p", `On the table: ${spelled(laid)}`));
     if (drawn.length) parts.push(table(`Drawn in deal ${number}`, ["seat", "from the pile", "in the record"], drawn));
     if (pile.length) {
-      const whole = element("details", "", element("summary", `The pile behind the hands, ${pile.length}, the next one first`));
+      const whole = element("details", "", element("summary", `The pile after the deal, ${pile.length}, beginning with the next tile`));
       whole.append(element("p", spelled(pile)));
       parts.push(whole);
     }
     return parts;
   };
 
-  // From what `verifyRecord` gives to elements.
+  // Returns the elements that show a result of `verifyRecord`.
   return ({ deal, setup, findings }) => {
     const said = ({ line, message }) => `${line === null ? "" : `line ${line}: `}${message}`;
-    if (!deal) return [element("p", `Not dealt again, for the record does not hold: ${said(findings[0])}`)];
+    if (!deal) return [element("p", `The deal was not verified, because the record does not hold: ${said(findings[0])}`)];
     const [difference] = deal.differences;
-    if (!deal.deals.length) return [element("p", `Not dealt again: ${difference ? said(difference) : `${deal.why}.`}`)];
-    const verdict = difference ? `The first difference: ${said(difference)}` : "Equal: all that the record says of tiles is what seed and nonces give.";
+    if (!deal.deals.length) return [element("p", `The deal was not verified: ${difference ? said(difference) : `${deal.why}.`}`)];
+    const verdict = difference ? `The first difference: ${said(difference)}` : "Equal: all tiles in the record follow from the seed and the nonces.";
     const elsewhere = findings.find((finding) => !deal.differences.includes(finding));
     const nonces = deal.nonces.map((nonce) => nonce ?? "none").join(", ");
-    const from = deal.key ? `From the seed ${deal.seed} and the nonces ${nonces} follows the key ${deal.key}` : "This game has no chance: it is set up by its rules";
+    const from = deal.key ? `The seed ${deal.seed} and the nonces ${nonces} give the key ${deal.key}` : "This game has no chance: its rules fix the beginning";
     const names = setup.names.map(printable);
     const deals = deal.deals.flatMap((each, i) => dealOf(each, i + 1, names, deal.shown));
-    const warning = elsewhere ? [element("p", `But the record does not hold elsewhere: ${said(elsewhere)}`)] : [];
+    const warning = elsewhere ? [element("p", `But another part of the record does not hold: ${said(elsewhere)}`)] : [];
     return [element("p", "", element("b", verdict)), ...warning, Object.assign(element("p", from), { className: "faint" }), ...deals];
   };
 })();

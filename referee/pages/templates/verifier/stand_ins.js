@@ -1,10 +1,10 @@
-// What the verifier takes from Node.js, as far as it takes it, for a browser: bytes, SHA-256, Ed25519.
+// Replaces for a browser the parts of Node.js that the verifier uses: bytes, SHA-256, Ed25519.
 "use strict";
 class Buffer extends Uint8Array {
   static alloc(length) {
     return new Buffer(length);
   }
-  static from(value, encoding) { // of text, of hex as far as it is that, or of numbers
+  static from(value, encoding) { // from text, from hex (up to the first invalid digit), or from numbers
     if (encoding === "hex") return new Buffer((/^([0-9a-f]{2})*/i.exec(value)[0].match(/../g) ?? []).map((pair) => parseInt(pair, 16)));
     return new Buffer(typeof value === "string" ? new TextEncoder().encode(value) : value);
   }
@@ -50,8 +50,8 @@ class Buffer extends Uint8Array {
   }
 }
 
-// SHA-256 of FIPS 180-4. That of WebCrypto answers later, and only pages of https and of this machine have it.
-const { begin: SHA_BEGIN, rounds: SHA_ROUNDS } = (() => { // first 32 bits of the fractions of roots of the first primes
+// SHA-256 (FIPS 180-4). WebCrypto's own is asynchronous, and only pages from https or from this machine have it.
+const { begin: SHA_BEGIN, rounds: SHA_ROUNDS } = (() => { // the first 32 bits of the fractional parts of roots of the first primes
   const primes = [];
   for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime)) primes.push(number);
   const fraction = (root) => Math.floor((root % 1) * 2 ** 32);
@@ -98,16 +98,16 @@ function createHash() {
   return hash;
 }
 
-async function findSignatures() { // -> isSignature of the verifier; null where the browser has no Ed25519
+async function findSignatures() { // returns the function isSignature for the verifier; null if the browser lacks Ed25519
   const subtle = globalThis.crypto?.subtle;
   const keyOf = (key) => subtle.importKey("raw", Buffer.from(key, "hex"), "Ed25519", false, ["verify"]);
   try {
-    await keyOf("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"); // of RFC 8032, its first test
+    await keyOf("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"); // the first test key of RFC 8032
   } catch {
     return null;
   }
   return async (signature, key, text) => {
-    const publicKey = await keyOf(key).catch(() => null); // 32 bytes need not be a point
+    const publicKey = await keyOf(key).catch(() => null); // not all 32 bytes are a valid point
     return publicKey !== null && subtle.verify("Ed25519", publicKey, Buffer.from(signature, "hex"), Buffer.from(text));
   };
 }
