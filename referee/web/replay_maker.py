@@ -36,7 +36,7 @@ class ReplayMaker:
     def __init__(self, now: Callable[[], float], note: Note) -> None:
         self._workshop = Workshop(now, deferToThread)
         self._note = note
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     async def make(self, request: Any, folder: Path, match: str) -> None:
         """Have a page made, when it is the visitor's turn.
@@ -55,20 +55,20 @@ class ReplayMaker:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            with suppress(BrokenPipeError), self._process as process:  # closes its pipes, and waits
+        if self.process is not None:
+            with suppress(BrokenPipeError), self.process as process:  # closes its pipes, and waits
                 process.kill()
-            self._process = None
+            self.process = None
 
     def _order(self, order: PageRequest) -> str:
         """Have a page made, and return why there is none; empty if there is one."""
-        if self._process is not None and self._process.poll() is not None:
+        if self.process is not None and self.process.poll() is not None:
             self.close()
-        if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603  # the command line has nothing of a visitor's
+        if self.process is None:
+            self.process = subprocess.Popen(  # noqa: S603  # the command line has nothing of a visitor's
                 _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-        process = self._process
+        process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
         watchdog = Timer(PATIENCE_S, process.kill)

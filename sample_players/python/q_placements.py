@@ -65,7 +65,7 @@ class Placements:
                 found.setdefault(frozenset(partial.placed), Rated(partial.points, partial.placed))
             longer: list[_Partial] = []
             for partial in self._promising(level):
-                longer += (further for further in self._extended(partial) if _is_new(further, seen))
+                longer += (further for further in self._extended(partial) if _add_new(further, seen))
             level = longer
         return sorted(found.values(), key=_by_points)
 
@@ -180,7 +180,7 @@ def _without(hand: tuple[Tile, ...], tile: Tile) -> tuple[Tile, ...]:
     return hand[:at] + hand[at + 1 :]
 
 
-def _is_new(partial: _Partial, seen: set[frozenset[tuple[Cell, Tile]]]) -> bool:
+def _add_new(partial: _Partial, seen: set[frozenset[tuple[Cell, Tile]]]) -> bool:
     key = frozenset(partial.placed)
     if key in seen:
         return False

@@ -31,6 +31,7 @@ from referee.cluster.messages import (
 )
 from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.settings import MatchServices
+from referee.observers import Observers
 from referee.observers.metrics import Metrics
 from referee.programs.confining import Confinement
 from referee.settings import RunTerms
@@ -81,9 +82,19 @@ class Scene:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.registry = CollectorRegistry()
+        services = MatchServices(observers=Observers(Metrics(self.registry)))
         plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q")
         settings = SharedSettings.of(folder, Confinement(), RunTerms())
-        self.hosts = Hosts(Clock(), plan, settings, MatchServices(), ["p1", "p2", "p3"], lambda: None, self._admit)
+        self.hosts = Hosts(
+            Clock(),
+            plan,
+            settings,
+            services,
+            ["p1", "p2", "p3"],
+            lambda: None,
+            self._admit,
+        )
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None
         """Why no host comes on record."""
@@ -338,20 +349,18 @@ def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch
     assert scene.hosts.choice.room == 0
 
 
-def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_matches_of_each_host_are_counted(scene: Scene) -> None:
     """By their results, with the lag that they had."""
-    registry = CollectorRegistry()
-    monkeypatch.setattr(scene.hosts, "_note", Metrics(registry).note)
     scene.let_in(a=1)
     for answer in (PlayedMatch(record=b"all of it"), PlayedMatch(record=b"all of it"), BrokenOff(why="no memory")):
         scene.given()
         scene.way.answer(answer)
     found = [
-        registry.get_sample_value("referee_host_matches_total", {"host": "a", "outcome": outcome})
+        scene.registry.get_sample_value("referee_host_matches_total", {"host": "a", "outcome": outcome})
         for outcome in ("played", "lost", "not-begun")
     ]
     assert found == [2, 1, None]
-    assert registry.get_sample_value("referee_host_lag_seconds_count", {"host": "a"}) == 3
+    assert scene.registry.get_sample_value("referee_host_lag_seconds_count", {"host": "a"}) == 3
 
 
 @pytest.mark.parametrize(

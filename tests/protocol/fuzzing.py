@@ -73,9 +73,7 @@ class Fuzzer:
                     assert isinstance(event, Message)
                     assert decode(encode(event), accepted) == event
                     self.counts["taken"] += 1
-                assert receiver._reader.pending_bytes <= _LIMITS[receiver.role] + READ_BYTES or self._is_closed(
-                    receiver
-                )
+                assert len(receiver.pending) <= _LIMITS[receiver.role] + READ_BYTES or self._is_closed(receiver)
             receiver.receive_end()
         except RemoteProtocolError as error:
             assert len(error.evidence) <= _LIMITS[receiver.role] + READ_BYTES  # noqa: PT017  # not raising is right, too

@@ -60,15 +60,15 @@ def test_a_process_that_was_killed_is_started_again(
     """A page that is not public is refused and logged; the next one is made by the same process, or by another."""
     make(maker, folder, "../secret")
     assert noted == [("replay-failed", {"match": "../secret", "error": "'../secret'"})]
-    assert maker._process is not None
-    first = maker._process.pid
+    assert maker.process is not None
+    first = maker.process.pid
     assert make(maker, folder, "cup-1") is None
-    assert maker._process.pid == first
+    assert maker.process.pid == first
     page = page_path(folder, "cup-1")
     text = page.read_bytes()
     page.unlink()
-    maker._process.kill()
-    maker._process.wait()
+    maker.process.kill()
+    maker.process.wait()
     make(maker, folder, "cup-1")
     assert page.read_bytes() == text
     assert len(noted) == 1

@@ -33,8 +33,14 @@ from .entrants import TEXT, Entrants, EntrantsReader
 from .sheet import BadToml, Section, Sheet, read_toml
 
 
-def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
-    """Return whether all options exist and have the right type and range; None stands for an unreadable one."""
+def check_options(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
+    """Note the mistakes in options, and return whether there are none.
+
+    Args:
+        section: the section of the file, whose known keys this adds to.
+        options_type: class of the options.
+        options: name -> value; None stands for an unreadable one.
+    """
     before = len(section.sheet.mistakes)
     fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
     section.known += [name for name in fields if name not in section.known]
@@ -257,7 +263,7 @@ class _File:
         for key in game.file_options & options.keys():
             options[key] = self._file_option(section, key)
             is_fine = is_fine and options[key] is not None
-        if are_fit(section, game.options_type, options) and is_fine:
+        if check_options(section, game.options_type, options) and is_fine:
             try:
                 game.parse_options(options)
             except BadSetup as error:
@@ -288,7 +294,7 @@ class _File:
         form = self._registry.formats[name]
         options = {key: value for key, value in section.values.items() if key != "name"}
         is_field = self._is_field(form, seats, entrants)
-        if not are_fit(section, form.options_type, options) or not is_field:
+        if not check_options(section, form.options_type, options) or not is_field:
             return form, options, None
         # The format is tried with as many entrants as the file lists, those with a mistake included. Otherwise one
         # mistake of an entrant could bring a second one, about a field that is too small.

@@ -52,7 +52,7 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
     try:
         port = await _endpoint(reactor, address).listen(factory)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
-        raise _explain(address, error) from None
+        raise explain_error(address, error) from None
     return limit_accepts(port)
 
 
@@ -101,10 +101,10 @@ def check(address: str) -> None:
     try:
         _endpoint(None, address)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
-        raise _explain(address, error) from None
+        raise explain_error(address, error) from None
 
 
-def _explain(address: str, error: Exception) -> EndpointError:
+def explain_error(address: str, error: Exception) -> EndpointError:
     """Return the error that says why an address can't be listened on."""
     if isinstance(error, EndpointError):
         return error
@@ -133,10 +133,10 @@ def _endpoint(reactor: Any, address: str) -> Any:
         raise EndpointError(f"{address!r} is no endpoint: it names no file; {_FORMS[kind]}")
     from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it imports TLS, which few processes need
 
-    return serverFromString(reactor, _with_backlog(address))
+    return serverFromString(reactor, with_backlog(address))
 
 
-def _with_backlog(address: str) -> str:
+def with_backlog(address: str) -> str:
     """Add the backlog to an endpoint string of a kind that takes it, unless it has one."""
     takes_backlog = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
     return f"{address}:backlog={BACKLOG}" if takes_backlog else address

@@ -1,6 +1,6 @@
 """Judges expulsions again from the bytes that the record keeps, without the code that ran the match."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol as Interface
 
 import msgspec
@@ -167,20 +167,18 @@ def check_dialect(record: Record, wire: Wire) -> None:
         return
     open_requests = dict[int, str]()
     for number, transition in enumerate(record.transitions, 1):
-        if not _can_happen(transition, transition.forms, open_requests, setup, wire.nonce):
+        if not _can_happen(transition, open_requests, setup, wire.nonce):
             description = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
             raise RecordError(record.path, number, f"an event that is possible with players of {dialect}", description)
+        for command in transition.forms:
+            if command.seat is not None and command.limit_ms:
+                open_requests[command.seat] = command.command
 
 
-def _can_happen(
-    transition: Transition, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
-) -> bool:
-    """Return whether a line is possible, and note in `asked` the requests that it makes."""
-    event, before = transition.event, dict(asked)
-    asked.update(
-        {command.seat: command.command for command in commands if command.seat is not None and command.limit_ms}
-    )
-    fouls = [command.foul or {} for command in commands if command.command == "expel-seat"]
+def _can_happen(transition: Transition, asked: Mapping[int, str], setup: MatchSetup, nonce: str) -> bool:
+    """Return whether a line is possible, given the requests of the lines before it, by seat."""
+    event = transition.event
+    fouls = [command.foul or {} for command in transition.forms if command.command == "expel-seat"]
     match event:
         case e.ReadyReceived():
             return not fouls and event.commitment == nonce_commitment(setup.match, event.seat, nonce)
@@ -189,7 +187,7 @@ def _can_happen(
         case e.Answer():
             return all(foul.get("code") != "out-of-turn" for foul in fouls)
         case e.DeadlinePassed():
-            return before.get(event.seat) not in _SELF_ANSWERED
+            return asked.get(event.seat) not in _SELF_ANSWERED
         case e.MatchResumed() | e.SeatReturned():
             return False
     return True

@@ -147,7 +147,7 @@ class HostedContest:
         self._folders: dict[str, Path] = {}
         self._program = program
         self._note = note
-        self._publisher = Publisher(reactor, program.referee, note, self.streams.notify, self._is_over)
+        self.publisher = Publisher(reactor, program.referee, note, self.streams.notify, self.is_over)
         for scheduled in contest.tournaments:
             self._add(scheduled)
         self._days = LoopingCall(self._look_ahead)
@@ -172,7 +172,7 @@ class HostedContest:
         for run in self.runs.values():
             run.begin()
         self._practising = self._practice.begin()
-        self._publisher.begin()
+        self.publisher.begin()
         self._lag.begin()
         self._days.start(LOOK_AHEAD_S)
         self._looks.start(LOOK_AROUND_S, now=False)
@@ -188,7 +188,7 @@ class HostedContest:
             self._report_result,
         )
         self._folders[scheduled.name] = run.folder
-        self._publisher.follow(scheduled.name, run.folder)
+        self.publisher.follow(scheduled.name, run.folder)
         return run
 
     def _report_result(self, run: TournamentRun, facts: Mapping[str, Any]) -> None:
@@ -212,7 +212,7 @@ class HostedContest:
         """Interrupt all tournaments and practice matches, and wait until their processes have ended."""
         self.streams.close()
         self.live.streams.close()
-        self._publisher.stop()
+        self.publisher.stop()
         self._messenger.stop()
         self._lag.stop()
         self._days.stop()
@@ -240,12 +240,12 @@ class HostedContest:
             address=self._contest.address,
             card=self.card,
             folders=self._folders,
-            is_over=self._is_over,
+            is_over=self.is_over,
             public_key=public_key,
             streams=self.streams,
             live=self.live,
             report=self._report,
-            search=lambda query: search(query, self._publisher.list_indexes()),
+            search=lambda query: search(query, self.publisher.list_indexes()),
         )
         organising = Organising(
             self._contest.folder,
@@ -264,12 +264,13 @@ class HostedContest:
         self._close_site = members.replays.close
         return make_site(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
-    def _is_over(self, name: str) -> bool:
+    def is_over(self, name: str) -> bool:
+        """Return whether a tournament is over and its standings are not frozen."""
         run = self.runs[name]
         return run.state is RunState.OVER and not run.is_frozen
 
     def _report(self, name: str) -> TournamentReport | None:
-        published = self._publisher.published.get(name)
+        published = self.publisher.published.get(name)
         return None if published is None else published.report
 
     def card(self, most_leaders: int = SHOWN) -> ContestCard:
@@ -283,7 +284,7 @@ class HostedContest:
         )
 
     def _card(self, run: TournamentRun, most_leaders: int) -> TournamentCard:
-        published = self._publisher.published[run.scheduled.name]
+        published = self.publisher.published[run.scheduled.name]
         if run.is_frozen:
             return published.card(run.scheduled, FROZEN, 0, [], FROZEN_COMING, most_leaders)
         state = published.ended if run.state is RunState.OVER else str(run.state)

@@ -220,7 +220,7 @@ class Publisher:
             if frozen_path(published.folder).exists():
                 continue  # whatever is made from the report stays as it was when the standings were frozen
             if length not in (None, published.seen) and (now >= published.due or self._is_over(name)):
-                self._make(name, length or 0, now)
+                self.make_report(name, length or 0, now)
                 return
         self._timer = self._reactor.callLater(LOOK_S, self.begin)
 
@@ -234,7 +234,14 @@ class Publisher:
         """Yield the names in each report, for the search; may be called in any thread."""
         return (each.searched for each in list(self.published.values()) if each.searched is not None)
 
-    def _make(self, name: str, length: int, begun: float) -> None:
+    def make_report(self, name: str, length: int, begun: float) -> None:
+        """Make the report of a tournament in another process.
+
+        Args:
+            name: name of the tournament.
+            length: length of its record now, in bytes.
+            begun: time at which this begins, in seconds.
+        """
         published = self.published[name]
         folder, is_quick = published.folder, published.report is None and published.seen == _UNSEEN
         options = ["--replays", "on-request", "--home", SITE, "--public", "--json", "--progress"]

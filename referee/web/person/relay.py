@@ -37,29 +37,29 @@ class SeatRelay(LineOnlyReceiver):
     transport: Any
 
     def __init__(self, seat: PersonSeat, clock: Any) -> None:
-        self._seat = seat
+        self.seat = seat
         self._clock = clock
         self._due: Any = None
         self._gone: Deferred[None] = Deferred()
 
     def connectionMade(self) -> None:
         """Send the state, and every change from then on."""
-        self._seat.changed = self._send_soon
+        self.seat.changed = self._send_soon
         self._send_state()
 
     def lineReceived(self, line: bytes) -> None:
         """Carry out an action on the page."""
-        self._seat.do(msgspec.json.decode(line, type=Act))
+        self.seat.do(msgspec.json.decode(line, type=Act))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """Stop sending; the match goes on without the person until its time is used up."""
-        self._seat.changed = lambda: None
+        self.seat.changed = lambda: None
         self._cancel()
         self._gone.callback(None)
 
     async def close(self) -> None:
         """Send the end, and wait until it is received."""
-        self._seat.close()
+        self.seat.close()
         self._cancel()
         self._send_state()
         self.transport.loseConnection()
@@ -72,7 +72,7 @@ class SeatRelay(LineOnlyReceiver):
 
     def _send_state(self) -> None:
         self._due = None
-        self.transport.write(msgspec.json.encode(self._seat.state()) + self.delimiter)
+        self.transport.write(msgspec.json.encode(self.seat.state()) + self.delimiter)
 
     def _cancel(self) -> None:
         if self._due is not None:

@@ -74,14 +74,15 @@ class _Walk:
         self._sizes: list[tuple[int, str]] = []
         self._total = 0
         for node in walk(
-            folder, max_bytes=None, left_out=self._is_left_out
+            folder, max_bytes=None, left_out=self._leave_out
         ):  # counted here, so that the error can name the largest files
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
                 raise BadArchive(text, f"name what the program does not need in {IGNORE}")
             self.entries.append(self._entry(node))
 
-    def _is_left_out(self, node: TreeNode) -> bool:
+    def _leave_out(self, node: TreeNode) -> bool:
+        """Leave a file or folder out, if the author wants that or nobody needs it; return whether it is left out."""
         is_left_out = (
             node.name in LEFT_OUT
             or (node.is_folder and (_is_environment(node) or holds_records_alone(self._root / node.path)))

@@ -11,11 +11,11 @@ from twisted.internet.error import CannotListenError
 from referee.net.links.addresses import (
     BACKLOG,
     EndpointError,
-    _explain,
-    _with_backlog,
     check,
+    explain_error,
     format_url,
     make_endpoint,
+    with_backlog,
 )
 
 MANY = f":backlog={BACKLOG}"
@@ -34,7 +34,7 @@ MANY = f":backlog={BACKLOG}"
 )
 def test_many_connections_may_wait(address: str, listened: str) -> None:
     """Where an endpoint has such an option, it is set, unless the organiser has set it."""
-    assert listened == _with_backlog(address)
+    assert listened == with_backlog(address)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> N
 )
 def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) -> None:
     """The reason is the system's, in words, and does not mention the process number in a lock file."""
-    assert str(_explain(address, error)) == f"can't listen on {address}: {says}"
+    assert str(explain_error(address, error)) == f"can't listen on {address}: {says}"
 
 
 @pytest.mark.parametrize(

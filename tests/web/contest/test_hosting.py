@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 
 from referee.app.tournaments.requests import frozen_path
 from referee.plugins import load
-from referee.web.contest import hosting, publishing
+from referee.web.contest import hosting
 from referee.web.contest.contest_file import CONTEST, read_contest, write_example
 from referee.web.contest.hosting import LOOK_AHEAD_S, HostedContest
 from referee.web.contest.intake import Intake
@@ -69,25 +69,27 @@ def test_frozen_standings_stay_as_they_were(
     clock, hosted = daily
     (run,) = hosted.runs.values()
     made = list[str]()
-    monkeypatch.setattr(hosted._publisher, "_make", lambda name, *_: made.append(name))
+    monkeypatch.setattr(hosted.publisher, "make_report", lambda name, *_: made.append(name))
     run.folder.mkdir(parents=True)
-    monkeypatch.setattr(publishing, "_length", lambda _: 1)
+    record = run.folder / f"{run.scheduled.name}.jsonl"
+    record.touch()
     names = {"match": "m", "names": ["a", "b"], "round": 1, "table": 1, "event": "match-opened"}
     frozen_path(run.folder).touch()
     run.take(msgspec.json.encode({**names, "match": "hidden"}))
-    hosted._publisher.begin()
+    hosted.publisher.begin()
     (card,) = hosted.card().tournaments
     assert (card.state, card.open_matches, card.played) == ("standings are frozen", [], 0)
     assert card.coming is not None
     assert "lifts the freeze" in card.coming.why
     assert (hosted.live.state.tables, made) == ([], [])
     run.state = RunState.OVER
-    assert not hosted._is_over(run.scheduled.name), "the files of all matches are not public yet"
+    assert not hosted.is_over(run.scheduled.name), "the files of all matches are not public yet"
     frozen_path(run.folder).unlink()
     run.take(msgspec.json.encode(names))
     clock.advance(LOOK_S)
     assert made == [run.scheduled.name]
     assert [table.match for table in hosted.live.state.tables] == ["m"]
-    assert hosted._is_over(run.scheduled.name)
+    assert hosted.is_over(run.scheduled.name)
     assert hosted.card().tournaments[0].state.startswith("is over")
-    hosted._publisher.stop()
+    hosted.publisher.stop()
+    record.unlink()  # only its length was looked at

@@ -98,7 +98,7 @@ def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch
     spoken: dict[int, str] = {}
 
     def _speak(seat: Any, own: int, _reactor: object) -> None:
-        spoken[own] = seat._seat.name
+        spoken[own] = seat.seat.name
         seat.makeConnection(StringTransport())
         seat.connectionLost(Failure(ConnectionDone()))
 
