@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from referee.web.person.browser import seat_page
 from referee.web.submissions.challenges import PracticeRules
 from referee.web.submissions.store import CheckOutcome
 
 from ...pages.browser import Page, start_browser
+from ..services import StandInSeat
 from ..sites import NOW, PAYLOAD, TestSite
 from ..submissions.receptions import archive
 
@@ -61,6 +64,22 @@ def test_only_house_players_that_play_by_the_rules_are_offered(
     browser.select("tournament", "league")
     browser.run("document.getElementById('tournament').dispatchEvent(new Event('change'))")
     assert browser.texts("#opponent option:enabled") == ["greedy", "dag", "ldasg"]
+
+
+def test_a_seat_without_a_script_says_so(browser: Page, tmp_path: Path) -> None:
+    """It has no button that does nothing; the table can still be left."""
+    path = tmp_path / "seat.html"
+    seat: Any = StandInSeat()
+    path.write_text(seat_page(seat, number="3", top="../../../"))
+    browser.run_scripts(may_run=False)
+    browser.visit(path.as_uri())
+    seen = (
+        "return [...document.querySelectorAll('main button, noscript')].filter((part) => part.getClientRects().length)"
+    )
+    assert browser.run(f"{seen}.map((part) => part.textContent)") == [
+        "To play, allow this page to run JavaScript.",
+        "Leave the table",
+    ]
 
 
 def test_a_seat_is_taken_or_given_up(contest: TestSite) -> None:
