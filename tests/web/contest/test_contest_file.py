@@ -1,13 +1,16 @@
 """The file of a contest: valid content, mistakes, and the example."""
 
+import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from referee.app.tournament_file.plan import rename_plan
-from referee.app.tournament_file.sheet import BadTournamentFile
+from referee.app.tournament_file.sheet import BadTournamentFile, Section
 from referee.cli.main import main
 from referee.errors import BadRequest
 from referee.plugins import load
@@ -238,3 +241,26 @@ def test_what_has_no_effect_in_a_tournament_s_file_is_told_with_the_contest(tmp_
     (tmp_path / "cup.toml").write_text(text)
     done = CliRunner().invoke(main, ["host", str(tmp_path), "--check"])
     assert (done.exit_code, done.output.count("cup: scoring.late_bye has no effect")) == (0, 1)
+
+
+def test_the_manual_has_every_key_and_its_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its table has the keys that are read, and those defaults that are values; others are in words."""
+    manual = (Path(__file__).parents[3] / "docs/organisers/contest-file.md").read_text()
+    table = manual.partition("| key | value | default |")[2].partition("\n\n")[0]
+    told = dict(re.findall(r"^\| `([\w.]+)` \| .* \| (.+) \|$", table, re.MULTILINE))
+    defaults: dict[str, Any] = {}
+    take = Section.take
+
+    def _note(section: Section, key: str, kind: Any, default: Any = None) -> Any:
+        name = ".".join((*(part for part in section.where if isinstance(part, str)), key))
+        if section.sheet.path.name == CONTEST:
+            defaults[name] = default
+        return take(section, key, kind, default)
+
+    monkeypatch.setattr(Section, "take", _note)
+    (folder / CONTEST).write_text(f'{CUP}[mail]\nserver = "smtp.example.org:587"\nsender = "cup@example.org"\n')
+    read_contest(folder, load())
+    assert told.keys() == defaults.keys()
+    for key, default in defaults.items():
+        assert ("`" in told[key]) == (default is not None), key
+        assert default is None or told[key] == f"`{json.dumps(default)}`"
