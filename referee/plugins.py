@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pluggy
 
-from . import hookspecs
+from . import builtin, hookspecs
 from .errors import BadRequest, RefereeError
-from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import Dialect, HousePlayer, Later
 from .text import nearest
-from .tournament.pairing import builtin as builtin_formats
 from .tournament.pairing.base import PairingFormat
 
 if TYPE_CHECKING:
@@ -116,8 +114,7 @@ def load() -> Registry:
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
-    manager.register(builtin_games, "builtin games")
-    manager.register(builtin_formats, "builtin formats")
+    manager.register(builtin, "builtin")
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     for entry in entries.values():
         plugin = _import_plugin(entry)

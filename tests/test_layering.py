@@ -22,6 +22,7 @@ ORDER: tuple[str, ...] = (
     "referee.clock",
     "referee.files",
     "referee.hookspecs",  # imports later rooms for types only
+    "referee.builtin",
     "referee.games",
     "referee.match",
     "referee.tournament.pairing",
@@ -60,7 +61,7 @@ SIBLINGS = (
 )
 """Packages of one layer: none of them imports another."""
 ONLY: dict[str, set[str]] = {
-    "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.learning"},
+    "sample_players": {"protocol", "referee.builtin", "referee.games", "referee.hookspecs", "referee.learning"},
     "referee.programs": {
         *(
             "protocol",

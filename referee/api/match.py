@@ -21,10 +21,9 @@ from ..games.notation import format_move
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
-from ..pages.outcomes import Teams, outcome_of_result
 from ..pages.replay_frames import FoldedRecord, FrameKind, fold_record
 from ..pages.replay_page import replay_page
-from ..pages.words import ranking
+from ..pages.words import Teams, outcome_of_result, ranking
 from ..plugins import find_game, installed
 from ..record.audit.match import audit
 from ..record.reader import Record, read_record

@@ -21,8 +21,7 @@ from ..match.commands import Result
 from ..match.fouls import Cause, Foul
 from ..net.matches.session import MatchReport
 from ..observers import MatchTransition, Observer
-from ..pages.outcomes import Teams, outcome_of_result
-from ..pages.words import move_words, ranking, why
+from ..pages.words import Teams, move_words, outcome_of_result, ranking, why
 from ..plugins import find_game
 from ..programs.output import shorten_crash
 from ..record.explain import Explanation

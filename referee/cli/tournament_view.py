@@ -21,9 +21,8 @@ from rich.text import Text
 from ..app.services import monotonic
 from ..observers import MatchTransition, Observer
 from ..pages.columns import standings_columns
-from ..pages.outcomes import outcome_of_entry
 from ..pages.summary import Summary
-from ..pages.words import Causes, broken, number, short_cause
+from ..pages.words import Causes, broken, number, outcome_of_entry, short_cause
 from ..text import counted, printable
 from ..tournament.commands import SuspendEntrant
 from ..tournament.machine import Tournament

@@ -7,6 +7,7 @@ The site creates the file when it begins to watch, and removes it afterwards. Wi
 # wait for the other. The site may begin to watch in the middle of matches, so a new file begins with the state of all
 # running matches.
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,43 @@ class LiveFile:
                 self._open[match] = [self._open[match][0], plain]
             case {"event": event, "match": match} if event in _ENDS:
                 self._open.pop(match, None)
+
+
+_AT_ONCE = 1 << 20
+"""Most bytes that are read at once, so that the site stays responsive."""
+_LONGEST = MOST_BYTES // 2
+"""Bytes after which a new file takes the place of the old one."""
+
+
+class WatchedFile:
+    """The file of one tournament, made anew so that it begins with what is played now.
+
+    Args:
+        folder: folder of the tournament's records.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = live_path(folder)
+        self._rest = b""
+        self._make()
+
+    def _make(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        self._file = self._path.open("xb+", buffering=0)
+        self._rest = b""
+
+    def read_lines(self) -> list[bytes]:
+        """Return the complete lines that were written since the last call, as far as they can be read at once."""
+        data = self._rest + (self._file.read(_AT_ONCE) or b"")
+        *lines, self._rest = data.split(b"\n")
+        if not lines and self._file.tell() > _LONGEST:
+            self._file.close()
+            self._make()
+        return lines
+
+    def remove(self) -> None:
+        """Remove the file: nothing is written any more."""
+        self._file.close()
+        with contextlib.suppress(OSError):
+            self._path.unlink()

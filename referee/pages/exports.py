@@ -28,8 +28,8 @@ from ..tournament.pairing.base import PlayedRounds, RoundLine, bye_half_points, 
 from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from .columns import standings_columns
 from .match_summary import AWARD, quote_tag
-from .outcomes import void_sentence
 from .summary import Summary
+from .words import void_sentence
 
 _FORMULA = ("=", "+", "-", "@")
 Row = list[Any]

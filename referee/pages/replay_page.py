@@ -20,12 +20,22 @@ from ..games.base import Game
 from ..match.outcome import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
-from .outcomes import outcome_of_result
 from .rendering import DATA, environment, find_data, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
 from .summary import MatchNotes
 from .verifying import verifying_script
-from .words import duration, gains, headline, move_words, ranking, reasons, time_control, time_split, with_names
+from .words import (
+    duration,
+    gains,
+    headline,
+    move_words,
+    outcome_of_result,
+    ranking,
+    reasons,
+    time_control,
+    time_split,
+    with_names,
+)
 
 T = TypeVar("T")
 

@@ -34,7 +34,7 @@ from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import RatedAfter, RatedEncounters, by_seat, total
 from .match_summary import MatchSummary, SeatTime, match_places
-from .outcomes import OutcomeWords, outcome_of_entry
+from .words import OutcomeWords, outcome_of_entry
 
 
 class HostLine(Struct, frozen=True, kw_only=True):

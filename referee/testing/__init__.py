@@ -3,8 +3,7 @@
 # Nothing here reads a clock, opens a socket or writes a record, so tests are fast and repeatable. Instants are
 # computed, and the caller passes a random source.
 
-from .drawings import check_drawing
-from .games import JUNK, check_game, spoilt
+from .games import JUNK, check_drawing, check_game, spoilt
 from .pairing import check_pairing, random_result, with_rounds
 from .seats import AnyGame, Choose, ScriptedSeat, plain
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from referee.games import builtin
+from referee import builtin
 from referee.games.base import Game
 from referee.hookspecs import HousePlayer, Later, hookimpl
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 from referee.cli.main import main
 from referee.cli.match_view import MAX_TOLD, TurnedAway
-from referee.dialects.cs4500.actors import Actor
-from referee.dialects.cs4500.clients import read_clients
+from referee.dialects.cs4500.clients import Actor, read_clients
 from referee.dialects.cs4500.configs import ActorSpec, parse_actor
 from referee.dialects.cs4500.forms import MalformedValue
 from referee.dialects.cs4500.server import read_server

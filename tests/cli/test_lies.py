@@ -65,15 +65,15 @@ LIES: dict[str, tuple[Lie, str]] = {
     ),
     "a code that there is not": (lambda move, _: breach(move.seat, move, "bad-frame", "c1"), "a code of the wire"),
     "flood with one byte": (lambda move, _: breach(1 - move.seat, move, "flood", "00"), "bytes that are flood"),
-    "an illegal move without a frame": (lambda move, _: illegal(move, ""), "the answer in its bytes"),
-    "2,000 bytes c1 for an illegal move": (lambda move, _: illegal(move, "c1" * 2000), "the answer in its bytes"),
+    "an illegal move without a frame": (lambda move, _: illegal(move, ""), "all bytes of the answer"),
+    "2,000 bytes c1 for an illegal move": (lambda move, _: illegal(move, "c1" * 2000), "all bytes of the answer"),
     "a hello for an illegal move": (
         lambda move, _: illegal(move, body_of(type="hello", version=1)),
-        "the answer in its bytes",
+        "all bytes of the answer",
     ),
     "an illegal move without a type": (
         lambda move, match: illegal(move, body_of(match=match, turn=move.turn, move=ILLEGAL)),
-        "the answer in its bytes",
+        "all bytes of the answer",
     ),
     "a timeout with the legal answer pending": (overdue, "bytes of a message that is not complete"),
     "14.5 s of lag without a standstill": (

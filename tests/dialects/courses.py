@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from protocol.messages import Message
-from referee.dialects.cs4500.link import CourseLink
+from referee.dialects.cs4500.server import CourseLink
 
 from ..net.in_memory import InMemoryMatch
 from ..net.wires import Peer

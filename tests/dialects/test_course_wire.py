@@ -264,7 +264,7 @@ def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
     link.connection.next_event = _forged  # type: ignore[method-assign]  # a referee that forges evidence
     running.peers[0].raw(place(spot='{"row": 0, "column": 5}'))
     running.finish()
-    with pytest.raises(RecordError, match="the answer in its bytes"):
+    with pytest.raises(RecordError, match="all bytes of the answer"):
         audit(running.path, lambda _name: QGame(), find_wire=installed().wire)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games import builtin
+from referee import builtin
 from tests.docs.make_game_pages import GAMES, draw, fill, page_of, picture_of
 from tests.protocol.worked_turns import worked_turn
 

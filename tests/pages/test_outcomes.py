@@ -6,8 +6,7 @@ import pytest
 
 from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
-from referee.pages.outcomes import outcome, outcome_of_result
-from referee.pages.words import ranking
+from referee.pages.words import outcome, outcome_of_result, ranking
 from referee.tournament.points import Scoring
 
 TEAMS = ((0, 2), (1, 3))

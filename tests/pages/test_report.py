@@ -15,14 +15,13 @@ from referee.pages.charts import curves
 from referee.pages.charts.curves import rating_drawings, ratings_drawings
 from referee.pages.links import PageLinks, report_address
 from referee.pages.match_summary import MatchSummary
-from referee.pages.outcomes import outcome_of_entry
 from referee.pages.rendering import with_shared_files
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.replays import ReplayPages, make_on_request, page_path, read_names
 from referee.pages.report import Titles, report_page
 from referee.pages.summary import Summary, host_lines
-from referee.pages.words import number, short_cause
+from referee.pages.words import number, outcome_of_entry, short_cause
 from referee.plugins import load
 from referee.record.reader import read_record
 from referee.record.timing import Timing, fairness

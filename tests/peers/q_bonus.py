@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet import reactor
 
 from referee.app.running import run_reactor
-from referee.dialects.cs4500.actors import Actor
+from referee.dialects.cs4500.clients import Actor
 from referee.dialects.cs4500.configs import ClientConfig, parse_actor, read_values
 from referee.dialects.cs4500.forms import convert
 from referee.dialects.cs4500.player_end import Call, PlayerEnd, launch

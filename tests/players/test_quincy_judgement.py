@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from referee import chance
-from sample_players.python.quincy_judgement import rating
 from sample_players.python.quincy_playouts import WIN
+from sample_players.python.quincy_search import rating
 
 from ..games.quincy.playing import GAME, OPTIONS, begun, column, move, row
 

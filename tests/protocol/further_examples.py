@@ -4,7 +4,7 @@ Knows no game: the turns are the first ones of a fixed deal. What only an unusua
 """
 
 from protocol import Role
-from referee.games import builtin
+from referee import builtin
 from referee.plugins import find_game
 
 from .first_turns import first_turn

@@ -18,8 +18,7 @@ from protocol.connection import TRANSITIONS
 from protocol.decoding import decode
 from protocol.frames import FrameReader
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
-from referee import chance
-from referee.games import builtin
+from referee import builtin, chance
 from referee.games.q import tiles as q_tiles
 from referee.games.q.forms import Exchange, Pass, Place
 from referee.games.q.game import QGame

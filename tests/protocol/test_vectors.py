@@ -14,8 +14,7 @@ from protocol import Code, Connection, RemoteProtocolError, Role, limits
 from protocol.decoding import decode
 from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
-from referee import chance
-from referee.games import builtin
+from referee import builtin, chance
 from referee.games.q import tiles as q_tiles
 from referee.games.quadominos import rounds as quadominos_rounds
 from referee.plugins import load

@@ -7,13 +7,12 @@ import msgspec
 import pytest
 from twisted.internet.task import Clock
 
-from referee.observers.live_file import MOST_BYTES, LiveFile, live_path
+from referee.observers.live_file import MOST_BYTES, LiveFile, WatchedFile, live_path
 from referee.plugins import load
 from referee.web.contest import tournament_runs
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.tournament_runs import RunState, TournamentRun
 from referee.web.live import LiveTables
-from referee.web.watched_file import WatchedFile
 
 TABLE = {
     "match": "cup-00001",

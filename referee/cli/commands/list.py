@@ -10,7 +10,7 @@ from msgspec.structs import asdict, fields
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...games import builtin
+from ... import builtin
 from ...games.base import Game, seats_text
 from ...plugins import Registry, UnknownName, installed
 from ...text import nearest

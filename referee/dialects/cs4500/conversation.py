@@ -18,7 +18,7 @@ from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Read
 
 from .forms import MalformedValue, convert, jhand, jpub, jtiles, parse_choice
 from .json_stream import JsonReader
-from .names import NAME_PATTERN
+from .plugin import NAME_PATTERN
 
 VOID = "void"
 """The result of a method that returns nothing."""

@@ -3,7 +3,12 @@
 from collections.abc import Iterable
 
 from ...hookspecs import Dialect, Later, hookimpl
-from .names import NAME, NAME_FORM, NAME_PATTERN
+
+NAME = "cs4500"
+"""The dialect's name."""
+NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
+"""The course's rule for names of players."""
+NAME_FORM = "1 to 20 letters or digits"
 
 
 def _later(home: str) -> Later:
@@ -16,7 +21,7 @@ def referee_dialects() -> Iterable[Dialect]:
     dialect = Dialect(
         name=NAME,
         game="q",
-        link=_later("link:CourseLink"),
+        link=_later("server:CourseLink"),
         name_pattern=NAME_PATTERN,
         name_form=NAME_FORM,
         wire=_later("evidence:CourseWire"),

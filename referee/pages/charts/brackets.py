@@ -11,8 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ...tournament.pairing.base import BracketPlace, Pairing, PlayedPairing
-from ..outcomes import OutcomeWords, outcome
 from ..summary import Summary
+from ..words import OutcomeWords, outcome
 
 
 class BracketSide(Struct, frozen=True):

@@ -24,13 +24,13 @@ from ...app.tournaments.beginning import is_locked
 from ...app.tournaments.from_file import read_plan
 from ...app.tournaments.requests import frozen_path
 from ...clock import Timer, wall_clock
+from ...observers.live_file import WatchedFile
 from ...observers.process_lines import SeenProcess
 from ...observers.spectating import SeenTable
 from ...programs.processes import OwnProcess
 from ..contest_json import OpenMatch
 from ..live import LiveTable, LiveTables
 from ..published import find_entrants, heads_path
-from ..watched_file import WatchedFile
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)

@@ -25,8 +25,7 @@ from ...games.base import Game, Step
 from ...match import commands as c
 from ...match import events as e
 from ...observers import MatchTransition
-from ...pages.outcomes import outcome
-from ...pages.words import move_words, why, with_names
+from ...pages.words import move_words, outcome, why, with_names
 from ...programs.environment import Invitation
 from ...text import printable
 from ...tournament.points import Scoring

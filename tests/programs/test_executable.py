@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.files.executable import find_obstacle
 from referee.programs.file_view import runtimes
-from referee.programs.player_spec import Launch, PlayerError, command_launch, resolve_command
+from referee.programs.player_spec import Launch, PlayerError, command_launch, find_obstacle, resolve_command
 
 PRINT = b"print(1)\n"
 TRUE = Path(shutil.which("true") or "").resolve().read_bytes()
