@@ -75,7 +75,7 @@ LIES: dict[str, tuple[Lie, str]] = {
         lambda move, match: illegal(move, body_of(match=match, turn=move.turn, move=ILLEGAL)),
         "all bytes of the answer",
     ),
-    "a timeout with the legal answer pending": (overdue, "bytes of a message that is not complete"),
+    "a timeout with the legal answer pending": (overdue, "bytes of an incomplete message"),
     "14.5 s of lag without a standstill": (
         lambda move, _: later(move, at_ms=15_000.0, first_byte_ms=15_000.0, lag_ms=14_500.0),
         "standstills of",
