@@ -1,1 +1,1 @@
-"""The rules of games, one folder per game. Pure: no clock, no chance of their own, no I/O."""
+"""The rules of games, one folder per game. This code reads no clock, draws no random numbers, and does no I/O."""

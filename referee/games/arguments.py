@@ -1,4 +1,4 @@
-"""Checks the arguments that a Python program passes: an error names the argument in a sentence."""
+"""Checks the arguments of functions that users call. Errors name the argument in a whole sentence."""
 
 import operator
 from collections.abc import Iterable, Mapping
@@ -34,15 +34,15 @@ def read_text(name: str, value: object, example: str) -> str:
 
 
 def read_whole(name: str, value: object, least: int | None = None) -> int:
-    """Return an argument that is a whole number of any kind, NumPy's included.
+    """Return an argument that is a whole number of any type, including NumPy's.
 
     Raises:
         BadRequest: it is not a whole number, or too small.
     """
     try:
-        # `int` would also accept "3" and 3.7, so a mistake would play another game than was meant. `operator.index`
-        # accepts only whole numbers, NumPy's included.
-        number = operator.index(value)  # type: ignore[arg-type]  # the call finds that out
+        # `int` would also accept "3" and 3.7, so that a mistake would start a game that nobody meant. `operator.index`
+        # accepts only whole numbers, including NumPy's.
+        number = operator.index(value)  # type: ignore[arg-type]  # the call itself checks the type
     except TypeError:
         raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None
     if least is not None and number < least:
@@ -51,10 +51,10 @@ def read_whole(name: str, value: object, least: int | None = None) -> int:
 
 
 def read_seed(seed: int) -> int:
-    """Return a seed as an int, checked; it may be any kind of whole number.
+    """Return a seed, given as a whole number of any type, as an int.
 
     Raises:
-        BadRequest: it is no whole number from 0 to `MAX_SEED`.
+        BadRequest: it is not a whole number from 0 to `MAX_SEED`.
     """
     number = read_whole("a seed", seed)
     if not 0 <= number <= MAX_SEED:
@@ -77,12 +77,12 @@ def read_number(name: str, value: object) -> float:
 
 
 def read_list(name: str, value: object, what: str) -> list[Any]:
-    """Return an argument that is a list, or anything else that has an order.
+    """Return an argument that is a list or another sequence of values.
 
     Args:
         name: name of the argument.
         value: the argument.
-        what: what it should be, for the error.
+        what: description of the expected list, for the error message.
 
     Raises:
         BadRequest: it is not a list.
@@ -93,7 +93,7 @@ def read_list(name: str, value: object, what: str) -> list[Any]:
 
 
 def read_options(value: object) -> dict[str, Any]:
-    """Return the options of a game, which its own rules judge.
+    """Return the options of a game as a dict. The game itself checks their names and values.
 
     Raises:
         BadRequest: they are not a mapping.

@@ -1,12 +1,11 @@
-"""The contract of a game: what a match needs of its rules."""
+"""The contract of a game: the methods that a match calls on its rules."""
 
 # A game is a set of functions on states. A state is immutable and hashable: `play`, `deliver` and `drop` return a new
-# one, and an error leaves the old one as it was. So a match can be replayed from its record, and a player can look
-# ahead, with the same code that judges. A game has no clock and no chance of its own: the one shuffle is handed in at
-# the start.
+# state, and an error leaves the old one unchanged. So the same code judges moves, replays a match from its record, and
+# lets a player look ahead. A game reads no clock and draws no random numbers: it gets one shuffle at the start.
 #
-# A play has two halves, because a player must not use a piece that it has not received yet. `play` makes the move; the
-# pieces that it draws are on their way. `deliver` puts them into the hand, once the player has confirmed them (at once,
+# A play has two steps, because a player must not use a piece that it has not received yet. `play` makes the move, and
+# the drawn pieces are on their way. `deliver` puts them into the hand, after the player has confirmed them (or at once,
 # if the match asks for no confirmation).
 #
 # Seats are numbered 0, 1, 2... in turn order at the start.
@@ -31,27 +30,27 @@ M = TypeVar("M")
 T = TypeVar("T")
 
 Step = Hashable
-"""A part of a move that a person chooses at once: a whole move, a word, or a tuple of numbers."""
+"""A part of a move that a person chooses with one action: a whole move, a word, or a tuple of numbers."""
 Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: more than any game reaches, and an integer of every language."""
+"""A row or a column. The range is larger than any board, and fits into an integer of every language."""
 
 
-# A generator of random numbers would be the obvious choice. But it has a state, so the result of a game would depend
-# on how often each part of it had drawn, and two states with equal boards could differ in what comes next. One shuffle
+# A generator of random numbers would be the obvious choice. But a generator has a state, so the result of a game would
+# depend on the number of earlier draws, and two states with equal boards could continue differently. Here one shuffle
 # at the start decides everything, and an auditor can check it against the seed.
 
 
 class Shuffle(Protocol):
-    """Puts items into a random order; chance reaches a game in this form only.
+    """Puts items into a random order. It is the only source of chance in a game.
 
-    It has no state of its own: a game may store it in its state, and a second call gives the same order again.
+    A shuffle has no state: a second call gives the same order again. So a game may keep it in its own state.
     """
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in a random order: that of one deal."""
+        """Return the items in a random order, which is fixed for each deal."""
 
     def later(self, deal: int) -> "Shuffle":
-        """Return the shuffle of another deal of the same game, from which this deal can't be inferred.
+        """Return the shuffle of a later deal of the same game. Nobody can infer this deal from it.
 
         Args:
             deal: 1, 2, 3... for the second deal and those after it.
@@ -60,14 +59,14 @@ class Shuffle(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of a game, as a verdict names it."""
+    """One rule of a game. Verdicts refer to it by its id."""
 
     id: str
-    """Stable name, e.g. `q.fit.row`."""
+    """Permanent id, such as `q.fit.row`."""
     text: str
     """The rule in one sentence."""
     source: str
-    """Place where the rule is written."""
+    """Where the rule was published."""
 
 
 def rules_beside(module: str) -> dict[str, Rule]:
@@ -81,7 +80,7 @@ def rules_beside(module: str) -> dict[str, Rule]:
 
 
 class MalformedMove(BadMove):
-    """The move does not have the form of a move of this game, whatever the state."""
+    """The move does not have the form of a move of this game. It would be wrong in every state."""
 
 
 class IllegalMove(BadMove):
@@ -89,7 +88,7 @@ class IllegalMove(BadMove):
 
     Args:
         rule_id: id of the broken rule, one of the game's `rules`.
-        detail: what exactly breaks it, with the place and the piece.
+        detail: what exactly breaks the rule, with the place and the piece.
     """
 
     def __init__(self, rule_id: str, detail: str) -> None:
@@ -99,36 +98,36 @@ class IllegalMove(BadMove):
 
 
 class BadSetup(BadRequest):
-    """Options or a position that the game cannot start from; the text tells the organiser what to fix."""
+    """The game can't start with these options or this position; the text says what the organiser must fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of a game, for the seats still in it."""
+    """Outcome of a game. It ranks the seats that are still in the game."""
 
     ranking: tuple[tuple[int, ...], ...]
     """Groups of seats from best to worst; seats of one group share the rank."""
     scores: tuple[int, ...]
-    """Points by seat, of dropped seats too."""
+    """Points of each seat, including dropped seats."""
     order: tuple[int, ...]
     """Seats that are still in the game, in their present turn order."""
     reason: str
-    """Id of the rule by which it ended."""
+    """Id of the rule that ended the game."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """News of the last play, for everybody and for its player."""
+    """The result of the last play, for everybody and for its player."""
 
     public: dict[str, Any]
-    """News for all seats, plain."""
+    """News for all seats, as plain values."""
     draws: tuple[Any, ...] | None
-    """Pieces that the player was handed, as plain values: empty if none were left, None if it was to get none."""
+    """Pieces that the player drew, as plain values; empty if none were left, None if the play draws nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PgnMoves:
-    """Moves in PGN, the file format of programs for chess. Seat 0 is White."""
+    """Moves in PGN, the file format of chess programs. Seat 0 is White."""
 
     words: tuple[str, ...]
     """Moves with their numbers, in order: `1.`, `e4`, `e5`, `2.`, `Nf3`."""
@@ -137,7 +136,7 @@ class PgnMoves:
 
 
 def rank_seats(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
-    """Return seats ranked by points, in the form of an outcome.
+    """Rank seats by points; return groups of seats from best to worst.
 
     Args:
         scores: points by seat.
@@ -150,55 +149,57 @@ def rank_seats(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, 
 
 
 def replace_at(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    """Return a tuple with another value at one index."""
+    """Return a copy of a tuple with a new value at one index."""
     return (*values[:index], value, *values[index + 1 :])
 
 
 def seats_text(seats: range) -> str:
-    """Return possible numbers of seats in words: `2`, `2 to 4`, or `2 or 4` if not all in between are possible."""
+    """Describe possible numbers of seats: `2`, `2 to 4`, or `2 or 4` if not all numbers in between are possible."""
     if seats.step == 1 and len(seats) > 1:
         return f"{seats[0]} to {seats[-1]}"
     return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
 
 
 class Game(ABC, Generic[S, V, M]):
-    """A game's rules, as a match needs them. S, V and M are the types of its state, its views and its moves."""
+    """The rules of a game. S, V and M are the types of its states, views and moves."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     seats: ClassVar[range]
-    """Numbers of seats with which it can be played, such as 2 or 4."""
+    """Numbers of seats with which the game can be played, such as 2 or 4."""
     options_type: ClassVar[type[msgspec.Struct]]
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
     position_type: ClassVar[Any]
-    """Form of a position to start from."""
+    """Type of the positions from which a game can start."""
     rules: ClassVar[dict[str, Rule]]
     rules_version: ClassVar[str] = ""
-    """Name and version of the package that has the rules, such as `OpenSpiel 2.0.2`; empty: the referee has them. The
-    header of a record states it, so that an audit with another version can say so."""
+    """Name and version of the package that contains the rules, such as `OpenSpiel 2.0.2`; empty for a built-in game.
+
+    The header of a record holds it, so that an audit with another version can report this.
+    """
     is_ranked_by_scores: ClassVar[bool] = False
-    """True if only scores rank the seats at the end; an audit of a redacted record checks the ranking by that."""
+    """True if only the scores decide the ranking. Then an audit of a redacted record checks the ranking."""
     file_options: ClassVar[frozenset[str]] = frozenset()
     """Options whose value an organiser gives as the path of a TOML file; the game gets the content of the file."""
     _boxed_move: ClassVar[Any]
-    """Struct around move_type: msgspec prepares a struct once, but analyses a bare union at each call."""
+    """Struct that contains a move. msgspec prepares a struct once, but would analyse a bare union at every call."""
 
     def __init_subclass__(cls) -> None:
-        """Box the move type of a new game."""
+        """Prepare the parsing of moves for a subclass."""
         super().__init_subclass__()
         if hasattr(cls, "move_type"):
             cls._boxed_move = msgspec.defstruct("Box", [("move", cls.move_type)])
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schemas of `view`, `move` and `options`: each field described by the docstring beneath it."""
+        """Return the JSON Schemas of `view`, `move` and `options`. Descriptions are the docstrings below the fields."""
         return schema_of({"view": self.view_type, "move": self.move_type, "options": self.options_type})
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
-        """Check options.
+        """Parse and check the options.
 
         Args:
-            raw: option name -> plain value; missing ones take their default.
+            raw: name of an option -> plain value. Missing options have their defaults.
 
         Raises:
             BadSetup: an unknown option, or a value of the wrong type or range.
@@ -211,10 +212,10 @@ class Game(ABC, Generic[S, V, M]):
             raise BadSetup(f"options of {self.name}: {wrong} (it knows: {option_names})") from None
 
     def parse_position(self, raw: Any) -> Any:
-        """Turn a plain value into a position; `restore` checks whether the position is possible.
+        """Parse a position. Only its form is checked here; `restore` checks whether the position is possible.
 
         Raises:
-            BadSetup: it does not have the form of a position.
+            BadSetup: the value does not have the form of a position.
         """
         try:
             return msgspec.convert(raw, self.position_type, strict=True)
@@ -222,14 +223,14 @@ class Game(ABC, Generic[S, V, M]):
             raise BadSetup(f"not a position of {self.name}: {explain_mismatch(error)}") from None
 
     def parse_move(self, raw: Any) -> M:
-        """Turn a plain value into a move.
+        """Parse a move.
 
         Raises:
-            MalformedMove: it does not have the form of a move.
+            MalformedMove: the value does not have the form of a move.
         """
         try:
-            # Strict: the text "3" is not the number 3. Otherwise a program could win here with a message that another
-            # implementation of the protocol refuses.
+            # Parsing is strict: the text "3" is not the number 3. Otherwise a program could win here with a message
+            # that another implementation of the protocol refuses.
             move: M = msgspec.convert({"move": raw}, self._boxed_move, strict=True).move
         except msgspec.ValidationError as error:
             raise MalformedMove(str(error)) from None
@@ -240,9 +241,9 @@ class Game(ABC, Generic[S, V, M]):
         """Return the state at the start of a game.
 
         Args:
-            options: from parse_options.
+            options: the parsed options.
             seats: number of seats, one of `self.seats`.
-            shuffle: the only source of chance.
+            shuffle: the only source of random numbers.
         """
 
     @abstractmethod
@@ -250,21 +251,21 @@ class Game(ABC, Generic[S, V, M]):
         """Return the state of a given position.
 
         Args:
-            options: from parse_options.
-            position: a plain value of the game's own form.
+            options: the parsed options.
+            position: the position as a plain value, in the form of `position_type`.
 
         Raises:
-            BadSetup: it is not a position of this game.
+            BadSetup: this is not a position of the game.
         """
 
     @abstractmethod
     def imagine(self, options: Any, view: V, shuffle: Shuffle) -> S:
-        """Return a possible state in which the view's seat sees this view, for players that look ahead.
+        """Return a possible state in which the view's seat has this view, for players that look ahead.
 
         Args:
-            options: from parse_options.
+            options: the parsed options.
             view: view of a state that is not over.
-            shuffle: decides everything that the seat can't see.
+            shuffle: random order for everything that the seat can't see.
         """
 
     def teams(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
@@ -273,19 +274,19 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def seat_count(self, state: S) -> int:
-        """Return the number of seats, dropped ones included."""
+        """Return the number of seats, including dropped ones."""
 
     @abstractmethod
     def to_move(self, state: S) -> int:
-        """Return the seat whose turn it is; only called while outcome(state) is None."""
+        """Return the seat whose turn it is. It is called only while outcome(state) is None."""
 
     def is_same_turn(self, state: S) -> bool:
-        """Return whether the seat to move is still in the turn of its last play; its clock then keeps running."""
+        """Return whether the seat to move is still in the turn of its last play, so that its clock keeps running."""
         return False
 
     @abstractmethod
     def view(self, state: S, seat: int) -> V:
-        """Return the view of a seat: all that it may know, and nothing else."""
+        """Return the view of a seat: exactly what it may know."""
 
     @abstractmethod
     def play(self, state: S, move: M) -> S:
@@ -299,7 +300,7 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def news(self, state: S) -> News:
-        """Return the news of the last play; only called right after play."""
+        """Return the news of the last play. It is called only right after `play`."""
 
     @abstractmethod
     def deliver(self, state: S) -> S:
@@ -321,43 +322,43 @@ class Game(ABC, Generic[S, V, M]):
         """
 
     def legal_steps(self, state: S, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
-        """Return the steps that may be chosen next for a move of the seat to move; by default, a step is a whole move.
+        """Return the steps that can be chosen next for a move of the seat to move. By default, a step is a whole move.
 
-        There is always at least one until the move is whole, and every choice leads to a legal move. The order is the
-        same for equal histories of the game.
+        Until the move is complete, there is always at least one step, and every step leads to a legal move. The order
+        is the same for equal histories of the game.
 
         Args:
             state: a state that is not over.
-            chosen: the steps of the move so far, each of them legal; not a whole move yet.
+            chosen: the legal steps of the move so far. The move is not complete yet.
         """
         return self.legal_moves(state)
 
     def move_of(self, chosen: tuple[Step, ...]) -> M | None:
-        """Return the move that legal steps make, or None while it is not whole."""
+        """Return the move that some legal steps make; None if the move is not complete."""
         return chosen[0] if chosen else None  # type: ignore[return-value]  # a step is a move
 
     def steps_of(self, move: M) -> tuple[Step, ...]:
-        """Return steps that make a move; a move of `legal_moves` has legal ones."""
+        """Return the steps that make a move. If the move is one of `legal_moves`, the steps are legal."""
         return (move,)
 
     def places_of(self, step: Step) -> tuple[str, ...]:
         """Return what a person touches to choose a step, in order: places of the drawing, and words.
 
-        The name of a place is its `data-place` in `draw_svg`. Each legal step has a sequence of its own, and no
+        The name of a place is its `data-place` in `draw_svg`. Different legal steps have different sequences, and no
         sequence is the beginning of another.
         """
         return (step if isinstance(step, str) else str(msgspec.to_builtins(step)),)
 
     def describe(self, play: Mapping[str, Any]) -> str:
-        """Return a play in words for people. By default there are no words, and pages show the play's fields.
+        """Describe a play in words. By default the text is empty, and pages show the play's fields.
 
         Args:
-            play: a move in the form of the wire, or what the others are told of it: an event of `news`, or all of it.
+            play: a move in the form of the wire, or the public news of a play, or one event of these news.
         """
         return ""
 
     def pgn(self, played: Iterable[tuple[S, M]]) -> PgnMoves | None:
-        """Return the moves of a match as PGN has them; by default None, for a game that programs for chess don't know.
+        """Return the moves of a match in PGN; None, the default, for a game that chess programs don't know.
 
         Args:
             played: each move with the state before it. They are computed only if the method reads them.
@@ -366,31 +367,31 @@ class Game(ABC, Generic[S, V, M]):
 
     @abstractmethod
     def check_invariants(self, state: S) -> None:
-        """Raise AssertionError if the state contradicts itself: for tests and the auditor."""
+        """Raise AssertionError if the state contradicts itself. Tests and auditors call this."""
 
     @abstractmethod
     def draw_text(self, state: S, eyes: Collection[int] | None = None) -> str:
-        """Return the board for a terminal, with the markup of rich.
+        """Return the board as text for a terminal, with the markup of the library rich.
 
         Args:
             state: the state to draw.
-            eyes: seats that look; see `draw_svg`.
+            eyes: seats that look at the drawing; see `draw_svg`.
         """
 
     @abstractmethod
     def draw_svg(self, state: S, eyes: Collection[int] | None = None, chosen: tuple[Step, ...] | None = None) -> str:
-        """Return the board and the seats' hands as one SVG document that needs nothing from outside.
+        """Return the board and the seats' hands as one SVG document without links to other files.
 
-        Each element is one line, because pages with many boards store equal lines once. Ink is `currentColor`, set on
-        the root, and the background is the only element of class `ground`, so that a page can darken both. A seat's
-        name is a stand-in in `<text data-seat="N">`, which a page replaces. What only one seat may know is in a group
-        of its own, `<g data-hand="N">`.
+        Each element is one line, because pages with many boards store equal lines only once. The colour of ink is
+        `currentColor`, set on the root, and the background is the only element of class `ground`, so that a page can
+        darken both. The element `<text data-seat="N">` has a placeholder that a page replaces by the seat's name. The
+        group `<g data-hand="N">` contains everything that only seat N may know.
 
         Args:
             state: the state to draw.
-            eyes: the seats that look: what is not public is drawn if one of them may know it. Empty: as spectators see
-                a match that is being played. None: everything is drawn.
-            chosen: the steps of the move so far of the one seat that looks. Pieces may be drawn where these steps put
-                them, and every place by which the seat may choose a step (`places_of`) is an element with
-                `data-place`. None: nothing can be touched.
+            eyes: seats that look at the drawing. Secrets are drawn only if one of these seats may know them. An empty
+                collection gives the drawing for spectators of a running match. None draws everything.
+            chosen: steps of the move so far, if a person at the only seat in `eyes` is choosing a move. Pieces may be
+                drawn where these steps put them. Every place that the person can touch for a step (`places_of`) is an
+                element with `data-place`. None if nothing can be touched.
         """

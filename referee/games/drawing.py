@@ -1,4 +1,4 @@
-"""The common parts of games' drawings: the document, its symbols, tables that grow, a card for each seat."""
+"""Common parts of the drawings of games: the document, its symbols, growing tables, and a card for each seat."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ Cell = tuple[int, int]
 Box = tuple[int, int, int, int]
 """(x, y, width, height), in units of a drawing."""
 Cards = Callable[[int], tuple[list[str], int, float]]
-"""Function from a table's width to the seats' cards, their height after scaling, and the scale."""
+"""Function that returns the seats' cards, their height after scaling, and the scale, given the width of the table."""
 
 LIGHT, DARK = "#ffffff", "#10141c"
 SIDE = 40
@@ -18,15 +18,15 @@ _MARGIN = 30
 """Room for the row and column numbers on each side of a table."""
 
 
-# The page of a replay holds a drawing for every turn. A tile that is drawn once and referred to keeps such a page
-# small.
+# The page of a replay holds a drawing for every turn. To keep it small, a tile is drawn once, as a symbol, and then
+# referred to.
 
 
 class Symbols:
-    """Symbols: a document defines them once and shows them many times.
+    """Makes symbols, which a document defines once and shows many times.
 
     Args:
-        game: beginning of their names, because a page may have drawings of several games.
+        game: prefix of the symbols' names, because a page may have drawings of several games.
     """
 
     def __init__(self, game: str) -> None:
@@ -46,11 +46,11 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
     """Return an SVG document.
 
     Args:
-        label: what it shows, in words.
-        box: its size and position.
+        label: description of the drawing.
+        box: position and size of the drawing.
         definitions: definitions of symbols.
         content: elements above the background, the lowest first.
-        scale: pixels of a unit, unless the page says otherwise.
+        scale: number of pixels for a unit, if the page does not set another size.
     """
     left, top, width, height = box
     root = (
@@ -63,12 +63,12 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
 
 
 def square_name(row: int, column: int) -> str:
-    """Return the name of a square as a place."""
+    """Return the name of the place that stands for a square."""
     return f"row {row}, column {column}"
 
 
 def place(name: str, box: tuple[float, float, float, float]) -> str:
-    """Return the invisible element over a place that can be touched."""
+    """Return an invisible element that covers a place, so that a person can touch it."""
     x, y, width, height = box
     return (
         f'<rect class="place" data-place="{name}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" '
@@ -84,7 +84,7 @@ def square(half: float, corner: float, paint: str) -> str:
 FRESH = square(20.5, 5, 'fill="none" stroke="currentColor" stroke-width="3"') + square(
     18.5, 4, f'fill="none" stroke="{DARK}" stroke-width="2"'
 )
-"""Marks a tile: a dark ring on its edge and one of ink around it, so that one of the two shows on any background."""
+"""Mark on a tile: a dark ring on its edge, and a ring of ink around it. One of them is visible on any background."""
 
 
 def table(
@@ -98,19 +98,19 @@ def table(
     *,
     has_places: bool,
 ) -> str:
-    """Return a document with a table that grows: its tiles, the numbers of rows and columns, the cards below.
+    """Return a document with a table that grows: its tiles, the numbers of rows and columns, and the cards below.
 
     Args:
-        label: what it shows, in words.
+        label: description of the drawing.
         definitions: definitions of symbols.
         tiles: cell -> name of the symbol on it.
-        fresh: the cells that are marked.
-        use: returns the element that shows a symbol at (x, y).
-        least: rows and columns that are always shown, so that a small table does not change its scale with every tile.
-        cards: makes the seats' cards.
-        has_places: whether free cells can be touched.
+        fresh: cells that are marked.
+        use: function that returns the element that shows a symbol at (x, y).
+        least: least number of rows and columns to show, so that the scale of a small table does not change at once.
+        cards: function that makes the seats' cards.
+        has_places: True if free cells can be touched.
     """
-    # One free row and column around the tiles, where the next tile may be laid.
+    # There is a free row and column on each side, where the next tile may be laid.
     rows, columns = extents(tiles, 1, least)
     left, top = columns[0] * SIDE - _MARGIN, rows[0] * SIDE - _MARGIN
     width, height = len(columns) * SIDE + 2 * _MARGIN, len(rows) * SIDE + 2 * _MARGIN
@@ -136,7 +136,7 @@ def _free_places(rows: range, columns: range, tiles: Collection[Cell]) -> Iterat
 
 
 def extents(cells: Collection[Cell], margin: int = 0, least: Cell = (1, 1)) -> list[range]:
-    """Return the rows and columns to show: those in use with free ones around, and no fewer than the least numbers."""
+    """Return the rows and columns to show: those in use, a margin of free ones, and more up to the least numbers."""
     ranges = []
     for used, fewest in zip(zip(*cells, strict=True) if cells else ((0,), (0,)), least, strict=True):
         first, last = min(used) - margin, max(used) + margin
@@ -163,24 +163,24 @@ def _edges(rows: range, columns: range) -> list[str]:
 
 
 def hand_group(seat: int, eyes: Collection[int] | None, content: Iterable[str]) -> list[str]:
-    """Return the group of elements that only one seat may see; empty if none of the eyes is that seat.
+    """Return the group of elements that only one seat may see; empty if this seat does not look at the drawing.
 
     Args:
         seat: the seat.
-        eyes: the seats that look; None: all.
-        content: elements of its hand.
+        eyes: seats that look at the drawing; None for all.
+        content: elements of the seat's hand.
     """
-    # One group holds all that a seat alone may see. So a check can look for its attribute in drawings for spectators.
+    # All secrets of a seat are in one group. So a test can check that drawings for spectators have no such group.
     return [] if eyes is not None and seat not in eyes else [f'<g data-hand="{seat}">', *content, "</g>"]
 
 
 def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
-    """Return the standing of a seat in words: `out`, `to move`, `won`, or nothing.
+    """Return the status of a seat in words: `out`, `to move`, `won`, or an empty text.
 
     Args:
-        order: the seats still in the game, the one to move first.
+        order: seats that are still in the game, beginning with the seat to move.
         seat: the seat.
-        outcome: the outcome, if the game is over.
+        outcome: the outcome; None if the game is not over.
     """
     if seat not in order:
         return "out"
@@ -190,13 +190,13 @@ def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
 
 
 def card(seat: int, box: Box, status: str, name: tuple[int, int], content: Iterable[str]) -> list[str]:
-    """Return the card of a seat, framed boldly if it is to move or has won, faint if it is out.
+    """Return the card of a seat. It has a bold frame if the seat is to move or has won, and is faint if it is out.
 
     Args:
         seat: the seat.
         box: position and size of the card.
-        status: standing of the seat in words.
-        name: (x, y) of the stand-in for its name within the card; a sign goes before it if the seat is to move.
+        status: status of the seat, from `standing`.
+        name: (x, y) of the seat's name within the card. A sign is drawn before it if the seat is to move.
         content: further elements of the card.
     """
     (x, y, width, height), (left, base) = box, name

@@ -1,8 +1,8 @@
 """Writes a move as one word without spaces, and reads it again.
 
-A move with an `action` is written in short: `{"action": "add", "domino": [8, 9], "square": [8, 9]}` is `add:8,9;8,9`.
-Every other value is written as JSON. The form depends on the move alone, so it also serves for what no game accepts.
-Reading needs the game: a short form says neither the names of a move's fields nor the types of their values.
+A move with an `action` is written in a short form: `{"action": "add", "domino": [8, 9], "square": [8, 9]}` is
+`add:8,9;8,9`. Every other value is written as JSON. Writing needs no game, so even a move that no game accepts can be
+written. Reading needs the game, because the short form has neither the names of fields nor the types of values.
 """
 
 import json
@@ -21,23 +21,23 @@ from .base import Game, MalformedMove
 
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _MOST_SHOWN = 60
-"""Longest text in an error that is shown whole, in characters."""
+"""Number of characters to which a text is shortened in an error message."""
 
 
 class _NoShortForm(Exception):
-    """A value that is neither a word nor a number, nor a list of them, nor a list of such lists."""
+    """A value has no short form: it is not a word or a number, nor a list of them, nor a list of such lists."""
 
 
 def to_plain(value: Any) -> Any:
-    """Return a value as the plain data that a player would receive over the wire: a tuple becomes a list."""
+    """Convert a value into the plain data that a player would receive over the wire: a tuple becomes a list."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(value))
 
 
 def format_move(move: Any) -> str:
-    """Return a plain move as one word.
+    """Write a plain move as one word.
 
-    An object with an `action` is the action, a colon, and its other values in their order: single ones and those of one
-    list between commas, lists between semicolons.
+    An object with an `action` becomes the action, a colon, and its other values in their order. Commas separate single
+    values and the values of a list, and semicolons separate lists.
 
     >>> format_move({"action": "place", "tiles": [[0, 1, "red-star"], [0, 2, "red-circle"]]})
     'place:0,1,red-star;0,2,red-circle'
@@ -61,7 +61,7 @@ def format_json(value: Any) -> str:
 
 
 def format_exactly(game: Game[Any, Any, Any], move: Any) -> str:
-    """Return the form of a plain move that `read_move` turns into the same move: short if possible, otherwise JSON."""
+    """Write a plain move so that `read_move` returns the same move: in the short form if possible, else as JSON."""
     try:
         text = _shorten(move)
         if read_move(game, text) == move:
@@ -72,14 +72,14 @@ def format_exactly(game: Game[Any, Any, Any], move: Any) -> str:
 
 
 def read_move(game: Game[Any, Any, Any], text: str) -> Any:
-    """Return the plain move that a text stands for: a move in short, JSON, or a move that is itself a text.
+    """Read a plain move from a text: a short form, JSON, or the text itself if it is a move.
 
     Args:
-        game: the rules, which say what a move's fields are.
+        game: the rules, which define the fields of moves.
         text: the text.
 
     Raises:
-        MalformedMove: the text stands for nothing that has the form of a move.
+        MalformedMove: no reading of the text has the form of a move.
 
     >>> from referee.games.quincy.game import QuincyGame
     >>> read_move(QuincyGame(), "add:8,9;8,9")
@@ -88,11 +88,11 @@ def read_move(game: Game[Any, Any, Any], text: str) -> Any:
     for move in _readings(game, text):
         try:
             game.parse_move(move)
-        except (MalformedMove, UnicodeEncodeError):  # the second one for half of a surrogate pair
+        except (MalformedMove, UnicodeEncodeError):  # half of a surrogate pair raises UnicodeEncodeError
             continue
         return move
     shown = printable(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
-    raise MalformedMove(f'"{shown}" is no move of {game.name}; write one in short, or as JSON')
+    raise MalformedMove(f'"{shown}" is no move of {game.name}; write a move in the short form, or as JSON')
 
 
 def _shorten(move: Any) -> str:
@@ -108,7 +108,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _groups(values: Sequence[Any]) -> Iterator[str]:
-    """Yield what stands between semicolons."""
+    """Yield the parts between semicolons."""
     for is_list, group in groupby(values, key=lambda value: isinstance(value, list)):
         if not is_list:
             yield ",".join(map(_scalar, group))
@@ -129,7 +129,7 @@ def _scalar(value: Any) -> str:
 
 
 def _readings(game: Game[Any, Any, Any], text: str) -> Iterator[Any]:
-    """Yield the plain values for which a text may stand, the likeliest first."""
+    """Yield the possible readings of a text as plain values, the likeliest first."""
     with suppress(msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         yield msgspec.json.decode(text)
     action, _, rest = text.partition(":")
@@ -137,16 +137,16 @@ def _readings(game: Game[Any, Any, Any], text: str) -> Iterator[Any]:
     if fields is not None:
         with suppress(IndexError, msgspec.ValidationError, UnicodeEncodeError):
             texts = {"action": action, **_divide(fields, rest)}
-            # Not strict: a number is written like a text, and only the field's type says which of the two it is.
+            # This is not strict: numbers and texts are written alike, and only the field's type decides between them.
             yield to_plain(msgspec.convert(texts, game.move_type, strict=False))
     yield text
 
 
 def _divide(fields: Sequence[tuple[str, int]], rest: str) -> dict[str, Any]:
-    """Return the texts of a short form by field; raise IndexError if there are too few or too many.
+    """Divide a short form into the texts of its fields; raise IndexError if there are too few or too many.
 
     Args:
-        fields: name and depth of each field: 0 is a single value, 1 a list of values, 2 a list of such lists.
+        fields: name and depth of each field: 0 for a single value, 1 for a list of values, 2 for a list of such lists.
         rest: the short form after its action.
     """
     groups = [group.split(",") for group in rest.split(";")] if rest else []
@@ -163,13 +163,13 @@ def _divide(fields: Sequence[tuple[str, int]], rest: str) -> dict[str, Any]:
 
 
 def list_actions(game: Game[Any, Any, Any]) -> list[str]:
-    """Return the names of a game's actions; none if its moves have no `action`."""
+    """Return the names of a game's actions; an empty list if its moves have no `action`."""
     return list(_actions(game.move_type))
 
 
 @cache
 def _actions(move_type: Any) -> dict[str, list[tuple[str, int]]]:
-    """Return the fields of each kind of move that has an action, as `_divide` takes them."""
+    """Return the fields of each kind of move that has an action, in the form that `_divide` needs."""
     described = inspect.type_info(move_type)
     kinds = described.types if isinstance(described, inspect.UnionType) else (described,)
     return {

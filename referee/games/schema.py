@@ -1,4 +1,4 @@
-"""JSON Schemas with descriptions, which are the docstrings below the fields of structs."""
+"""Makes JSON Schemas. Their descriptions are the docstrings below the fields of structs."""
 
 import ast
 import inspect
@@ -13,23 +13,23 @@ from msgspec.structs import astuple
 
 
 def schema_of(types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schemas of some types, with those of the structs that they contain under `$defs`.
+    """Return the JSON Schemas of some types. The schemas of structs in these types are under `$defs`.
 
-    A field is described by the docstring below it, a tag by the docstring of its struct. A description that comes from
-    a `Meta` is not replaced.
+    The description of a field is the docstring below it, and that of a tag is the docstring of its struct. Descriptions
+    from a `Meta` are kept.
     """
     roots, parts = msgspec.json.schema_components(types.values())
     structs: list[type[msgspec.Struct]] = []
     for info in multi_type_info(types.values()):
         _collect(info, structs)
-    # msgspec knows the form of a struct but not the docstrings below its fields: those are read from the source.
+    # msgspec does not know the docstrings below the fields of a struct, so they are read from the source.
     for struct in structs:
         _describe(struct, parts.get(struct.__name__, {}))
     return {**dict(zip(types, roots, strict=True)), "$defs": parts}
 
 
 def _collect(info: Type | Field, structs: list[type[msgspec.Struct]]) -> None:
-    """Add the structs of a type to a list, those inside of others included."""
+    """Add the structs of a type to a list, including structs inside of other structs."""
     if isinstance(info, StructType):
         if info.cls in structs:
             return
@@ -55,12 +55,12 @@ def _describe(struct: type[msgspec.Struct], part: dict[str, Any]) -> None:
 
 
 def _docstrings(struct: type) -> dict[str, str]:
-    """Return the docstrings below the fields of a struct; none where there is no source."""
-    # Python throws the text below a field away, so it is read from the source. `Meta(description=...)` would need no
-    # source, but would stand in the middle of each type, where it makes the struct hard to read.
+    """Return the docstrings below the fields of a struct; an empty dict if its source is not available."""
+    # Python drops the text below a field, so it is read from the source. `Meta(description=...)` would need no source,
+    # but would make structs hard to read, because it stands in the middle of each type.
     try:
         parsed = ast.parse(dedent(inspect.getsource(struct))).body[0]
-    except (OSError, TypeError):  # the struct was made without a file, or is built in
+    except (OSError, TypeError):  # the struct was created without a source file
         return {}
     assert isinstance(parsed, ast.ClassDef)
     texts = {}

@@ -1,1 +1,1 @@
-"""Launched programs: how a player is given, what its program is held to, how it starts and ends."""
+"""Launched programs: how an organiser names a player, the limits of its program, and how it starts and ends."""

@@ -1,16 +1,16 @@
-"""Builds a player's folder, once for each content of it."""
+"""Builds a player's folder, and builds it again only after its content has changed."""
 
-# A build runs someone else's Makefile, so it is no more trusted than a player. It runs within limits of its own,
-# without a network, in a copy of the folder that no other process can reach. In a sandbox the copy is in memory, so
-# that a build can't fill the disk; where the referee is root, the build runs as a user without rights, mapped by a user
-# namespace. Without a sandbox the copy is a private folder on the disk.
+# A build runs a stranger's Makefile, so it is trusted as little as a player. It runs within limits of its own, without
+# a network, in a copy of the folder that no other process can reach. In a sandbox the copy is in memory, so that a
+# build can't fill the disk. If the referee is root, the build runs as a user without rights, mapped by a user
+# namespace. Without a sandbox, the copy is a private folder on the disk.
 #
-# When a build has ended well, the files that it has made or changed are copied into the player's folder. A stamp then
-# holds a hash over that folder as the build has left it: if somebody changes a file, or removes what was made, the next
-# tournament builds it again. Stamps and outputs are in a folder next to the records.
+# After a successful build, the files that it has made or changed are copied into the player's folder. A stamp then
+# holds a hash of this folder. If somebody changes a file, or removes a result of the build, the next tournament builds
+# the folder again. Stamps and outputs of builds are in a folder next to the records.
 #
-# How a build is started: a shell waits at a gate (a pipe) inside the sandbox. When it says that it is ready, the
-# sandbox is complete, and its working directory can be opened from outside and filled. Then the gate is opened.
+# A build starts as a shell that waits at a gate (a pipe) inside the sandbox. When the shell reports that it is ready,
+# the sandbox is complete, and its working directory can be opened and filled from outside. Then the gate is opened.
 
 import fcntl
 import hashlib
@@ -49,22 +49,22 @@ BUILDS = ".builds"
 BUILD_S = 300.0
 """Longest time of a build; a whole workspace in Rust takes a minute or two on two cores."""
 NOBODY = 65_533
-"""User and group of builds where the referee is root: no distribution uses the number, and containers have it."""
+"""Number of the user and group of builds if the referee is root. No distribution uses it, and containers allow it."""
 _INSIDE = 1000
-"""Number of that user and group inside the sandbox."""
+"""Number of this user and group inside the sandbox."""
 _BLOCK_BYTES = 4096
 """Space on the disk that the smallest file takes."""
 _SIZE_BYTES = MAX_BYTES + MAX_ENTRIES * _BLOCK_BYTES
 _OWN_PLACES = (HOME, "/tmp", "/dev/shm")  # noqa: S108  # inside
 _READY = b"ready\n"
 _WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
-"""Shell command that says that its sandbox is complete, waits at the gate, then becomes the program."""
+"""Shell command that reports that its sandbox is complete, waits at the gate, and then becomes the program."""
 _USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
 """Shell command that keeps a user namespace alive until it is opened, and forbids creating others inside it."""
 _LOOK_BYTES = 4096
 _READ_BYTES = 65_536
 _NOT_CONTENT = {"__pycache__", ".git"}
-"""Folders that change while the program does not."""
+"""Folders whose changes do not matter for a build."""
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 """Characters that are replaced in a file's name."""
 _NAME_CHARS = 40
@@ -75,14 +75,14 @@ class Job(Struct, frozen=True, kw_only=True):
 
     process: "subprocess.Popen[bytes]"
     folder: int
-    """Descriptor of the folder in which it works: empty at first, and with the result once it has ended."""
+    """Descriptor of the build's working directory. It is empty at first, and holds the result at the end."""
     owner: int | None
-    """Number of the user and group that own the content of the folder; None: the referee's."""
+    """Number of the user and group that own the content of the folder; None for the referee's own."""
     gate: int
-    """Descriptor of the gate at which it waits."""
+    """Descriptor that opens the gate at which the build waits."""
     group: Group | None
     ended: Event = field(default_factory=Event)
-    """Set once it has ended and the rest of its process group is killed."""
+    """Set after the build has ended and the rest of its process group was killed."""
 
     def begin(self) -> None:
         """Open the gate."""
@@ -91,7 +91,7 @@ class Job(Struct, frozen=True, kw_only=True):
             os.write(self.gate, b"\n")
 
     def end(self) -> None:
-        """Kill the processes that are left of it."""
+        """Kill the remaining processes of the build."""
         ChildProcess(self.process).send_signal(signal.SIGKILL)
         if self.group is not None:
             self.group.kill()
@@ -107,7 +107,7 @@ def build_job(launch: Launch, confinement: Confinement, private: Path) -> Iterat
         private: folder for a build without a sandbox; its content is removed.
 
     Raises:
-        PlayerError: it can't be started.
+        PlayerError: the build can't be started.
     """
     argv = resolve_command(launch, launch.build)
     with ExitStack() as held:
@@ -128,7 +128,7 @@ class _Starter(Struct, frozen=True):
     """Resources that are released when the build ends."""
 
     def start_boxed(self, argv: Sequence[str]) -> Job:
-        """Start a build in a sandbox; its folder is opened from outside, and so outlasts the sandbox."""
+        """Start a build in a sandbox. Its folder is opened from outside, so it can be read after the sandbox's end."""
         launch, where = self.launch, self.launch.where
         owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
         with starting(launch):
@@ -171,12 +171,12 @@ class _Starter(Struct, frozen=True):
     def _start_at_gate(
         self, argv: Sequence[str], view: FileView, passed_on: tuple[int, ...] = ()
     ) -> tuple["subprocess.Popen[bytes]", int]:
-        """Start a command that waits at a gate, and return when it waits: its sandbox is complete then.
+        """Start a command that waits at a gate, and return when it is waiting, because then its sandbox is complete.
 
         Args:
-            argv: the command behind the gate.
+            argv: the command that runs after the gate was opened.
             view: its working directory, and the files that it sees in a sandbox.
-            passed_on: descriptors that it gets; they are closed here.
+            passed_on: descriptors that it inherits; they are closed here.
 
         Returns:
             The process, and the descriptor that opens the gate.
@@ -211,7 +211,7 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _read_first_line(process: "subprocess.Popen[bytes]") -> bytes:
-    """Return the first line that a process prints if that is _READY, else the end of all that it prints."""
+    """Return _READY if this is the first line that a process prints; otherwise the end of its whole output."""
     assert process.stdout is not None
     printed = b""
     while printed != _READY and (data := os.read(process.stdout.fileno(), _LOOK_BYTES)):
@@ -225,7 +225,7 @@ def _new_users(launch: Launch, owner: int) -> int:
     Root is needed while the sandbox is set up, because its files may be in folders that only root can enter.
 
     Raises:
-        PlayerError: this machine makes no user namespace.
+        PlayerError: this machine does not allow user namespaces.
     """
     maker = subprocess.Popen(
         [_find_tool(launch, "unshare"), "--user", "--keep-caps", "--", "/bin/sh", "-c", _USERS],
@@ -249,7 +249,7 @@ def _new_users(launch: Launch, owner: int) -> int:
 
 
 def _is_known(user: int) -> bool:
-    """Return whether a user and group of that number can exist here: in some containers root is the only user."""
+    """Return whether a user and group with this number can exist here. In some containers, root is the only user."""
     for kind in ("uid", "gid"):
         lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
         ranges = [[int(word) for word in line.split()] for line in lines]
@@ -275,7 +275,7 @@ def content_hash(folder: Path) -> str:
     """Return the SHA-256, in hex, of everything in a folder: paths, executable bits, links and bytes.
 
     Raises:
-        PlayerError: it is too deep or too large, or something in it can't be read.
+        PlayerError: the folder is too deep or too large, or something in it can't be read.
     """
     digest = hashlib.sha256()
     with blame_player(folder):
@@ -299,7 +299,7 @@ def _entry_hash(node: TreeNode) -> bytes:
 
 
 class BuildFailed(PlayerError):
-    """A build that failed or took too long.
+    """A build failed, or took too long.
 
     Args:
         happened: what failed, and how it ended.
@@ -308,19 +308,19 @@ class BuildFailed(PlayerError):
     """
 
     def __init__(self, happened: str, log: Path, tail: Tail) -> None:
-        # The file comes before the output: a foul's detail has room only for the beginning of a long text.
+        # The file comes before the output, because the detail of a foul is cut after some characters.
         super().__init__(happened if tail.is_empty else f"{happened} (all of it is in {log}): {tail.last_words}")
         self.happened = happened
         self.output = tail.content.decode(errors="replace")
-        """What the build printed, with its lines."""
+        """Output of the build, with its line breaks."""
 
 
 class Builds:
     """The builds of this machine's players.
 
     Args:
-        folder: folder of stamps and outputs; made with the first build.
-        confinement: the bounds of players; builds have other limits, but the same sandbox.
+        folder: folder of stamps and outputs; it is created with the first build.
+        confinement: the bounds of players. Builds have other limits, but the same sandbox.
     """
 
     def __init__(self, folder: Path, confinement: Confinement) -> None:
@@ -331,15 +331,15 @@ class Builds:
         """Build a player, unless its folder has not changed since its last build.
 
         Args:
-            launch: the player; without `build` in its player.toml, nothing is done.
+            launch: the player. If its player.toml has no `build`, nothing is done.
 
         Returns:
-            Whether something was built.
+            True if something was built.
 
         Raises:
             PlayerError: the build fails or takes too long (the text has the end of its output), or its result can't
                 be used.
-            OSError: the disk can't take the stamp or the output.
+            OSError: the stamp or the output can't be written.
         """
         if launch.folder is None or not launch.build:
             return False
@@ -347,7 +347,7 @@ class Builds:
         name = _UNFIT.sub("_", launch.name)[:_NAME_CHARS]
         key = hashlib.sha256(os.fsencode(launch.where.resolve())).hexdigest()[:12]
         stamp, log, private = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log", "work"))
-        # The stamp is read inside the lock: another process may have built the same folder while this one waited.
+        # The stamp is read under the lock, because another process may have built the same folder in the meantime.
         with _lock(self._folder / f"{name}-{key}.lock"):
             if stamp.exists() and stamp.read_bytes() == self._stamp(launch):
                 return False
@@ -376,7 +376,7 @@ class Builds:
                 carry_over(job.folder, launch.place, before, left_out=left_out)
 
     def _run_to_end(self, job: Job, tail: Tail) -> str | None:
-        """Let a build run to its end; return None if it succeeded, else how it ended."""
+        """Let a build run to its end; return None if it succeeded, and otherwise a description of its end."""
         job.begin()
         is_done = _read_output(job, tail, time.monotonic() + BUILD_S)
         job.end()
@@ -391,15 +391,15 @@ class Builds:
 
 
 def _read_output(job: Job, tail: Tail, deadline: float) -> bool:
-    """Read what a build prints until it ends.
+    """Read the output of a build until it ends.
 
     Args:
         job: the build.
-        tail: takes its output.
-        deadline: time of the monotonic clock at which to stop.
+        tail: collects the output.
+        deadline: time of the monotonic clock at which to give up, in seconds.
 
     Returns:
-        Whether it ended in time.
+        True if the build ended in time.
     """
     output = job.process.stdout
     assert output is not None

@@ -1,7 +1,4 @@
-"""The protections that this machine can put around programs.
-
-`referee doctor` tries each, and names a remedy if it fails.
-"""
+"""Examines how well this machine can confine programs. `referee doctor` tries each protection, and names remedies."""
 
 import os
 import resource
@@ -23,11 +20,11 @@ FILES_A_PLAYER = 5
 OWN_FILES = 64
 """Open files of the referee itself: its libraries, records, sockets."""
 PLAYERS = 64
-"""Players at once: sixteen tables of four."""
+"""Number of players at the same time: sixteen tables of four."""
 FREE_MIB = 1024
 """Disk space of a tournament of ten thousand matches, at about 100 KiB a record."""
 CLOCK_S = 0.001
-"""Coarsest clock that will do: time limits are given in milliseconds."""
+"""Coarsest resolution of a clock that is good enough, since time limits are given in milliseconds."""
 
 
 class Capability(Struct, frozen=True, kw_only=True):
@@ -38,7 +35,7 @@ class Capability(Struct, frozen=True, kw_only=True):
     detail: str
     """Result of the trial."""
     remedy: str = ""
-    """The consequence, and how to get it; empty if it is fine."""
+    """What goes wrong without it, and how to get it; empty if it is fine."""
 
 
 def examine(logs: Path) -> list[Capability]:

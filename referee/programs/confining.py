@@ -1,8 +1,7 @@
-"""The bounds of launched programs: the organiser's wishes, as far as this machine can enforce them."""
+"""The bounds of launched programs: the organiser's settings, as far as this machine can enforce them."""
 
-# `Confinement` holds all settings of programs. It travels as one value from the command line to each start of a
-# program, and through it each wall is asked for: the sandbox, the control groups, the limits of a process, the copy of
-# a folder.
+# `Confinement` holds all these settings. It is passed as one value from the command line to each start of a program,
+# and it applies each protection: the sandbox, the control groups, the limits of a process, and the copy of a folder.
 
 import contextlib
 import os
@@ -28,34 +27,34 @@ class Confinement(Struct, frozen=True, kw_only=True):
     """The bounds of launched programs."""
 
     sandbox: Sandbox | None = None
-    """None: programs can read and write what the referee's user can."""
+    """The sandbox. If None, programs can read and write everything that the referee's user can."""
     groups: ControlGroups | None = None
-    """None, or groups without folders: the kernel limits each process, not the whole program."""
+    """The control groups. If None or without folders, the kernel limits each process, not the whole program."""
     limits: ProgramLimits = ProgramLimits()
     hidden: tuple[Path, ...] = ()
-    """Files and folders that no program may read, whatever else it is shown: records and keys."""
+    """Files and folders that no program may read, such as records and keys."""
     private_names: PrivateNames = nothing_private
-    """Finds the names in a folder that no program may read, wherever the folder is: records of other runs."""
+    """Function that finds the names in any folder that no program may read, such as records of other runs."""
     images: FolderImages | None = None
-    """Players' folders that are held in memory; None: each copy reads the folder again."""
+    """Players' folders that are held in memory. If None, each copy reads the folder again."""
     fork_server: ForkServer | None = None
-    """Process that house players are forked from; None: each starts an interpreter of its own."""
+    """Process from which house players are forked. If None, each of them starts its own interpreter."""
 
     @property
     def controllers(self) -> frozenset[str]:
-        """Names of the control groups' controllers that hold programs."""
+        """Names of the controllers whose control groups limit programs."""
         return frozenset(self.groups.folders) if self.groups is not None else frozenset()
 
     def command(self, argv: Sequence[str], view: Callable[[], FileView], group: Group | None) -> ProcessCommand:
         """Return a command line that runs a program within its bounds, for `start`.
 
         Args:
-            argv: the program by its whole path.
-            view: returns what it is shown in a sandbox.
+            argv: the program with its whole path, and its arguments.
+            view: function that returns the files that it sees in a sandbox.
             group: the control groups that it joins.
         """
-        # From the inside out: the limits of the process, the check that the referee is still running, the sandbox, the
-        # groups.
+        # The command is built from the inside out: the limits of the process, the check that the referee is still
+        # running, the sandbox, the groups.
         is_boxed = self.sandbox is not None
         inner = limit_process(
             argv,
@@ -73,15 +72,15 @@ class Confinement(Struct, frozen=True, kw_only=True):
         """Return the environment of a program.
 
         Args:
-            added: variables that this program alone gets.
+            added: variables for this program alone.
         """
         return build_environment(added, memory_mib=self.limits.memory_mib, is_boxed=self.sandbox is not None)
 
     def group(self) -> Group | None:
-        """Make the control groups of one program.
+        """Make the control groups of one program; return None if this machine has none.
 
         Raises:
-            PlayerError: they can't be made.
+            PlayerError: the groups can't be made.
         """
         if self.groups is None or not self.groups.folders:
             return None
@@ -91,7 +90,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
             raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
 
     def copies(self, launch: Launch) -> bool:
-        """Return whether a program is shown a copy: in a sandbox, unless its folder is shared with other things."""
+        """Return whether a program sees a copy of its folder: always in a sandbox, except for a shared folder."""
         return self.sandbox is not None and launch.folder is not None and not is_shared(launch.where)
 
     @contextlib.contextmanager
@@ -103,11 +102,11 @@ class Confinement(Struct, frozen=True, kw_only=True):
             access: files that its program may not read, and that are not copied.
 
         Yields:
-            The copy; None if the program is shown its files themselves.
+            The copy; None if the program sees the original files.
 
         Raises:
             PlayerError: the folder can't be copied.
-            OSError: the disk can't take the copy.
+            OSError: the copy can't be written.
         """
         if not self.copies(launch):
             yield None
@@ -123,7 +122,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
     def copy_from_memory(
         self, launch: Launch, access: FileAccess
     ) -> contextlib.AbstractContextManager[Path | None] | None:
-        """Return a context that writes a copy at once; None if the folder is not in memory, or has changed since.
+        """Return a context that writes a copy from memory; None if the folder is not in memory, or has changed.
 
         Args:
             launch: the player.
@@ -134,7 +133,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         return None if image is None else image.write()
 
     def _copy_key(self, launch: Launch, access: FileAccess) -> tuple[tuple[object, ...], list[Path]]:
-        """Return the key that identifies a copy, and the predicate of the entries that must not be in it."""
+        """Return the key that identifies a copy, and the files and folders that must not be in it."""
         theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
         hidden = [*self.hidden, *access.hidden, *theirs]
         return (launch.place, *hidden), hidden
@@ -152,16 +151,16 @@ def find_confinement(
     private_names: PrivateNames,
     warn: Callable[[str], None],
 ) -> Confinement:
-    """Find out which limits this machine can enforce on programs, and clear up after referees that were killed.
+    """Find out which limits this machine can enforce on programs, and clean up after referees that were killed.
 
     Args:
-        terms: the sandbox that is wanted, and the memory of one program.
-        hidden: files and folders that no program may read; the files that this process prints into are added.
-        private_names: finds what no program may read wherever it lies.
-        warn: called with a text about each bound that is weaker than it could be.
+        terms: the wanted sandbox, and the memory of one program.
+        hidden: files and folders that no program may read. Files into which this process prints are added.
+        private_names: function that finds the names in any folder that no program may read.
+        warn: function that is called with a text about each protection that is missing or weak.
 
     Raises:
-        NoSandboxError: a sandbox is required and this machine has none, or one that holds less than it should.
+        NoSandboxError: a sandbox is required, but this machine has none or only an incomplete one.
     """
     groups = find_control_groups()
     clear_groups(groups)
@@ -177,7 +176,7 @@ def find_confinement(
 
 
 def _output_files() -> Iterator[Path]:
-    """Yield the files that stdout and stderr go to."""
+    """Yield the files into which this process's stdout and stderr go."""
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):
             path = Path("/proc/self/fd", str(descriptor)).readlink()
@@ -198,5 +197,5 @@ def _find_sandbox(mode: SandboxMode, warn: Callable[[str], None]) -> Sandbox | N
     if sandbox.lacks and mode is SandboxMode.REQUIRED:
         raise NoSandboxError(sandbox.lacks.what, sandbox.lacks.remedy)
     if sandbox.lacks:
-        warn(f"programs run in a sandbox that holds less than it should: {sandbox.lacks}")
+        warn(f"programs run in a sandbox that is incomplete: {sandbox.lacks}")
     return sandbox

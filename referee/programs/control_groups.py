@@ -1,11 +1,11 @@
-"""Control groups: one for each launched program, which holds everything that the program starts."""
+"""Control groups: one for each launched program. It contains all processes that the program starts."""
 
-# Both versions of the kernel's control groups are supported. A group is made below the referee's own group (or, where
-# the kernel forbids that, next to it), so that the limits of the referee also hold for its programs.
+# Both versions of the kernel's control groups are supported. A group is made below the referee's own group, so that the
+# limits of the referee also hold for its programs. If the kernel forbids this, it is made next to that group.
 #
-# A referee that is killed leaves its groups behind, and the next referee removes them. It knows them by their names. A
-# name has the number of the process and the time when that began, because numbers are used again, and the namespace in
-# which the number counts: processes of another container can't be seen from here, so their groups must be left alone.
+# A referee that is killed leaves its groups behind, and the next referee removes them. It recognises them by their
+# names. A name contains the number of the process, its start time (since numbers are used again), and its namespace.
+# Processes of another container can't be seen from here, so their groups must be left alone.
 
 import contextlib
 import itertools
@@ -27,7 +27,7 @@ from .limits import CLEAR_S, ProgramLimits
 PREFIX = "referee-"
 _MARK = re.compile(re.escape(PREFIX) + r"([0-9a-f]+)-([0-9a-f]+)-([0-9a-f]+)-")
 _START_FIELD = 19
-"""Index of the clock tick at which a process began, among the fields of /proc/PID/stat after the program's name."""
+"""Index of the start time, in clock ticks, among the fields of /proc/PID/stat after the program's name."""
 
 
 def own_prefix() -> str:
@@ -41,7 +41,7 @@ def _prefix(pid: int) -> str:
 
 
 def is_left_behind(name: str) -> bool:
-    """Return whether a name belongs to a process that no longer exists."""
+    """Return whether a name of a group or scratch folder belongs to a process that no longer exists."""
     mark = _MARK.match(name)
     if mark is None:
         return False
@@ -57,7 +57,7 @@ def _namespace() -> int:
 
 
 def _start_tick(pid: int) -> int | None:
-    """Return the clock tick at which a process began; None if there is none of that number."""
+    """Return the start time of a process in clock ticks; None if there is no process with this number."""
     try:
         return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[_START_FIELD])
     except (OSError, ValueError, IndexError):
@@ -67,15 +67,12 @@ def _start_tick(pid: int) -> int | None:
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu")
-"""Controllers in the order in which a program joins their groups: the first one that exists has all its processes.
+"""Controllers in the order in which a program joins their groups. The first group contains all its processes.
 
-`cpu` gets no limit. A group is enough: the kernel then shares cores between groups, however many threads each has.
+`cpu` gets no limit: the kernel shares the cores equally between groups, however many threads each group has.
 """
 _RUNS_THE_PROGRAM = 3
-"""Number of processes that start a program and wait for it.
-
-The kernel counts them, although they are not the player's.
-"""
+"""Number of the referee's helper processes that start a program and wait for it; the kernel counts them, too."""
 _BRIEFLY_S = 0.002
 """Time within which most groups are removed."""
 _AT_ONCE = 8
@@ -84,15 +81,15 @@ _READ_BYTES = 65_536
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
-"""Shell command that joins groups, then becomes the program: from its first instant, the program is inside."""
+"""Shell command that joins groups and then becomes the program, so that the program is in the groups from the start."""
 
 
 class ControlGroups(Struct, frozen=True, kw_only=True):
-    """The control groups below which those of programs are made."""
+    """The control groups below which the groups of programs are made."""
 
     version: int
     folders: dict[str, Path]
-    """Controller -> the group below which a program's group can be made; a missing controller can't be enforced."""
+    """Controller -> folder in which the groups of programs can be made. A missing controller can't be used."""
 
 
 def find_control_groups() -> ControlGroups:
@@ -108,7 +105,7 @@ def find_control_groups() -> ControlGroups:
 
 
 def _folders_v1(lines: list[list[str]]) -> dict[str, Path]:
-    """Return this process's group of each controller; in a container, the group that is mounted."""
+    """Return this process's group for each controller; in a container, this is the mounted group."""
     folders = {}
     for _, names, path in lines:
         for name in set(names.split(",")) & set(CONTROLLERS):
@@ -118,7 +115,7 @@ def _folders_v1(lines: list[list[str]]) -> dict[str, Path]:
 
 
 def _folders_v2(lines: list[list[str]]) -> dict[str, Path]:
-    """Return the nearest group that passes its controllers on: the kernel forbids that to a group with processes."""
+    """Return the nearest group that passes its controllers on to its children; a group with processes can't do this."""
     paths = [path for _, names, path in lines if not names]
     this = ROOT / paths[0].lstrip("/") if paths else ROOT
     for folder in (this, this.parent) if this != ROOT else (ROOT,):
@@ -130,7 +127,7 @@ def _folders_v2(lines: list[list[str]]) -> dict[str, Path]:
 
 
 def _can_make(folder: Path) -> bool:
-    # Permissions say little here: in containers, folders look writable, and still the kernel refuses a new group.
+    # Permissions are no sure sign: in containers, a folder may look writable, but the kernel refuses a new group.
     trial = folder / f"{own_prefix()}trial"
     try:
         trial.mkdir()
@@ -144,11 +141,11 @@ class Group:
     """The control groups of one program.
 
     Args:
-        groups: the groups below which to make them.
+        groups: the groups below which the new groups are made.
         limits: limits of the program.
 
     Raises:
-        OSError: they can't be made.
+        OSError: the groups can't be made.
     """
 
     def __init__(self, groups: ControlGroups, limits: ProgramLimits) -> None:
@@ -175,22 +172,22 @@ class Group:
             names = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
             limit, swap = names if self._version == 1 else ("memory.max", "memory.swap.max")
             _write(f"{folder}/{limit}", memory, os.O_CREAT)
-            with contextlib.suppress(OSError):  # a kernel that does not count swap
+            with contextlib.suppress(OSError):  # some kernels do not count swap
                 _write(f"{folder}/{swap}", memory if self._version == 1 else "0", os.O_CREAT)
         if "pids" in self._folders:
             _write(f"{self._folders['pids']}/pids.max", processes, os.O_CREAT)
 
     def joining(self) -> list[str]:
-        """Return the beginning of a command line, which joins the groups before anything else."""
+        """Return the beginning of a command line that joins the groups first."""
         return ["/bin/sh", "-c", JOIN, "sh", *self.paths, "--"]
 
     def open_lists(self) -> list[int]:
-        """Open the lists of its processes: a process that writes 0 into all of them joins the groups."""
+        """Open the process lists of the groups. A process that writes 0 into all of them joins the groups."""
         return [os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self.paths]
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process of the group because memory ran out."""
+        """True if the kernel has killed a process of the group because memory ran out."""
         if "memory" not in self._folders:
             return False
         name = "memory.oom_control" if self._version == 1 else "memory.events"
@@ -200,11 +197,11 @@ class Group:
         return False
 
     def list_members(self) -> list[int]:
-        """Return its processes."""
+        """Return the numbers of the group's processes."""
         return list_members(self.paths[0])
 
     def uses_at_least(self, share: float) -> bool:
-        """Return whether it uses that share of its memory or of its processes; False if the kernel counts neither."""
+        """Return whether the program uses this share of its memory or of its processes; False if it is not known."""
         files = {"memory": "memory.usage_in_bytes" if self._version == 1 else "memory.current", "pids": "pids.current"}
         with contextlib.suppress(OSError):  # the groups are gone
             return any(
@@ -215,10 +212,10 @@ class Group:
         return False
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to every process in here, once to each.
+        """Send a signal once to every process of the group.
 
-        A process may fork while it is done, so the list is read again until it has nothing new. For SIGCONT that is not
-        needed: a new process was forked by one that runs already.
+        A process may fork in the meantime, so the list is read again until there are no new processes. For SIGCONT this
+        is not needed, because a new process comes from one that is already running again.
         """
         signalled: set[int] = set()
         while new := {*list_members(self.paths[0])} - signalled:
@@ -230,18 +227,18 @@ class Group:
                 break
 
     def kill(self) -> None:
-        """Kill every process in here."""
+        """Kill every process of the group."""
         _kill(self.paths)
 
     def end(self) -> None:
-        """Kill every process in here, and wait until the groups are removed."""
+        """Kill every process of the group, and wait until the groups are removed."""
         _end([self.paths])
 
     def remove(self) -> bool:
-        """Begin to remove the groups, unless that has begun.
+        """Begin to remove the groups, if this has not begun yet.
 
         Returns:
-            Whether they are gone. Killed processes need a moment, and so does the kernel to forget large files.
+            True if the groups are gone. This can take a moment: processes must end, and the kernel forgets large files.
         """
         if self._removal is None:
             self._removal = _removal_threads().submit(remove_groups, self.paths)
@@ -256,13 +253,13 @@ class Group:
 def _removal_threads() -> ThreadPoolExecutor:
     """Return the threads that remove groups.
 
-    Removing one can take long if its program has read large files, and the loop must not wait.
+    To remove a group can take long if its program has read large files, and the event loop must not wait.
     """
     return ThreadPoolExecutor(_AT_ONCE, "removal of control groups")
 
 
 def remove_groups(paths: Sequence[str]) -> bool:
-    """Remove the groups of one program if nothing runs in them; return whether none is left."""
+    """Remove the groups of one program if no process is left in them; return whether all are gone."""
     if not _read_list(paths[0]):
         with contextlib.suppress(OSError):
             _drop_cache(paths[0])
@@ -277,9 +274,9 @@ def _are_gone(paths: Sequence[str]) -> bool:
 
 
 def _drop_cache(path: str) -> None:
-    """Make the kernel drop from memory the files that only this group has read.
+    """Make the kernel drop the files from its cache that only this group has read.
 
-    Else a program of a later match could find out, by how fast it reads a file, that this one has read it.
+    Otherwise a program in a later match could find out which files this one has read, because cached files are faster.
     """
     try:
         _write(f"{path}/memory.force_empty", "0")
@@ -288,7 +285,7 @@ def _drop_cache(path: str) -> None:
 
 
 def _end(programs: Sequence[Sequence[str]]) -> None:
-    """Kill what is in the groups of some programs, and remove them once all of it is gone."""
+    """Kill all processes in the groups of some programs, and remove the groups when the processes are gone."""
     give_up = time.monotonic() + CLEAR_S
     while (programs := [paths for paths in programs if not remove_groups(paths)]) and time.monotonic() < give_up:
         for paths in programs:
@@ -300,10 +297,10 @@ def _kill(paths: Sequence[str]) -> None:
     """Kill all processes in the groups of one program."""
     if not _read_list(paths[0]):
         return
-    # First forbid new processes: a program that forks faster than it is killed would never end.
+    # Forbid new processes first, because a program might fork faster than its processes are killed.
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
-            with contextlib.suppress(OSError):  # not every kernel has it
+            with contextlib.suppress(OSError):  # not every kernel has both files
                 _write(f"{path}/{name}", text)
     for pid in list_members(paths[0]):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -311,7 +308,7 @@ def _kill(paths: Sequence[str]) -> None:
 
 
 def list_members(path: str) -> list[int]:
-    """Return the processes of a group; those of other namespaces have the number 0 here, and are left out."""
+    """Return the processes of a group. Those of other namespaces are left out, because their number is 0 here."""
     return [pid for line in _read_list(path).split() if (pid := int(line))]
 
 
@@ -324,7 +321,7 @@ def _read_list(path: str) -> str:
 
 
 def _read(path: str) -> str:
-    """Read one of the kernel's files, without buffers: each start of a program reads and writes dozens of them."""
+    """Read one of the kernel's files, without buffers, because each start of a program accesses dozens of them."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         pieces = []
@@ -344,7 +341,7 @@ def _write(path: str, text: str, flags: int = 0) -> None:
 
 
 def clear_groups(groups: ControlGroups) -> None:
-    """Kill what still runs in groups of referees that no longer exist, then remove the groups."""
+    """Kill the processes in groups of referees that no longer exist, and remove the groups."""
     programs = defaultdict[str, list[str]](list)
     for folder in dict.fromkeys(groups.folders.values()):
         for path in folder.glob(f"{PREFIX}*"):

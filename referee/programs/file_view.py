@@ -1,12 +1,12 @@
-"""The files that one program sees in a sandbox: its own files and what it runs from, without records and keys."""
+"""Decides which files one program sees in a sandbox: its own files and the files it needs to run, but no secrets."""
 
-# A program runs from the system and from the runtimes that its command line names. The mounts that show and hide all
-# this are made in sandbox.py. This module does not know what a record looks like: the caller passes a function that
-# finds the private names in a folder.
+# A program needs files of the system and of the runtimes that its command line names. sandbox.py makes the mounts that
+# show and hide files. This module does not know what a record looks like: the caller passes a function that finds the
+# private names in a folder.
 #
-# A folder with private files is covered as a whole, so files that are added later are hidden, too. That is impossible
-# for a folder that the program needs, such as the one in which the referee was started. Of such a folder, each entry
-# that is not private is shown by itself, so that a record which is written there later can't be seen.
+# A folder with private files is covered as a whole, so that files that are added later are hidden, too. But a folder
+# that the program needs, such as the one in which the referee was started, can't be covered. Then each entry that is
+# not private is shown separately, so that a record that is written there later stays invisible.
 
 import os
 import shutil
@@ -28,7 +28,7 @@ from .environment import rustup_home
 from .player_spec import Launch, PlayerError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Folders of the distribution: they are the same everywhere, and hold no secrets."""
+"""Folders of the Linux distribution. They are the same on many machines, and hold no secrets."""
 SETTINGS = (
     "alternatives",
     "java*",  # Debian keeps files there without which Java does not start
@@ -40,26 +40,26 @@ SETTINGS = (
     "nsswitch.conf",
     "ssl/openssl.cnf",
 )
-"""Entries of /etc that programs need to start; the rest says who uses this machine and how."""
+"""Entries of /etc that programs need to start. The other entries reveal who uses this machine and how."""
 _FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
-"""Folders that a program is not shown, even if its command line names a file in them."""
+"""Folders that are never shown to a program, even if its command line names a file in them."""
 _ROOT = Path("/")
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
-"""Names next to the folder of programs, in a runtime that is installed in a folder of its own."""
+"""Entries that are found next to the folder of programs if a runtime is installed in its own folder."""
 _MAX_HOPS = 16
-"""Limit of hops from link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
+"""Maximum number of links and interpreters that are followed; the kernel allows 40 links and 4 interpreters."""
 
 
 def is_within(path: Path, folders: Iterable[Path]) -> bool:
-    """Return whether a path is one of some folders or inside of one; all are absolute."""
-    place = f"{path}/"  # compared as text: Path objects take ten times as long, and each start of a program asks often
+    """Return whether a path is one of some folders or is inside one of them. All paths are absolute."""
+    place = f"{path}/"  # texts are compared, because Path objects take ten times as long
     return any(place.startswith(f"{folder}/" if folder != _ROOT else "/") for folder in folders)
 
 
 def is_shared(folder: Path) -> bool:
-    """Return whether a folder holds files of several things: a home, what holds a home, /tmp, the root."""
+    """Return whether a folder holds files of various things, such as a home, a parent of a home, /tmp or the root."""
     return folder.resolve() in _shared_folders(Path.home(), tempfile.gettempdir()) or folder.name == ".local"
 
 
@@ -71,22 +71,22 @@ def _shared_folders(home: Path, temporary: str) -> set[Path]:
 
 @cache
 def runtimes(program: Path, player_folder: Path | None = None) -> tuple[Path, ...]:
-    """Return the files that a program needs to run, outside of the system: itself, its interpreter, its runtime.
+    """Return the files outside of the system that a program needs to run: itself, its interpreter and its runtime.
 
-    Runtimes do not move while matches are played, and all programs of a match may have the same one.
+    The result is cached: runtimes do not move while matches are played, and many programs have the same one.
 
     Args:
-        program: absolute path.
-        player_folder: the player's folder, if its author has named the program; None if the organiser has. The folder
-            itself is shown as a whole.
+        program: absolute path of the program.
+        player_folder: the player's folder if its author has named the program, and None if the organiser has. The
+            folder itself is shown as a whole.
 
     Raises:
-        PlayerError: what the author has named, or what a file in the folder names, is a program of somebody else.
+        PlayerError: the author, or a file in the folder, names a program of somebody else.
     """
     places: dict[Path, None] = {}
     for path in _follow(program, player_folder):
         if is_within(path, map(Path, _KERNEL)) and not path.is_symlink() and not _is_in(path, player_folder):
-            raise PlayerError(f"{path} is to be run, and a sandbox does not show it; install it in /usr or /opt")
+            raise PlayerError(f"{path} can't be run, because a sandbox does not show it; install it in /usr or /opt")
         if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))) and not _is_in(path, player_folder):
             places[_prefix(path) or path] = None
         if path.name == "rustup":  # `cargo` is a link to it, and starts `rustc` from the same folder
@@ -95,10 +95,10 @@ def runtimes(program: Path, player_folder: Path | None = None) -> tuple[Path, ..
 
 
 def _follow(program: Path, player_folder: Path | None) -> Iterator[Path]:
-    """Yield a program, the target of its link, the interpreter of its script, and so on from each of these.
+    """Yield a program, then the target of its link or the interpreter of its script, and so on.
 
-    A player could name any file of the organiser's as its "interpreter", and then read it. So a program of this machine
-    may name any interpreter, and a player's file only one that is a program of this machine.
+    A player could name any file of the organiser as its "interpreter", and then read it. So a player's file may name
+    only an interpreter that is a program of this machine. A program of this machine may name any interpreter.
     """
     waiting = [(program, player_folder is None)]
     for _ in range(_MAX_HOPS):
@@ -109,7 +109,7 @@ def _follow(program: Path, player_folder: Path | None) -> Iterator[Path]:
             continue
         is_believed = is_believed or _is_of_this_machine(path)
         if not is_believed and not _is_in(path, player_folder):
-            detail = f"{path} is to be run, and is neither in the player's folder nor a program of this machine"
+            detail = f"{path} can't be run: it is neither in the player's folder nor a program of this machine"
             raise PlayerError(f"{detail}; put it into the folder, or into a folder of the referee's PATH")
         yield path
         if path.is_symlink():
@@ -134,7 +134,7 @@ def _is_of_this_machine(path: Path) -> bool:
 
 
 def _can_run(path: Path) -> bool:
-    """Return whether a path is a program; any other file that a player's files name stays hidden."""
+    """Return whether a path is a program. If a player's file names any other file, it stays hidden."""
     return "\0" not in str(path) and path.is_file() and os.access(path, os.X_OK)
 
 
@@ -152,7 +152,7 @@ def _interpreter(script: Path) -> list[Path]:
 
 
 def _prefix(program: Path) -> Path | None:
-    """Return the folder of the runtime that a program belongs to, or None if it stands alone."""
+    """Return the folder of the runtime to which a program belongs; None if it belongs to none."""
     prefix = program.parent.parent
     if program.parent.name not in _PROGRAMS or is_shared(prefix):
         return None
@@ -160,7 +160,7 @@ def _prefix(program: Path) -> Path | None:
 
 
 def _base_interpreter(program: Path) -> Path | None:
-    """Return the interpreter that a virtual environment was made from."""
+    """Return the interpreter from which a program's virtual environment was made; None if there is none."""
     try:
         lines = read_small(program.parent.parent / "pyvenv.cfg").decode(errors="replace").splitlines()
     except OSError:
@@ -170,7 +170,9 @@ def _base_interpreter(program: Path) -> Path | None:
 
 
 def find_named_files(words: Iterable[str], where: Path) -> list[Path]:
-    """Return the folders that a command line names, or names a file in; instead of a shared folder, only the file.
+    """Return the folders that a command line names, and the folders of files that it names.
+
+    If such a folder is shared, only the file is returned.
 
     Args:
         words: the command line without its program.
@@ -190,7 +192,7 @@ def find_named_files(words: Iterable[str], where: Path) -> list[Path]:
 
 
 def real_place(path: Path) -> Path:
-    """Return a path without links; for what this program itself runs from, it is looked up once."""
+    """Return a path without links. For the referee's own runtime, the result is cached."""
     return _resolve_once(path) if path in own_runtime() else path.resolve()
 
 
@@ -200,13 +202,13 @@ def _resolve_once(path: Path) -> Path:
 
 
 def own_runtime() -> tuple[Path, ...]:
-    """Return the files that the referee itself runs from: its interpreter, its packages and those of its plugins."""
+    """Return the files that the referee itself needs to run: its interpreter, its packages and those of its plugins."""
     return _own_runtime(len(sys.modules))
 
 
 @lru_cache(maxsize=1)
 def _own_runtime(_modules: int) -> tuple[Path, ...]:
-    """Return the referee's runtime; the argument is the number of imported modules, with which the answer changes."""
+    """Return the referee's runtime. The argument is the number of imported modules, since they change the result."""
     interpreter = runtimes(Path(sys.executable).absolute())
     shown = tuple(f"{path}{os.sep}" for path in (*SYSTEM, *interpreter))
     top_level = [module for name, module in sys.modules.items() if "." not in name and not name.startswith("_")]
@@ -215,16 +217,17 @@ def _own_runtime(_modules: int) -> tuple[Path, ...]:
 
 
 MAX_DEPTH = 2
-"""Depth below a program's folder to which private files are looked for: that of --logs and of a tournament."""
+"""Number of levels below a program's folder that are searched for private files: --logs, and a tournament in it."""
 MAX_COVERED = 20
-"""Number of folders with private files in one folder that are covered one by one; beyond it, that folder is covered."""
+"""Maximum number of private folders that are covered separately in one folder; if there are more, it is covered."""
 MAX_SIFTED = 200
-"""Number of a folder's entries that can be shown one by one: 200 take 0.1 s, and the time grows with the square."""
+"""Maximum number of entries of a folder that are shown separately: 200 take 0.1 s, and the time grows with the square.
+"""
 _ANY_COPY = Path("/copy")
 """Placeholder for the path of a copy in cached views."""
 
 PrivateNames = Callable[[Path], Collection[str]]
-"""Returns the names in a folder that no program may read, wherever the folder is: those of records, for instance."""
+"""Function that returns the names in any folder that no program may read, such as those of records."""
 
 
 def nothing_private(_folder: Path) -> Collection[str]:
@@ -233,63 +236,65 @@ def nothing_private(_folder: Path) -> Collection[str]:
 
 
 class FileAccess(Struct, frozen=True, kw_only=True):
-    """The files that one program may not read, and the place where it finds the referee."""
+    """The files that one program may not read, and the path of the referee's socket."""
 
     hidden: tuple[Path, ...] = ()
-    """Folders and files that it must never read; they may be ones that it is not shown anyway."""
+    """Folders and files that the program must never read. Some of them may be invisible to it anyway."""
     private_names: PrivateNames = nothing_private
     others: tuple[Path, ...] = ()
-    """Folders of other players, hidden as well unless the program runs in them or its command line names them."""
+    """Folders of other players. They are hidden, too, unless the program runs in them or its command line names them.
+    """
     socket: Path | None = None
-    """The referee's socket, for a program in a sandbox; everything else in its folder is hidden."""
+    """The referee's socket, for a program in a sandbox. Everything else in its folder is hidden."""
     own_copy: Path | None = None
-    """Copy that it is shown in place of its folder; None: it is shown the folder."""
+    """Copy that the program sees in place of its folder; None if it sees the folder itself."""
 
 
 class Workspace(Struct, frozen=True, kw_only=True):
-    """A working directory of a program's own: empty at first, in memory, and gone with the program."""
+    """A temporary working directory of a program. It is in memory, empty at first, and removed with the program."""
 
     size_bytes: int
-    """Size up to which it can be filled."""
+    """Maximum size of its content."""
     users: int | None = None
-    """Descriptor of a user namespace in which the program may change its user; None: it has the referee's."""
+    """Descriptor of a user namespace in which the program may change its user; None if it keeps the referee's user."""
 
 
 class FileView(Struct, frozen=True, kw_only=True):
     """The files that one program sees."""
 
     where: Path
-    """Its working directory, absolute."""
+    """Absolute path of the working directory."""
     shown: tuple[Path, ...]
-    """Folders and files to read, absolute, in addition to the system's; an outer one before those inside of it."""
+    """Absolute paths of readable folders and files, besides those of the system. Outer folders come first."""
     hidden: tuple[Path, ...] = ()
-    """Places among these that are covered, whatever will be in them; links resolved."""
+    """Places among these that are covered, with links resolved. Files that are added there later are hidden, too."""
     sifted: tuple[tuple[Path, tuple[str, ...]], ...] = ()
-    """Folders among these, or inside of one, links resolved; each with the names of the entries that are shown."""
+    """Folders, with links resolved, whose entries are shown separately, each with the names of these entries."""
     socket: Path | None = None
-    """The referee's socket; None: there is none."""
+    """The referee's socket; None if there is none."""
     workspace: Workspace | None = None
-    """Writable folder in place of the working directory; None: the working directory itself, or a copy."""
+    """Writable folder in place of the working directory; None if there is none."""
     own_copy: Path | None = None
-    """Read-only copy in place of the working directory; None: the working directory itself, or a workspace."""
+    """Read-only copy in place of the working directory; None if there is none."""
     info_fd: int | None = None
-    """Descriptor on which bubblewrap says the number of the sandbox's first process; None: it does not say it."""
+    """Descriptor into which bubblewrap writes the number of the sandbox's first process; None if it is not needed."""
     identities: tuple[object, ...] = ()
-    """Identities of the places that the view was made for: a cache that has it as its key expires when they change."""
+    """Identities of the files for which the view was made, so that cached data about a view expires when they change.
+    """
 
 
 def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
-    """Return the files that a program is to see.
+    """Return the files that a program will see.
 
     Args:
         launch: the program.
-        argv: its command line, the program by its whole path.
+        argv: its command line, with the whole path of the program.
         access: files that it may not read.
 
     Raises:
-        PlayerError: it would have to read what must stay hidden.
+        PlayerError: the program needs files that must stay hidden.
     """
-    # The socket's folder also has other programs' sockets.
+    # The socket's folder also contains the sockets of other programs.
     socket_folders = () if access.socket is None else (access.socket.parent,)
     full_access = replace(access, hidden=(*access.hidden, *socket_folders))
     # A view of a copy is cached, because a match with the same players starts the same programs again and again.
@@ -306,9 +311,9 @@ def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileV
 def _view_copy(
     launch: Launch, argv: Sequence[str], access: FileAccess, identities: tuple[object, ...]
 ) -> tuple[FileView, Sequence[Path]]:
-    """Return the files that a program with a copy sees, and their places without links.
+    """Return the files that a program with a copy sees, and their paths without links.
 
-    In every match they are the same, unless something has changed on the disk.
+    The result is cached: it is the same in every match, unless something has changed on the disk.
     """
     view = replace(_view_files(launch, argv, access), identities=identities)
     return view, (*map(real_place, view.shown), *map(Path, SYSTEM))
@@ -332,7 +337,7 @@ def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> File
         if inmost is not None and is_within(inmost, (real,)):
             detail = f"{launch.name} runs in {launch.place}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
-    # Two players may share a folder, and a program may lie in another player's: what it runs from stays visible.
+    # Two players may share a folder, and a program may be in another player's folder. Files that it needs stay visible.
     theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in visible)]
     covered = {*secret, *theirs}
     places = [path.resolve() for path in visible] if access.own_copy is None else []  # a copy has no private files
@@ -351,12 +356,12 @@ def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> File
 
 
 def find_private(folder: Path, hidden: Iterable[Path], private_names: PrivateNames) -> LeftOut:
-    """Return a predicate on the entries of a player's folder, true for those that the player may not read.
+    """Return a predicate that is true for the entries of a player's folder that the player may not read.
 
     Args:
         folder: the player's folder.
-        hidden: files and folders that the player may not read, in any place.
-        private_names: finds the names that are private in any folder.
+        hidden: files and folders that the player may not read, inside or outside of the folder.
+        private_names: function that finds the private names in any folder.
     """
     where = folder.resolve()
     covered = {path.resolve() for path in hidden}
@@ -370,13 +375,13 @@ def find_private(folder: Path, hidden: Iterable[Path], private_names: PrivateNam
 def private_folders(
     folder: Path, left_out: Container[Path], private_names: PrivateNames, depth: int = MAX_DEPTH
 ) -> Iterator[Path]:
-    """Yield the folders with private files: a folder, and those just below it.
+    """Yield those folders with private files that are at most some levels below a folder, including the folder itself.
 
     Args:
         folder: the folder to begin with.
-        left_out: folders not to look into; those whose name begins with a dot are left out, too.
-        private_names: finds what is private.
-        depth: number of folders to descend.
+        left_out: folders that are skipped, besides those whose name begins with a dot.
+        private_names: function that finds the private names in any folder.
+        depth: number of levels to descend.
     """
     if folder in left_out:
         return
@@ -395,7 +400,7 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
 
 
 def _split_private(private: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
-    """Split folders with private files, at any depth, into those that the program does not need and the rest."""
+    """Split folders with private files into those that the program does not need, and those that it needs."""
     away: set[Path] = set()
     sifted: set[Path] = set()
     new = set(private)
@@ -409,24 +414,24 @@ def _split_private(private: Iterable[Path], own: Sequence[Path]) -> tuple[set[Pa
 
 
 def _outermost(away: set[Path], sifted: set[Path]) -> list[Path]:
-    """Return the folders that need a cover of their own: they lie in no other such folder, and in no sifted one."""
+    """Return the folders that must be covered: those that are in no other such folder, and in no sifted one."""
     return sorted(folder for folder in away if folder.parent not in sifted and away.isdisjoint(folder.parents))
 
 
 def _future_folders(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders in which hidden files will be made: a file that does not exist yet can't be covered."""
+    """Yield the folders in which hidden files will be created, because a file that does not exist can't be covered."""
     for path in hidden:
         if not path.exists():
             yield next(folder for folder in path.parents if folder.is_dir())
 
 
 def _sift(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -> tuple[str, ...]:
-    """Return the names of the entries that are shown of a folder with records or other files of the referee.
+    """Return the names of the visible entries of a folder with records or other files of the referee.
 
     Raises:
-        PlayerError: there are too many; each is shown by itself, so that no later one ever is.
+        PlayerError: there are too many entries to show each of them separately.
     """
-    # Listed before the private names are looked up: an entry that is made in between is not shown.
+    # The entries are listed before the private names, so that an entry that is created in between is not shown.
     entries = _entries(folder)
     left_out = {*access.private_names(folder), *(path.name for path in hidden if path.parent == folder)}
     names = tuple(entry.name for entry in entries if entry.name not in left_out)
@@ -437,11 +442,11 @@ def _sift(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -
 
 
 def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
-    """Return the working directory, unless it is shared with other things, and the files of the command line."""
+    """Return the working directory, unless it is shared, and for a command the files that its command line names."""
     where = launch.where
     own_folders = [] if is_shared(where) else [where]
     if launch.folder is None:
         return [*own_folders, *find_named_files(argv[1:], where)]
     if not own_folders:
-        raise PlayerError(f"{launch.name}: {launch.place} is no folder of the player's own; put its files into one")
+        raise PlayerError(f"{launch.name}: {launch.place} holds other things, too; put the player into its own folder")
     return own_folders

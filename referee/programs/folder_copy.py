@@ -1,12 +1,11 @@
-"""The copy of its player's folder that a program is shown in a sandbox, for one match."""
+"""The copy of a player's folder that its program sees in a sandbox, for one match."""
 
-# Why a copy? The kernel keeps some state with a file, such as which of its parts are in memory. Everybody who reads the
-# file can observe that state. Two seats of one player could talk through it, and a program could leave word for its
-# next match.
+# Why a copy? The kernel keeps some state with each file, such as which parts of it are in memory. Every program that
+# reads the file can observe this state. So two seats of one player could communicate through it, and a program could
+# leave a message for its next match.
 #
-# Small folders are also held in memory, as they were when they were last copied. To look whether anything in a folder
-# has changed, and to write out what is in memory, takes a third of the time of a copy: little enough for the referee's
-# loop to do it itself, without a thread.
+# The content of small folders is also held in memory. To check that a folder has not changed, and to write its content
+# from memory, takes a third of the time of a copy. This is so fast that the event loop can do it without a thread.
 
 import contextlib
 import os
@@ -22,24 +21,26 @@ from ..files.tree import open_folder, walk
 from .player_spec import blame_player
 
 MOST_ENTRIES, MOST_BYTES = 64, 1 << 20
-"""Limits of a folder that is held in memory."""
+"""Maximum number of entries and bytes of a folder that is held in memory."""
 MOST_IMAGES = 64
 _PAGE_BYTES = 4096
 """Memory that the smallest entry takes."""
 SETTLED_NS = 2_000_000_000
-"""Age of the last change from which a folder can be held: a later change gets another time, even on disks that count
-seconds."""
+"""Least age of the last change if a folder is to be held in memory.
+
+Then a later change has another time, even on disks that store whole seconds.
+"""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _Mark = tuple[int, int, int, int]
 
 
 class _Entry(Struct, frozen=True):
-    """One thing in a folder, by its path in there; the folder itself is the first one."""
+    """An entry of a folder. The first entry is the folder itself."""
 
     path: str
     mark: _Mark
     content: bytes | str | None = None
-    """Bytes of a file, target of a link, None of a folder."""
+    """Bytes of a file, or target of a link; None for a folder."""
     is_executable: bool = True
     times_ns: tuple[int, int] = (0, 0)
 
@@ -52,7 +53,7 @@ class FolderImage(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing has changed. Adding or removing an entry changes the time of its folder."""
+        """True if nothing has changed. If an entry is added or removed, the time of its folder changes."""
         try:
             return all(_mark(os.lstat(f"{self.folder}/{entry.path}")) == entry.mark for entry in self.entries)
         except OSError:
@@ -60,10 +61,10 @@ class FolderImage(Struct, frozen=True):
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Path]:
-        """Write the content into a new folder, and remove that at the end.
+        """Write the content into a new folder, and remove this folder at the end.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the content can't be written.
         """
         with scratch("player", find_memory(MOST_BYTES)) as above:
             for entry in self.entries:
@@ -78,21 +79,21 @@ class FolderImages:
         self._images: dict[tuple[object, ...], FolderImage] = {}
 
     def current(self, key: tuple[object, ...]) -> FolderImage | None:
-        """Return a folder that is held, unless something in it has changed."""
+        """Return a folder that is held in memory; None if there is none, or if it has changed."""
         image = self._images.get(key)
         return image if image is not None and image.is_current else None
 
     def hold(self, key: tuple[object, ...], folder: Path, left_out: LeftOut) -> None:
-        """Hold a folder from now on, if it is small and has not changed just now.
+        """Hold a folder in memory from now on, if it is small and was not changed just before.
 
         Args:
-            key: tells the folder, and what is left out of it, from any other.
+            key: key that identifies the folder and the entries that are left out.
             folder: the player's folder.
-            left_out: tells which entries are no part of the copy.
+            left_out: predicate that is true for entries that are not copied.
 
         Raises:
             BadTree: the folder can't be read.
-            OSError: the machine is in trouble.
+            OSError: the machine reports an error.
         """
         self._images.pop(key, None)
         begun_ns = time.time_ns()
@@ -107,15 +108,15 @@ class FolderImages:
 def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
     """Copy a player's folder, and remove the copy at the end.
 
-    A referee that is killed leaves its copies; the next copy that is made removes them.
+    If a referee is killed, its copies stay behind; the next copy removes them.
 
     Args:
-        place: the player's folder, as it was given.
-        left_out: tells which entries are not copied.
+        place: the player's folder, as the organiser named it.
+        left_out: predicate that is true for entries that are not copied.
 
     Raises:
         PlayerError: something in the folder can't be copied.
-        OSError: the disk can't take the copy.
+        OSError: the copy can't be written.
     """
     with blame_player(place, "copied"):
         size_bytes = sum(node.status.st_size + _PAGE_BYTES for node in walk(place, left_out=left_out))
@@ -132,9 +133,9 @@ def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
 
 
 def _read(folder: Path, left_out: LeftOut) -> Sequence[_Entry]:
-    """Return the content of a folder; None if it is too large.
+    """Return the content of a folder; empty if it is too large.
 
-    The mark of each entry is taken before its content is read: a change in between shows at the next look.
+    The mark of each entry is taken before its content is read, so that the next check notices a change in between.
     """
     entries, size_bytes = [_Entry("", _mark(folder.stat()))], 0
     for node in walk(folder, left_out=left_out):
@@ -154,7 +155,7 @@ def _read(folder: Path, left_out: LeftOut) -> Sequence[_Entry]:
 
 
 def _mark(status: os.stat_result) -> _Mark:
-    """Return what changes whenever a file does: no program can set the time of the last status change."""
+    """Return values that change whenever a file changes. No program can set the time of the last status change."""
     return (status.st_mode, status.st_size, status.st_ino, status.st_ctime_ns)
 
 

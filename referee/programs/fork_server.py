@@ -1,9 +1,9 @@
 """The referee's side of the process from which house players are forked."""
 
-# To start an interpreter and import what a house player needs takes many times as long as a fork. House players are the
-# referee's own code, so they may share one process that has imported everything, and one sandbox. Each of them still
-# has limits, control groups and an output of its own. All of them end with that process, and it ends with the referee.
-# The code that runs inside is in house_process.py.
+# To start an interpreter and import the code of a house player takes many times as long as a fork. House players are
+# the referee's own code, so they may be forked from one process that has imported everything, and share one sandbox.
+# Each house player still has its own limits, control groups and output. All of them end with this process, and it ends
+# with the referee. house_process.py is the code that runs in it.
 
 import contextlib
 import itertools
@@ -26,20 +26,20 @@ from .limits import CLEAR_S, ProgramLimits
 from .output import Reactor
 
 _FILES, _PROCESSES = 4096, 8192
-"""Limits of all house players together: hundreds of them, with what they start."""
+"""Limits of open files and processes for all house players together, which may be hundreds."""
 _STATUS_BYTES = 16
 
 Begin = Callable[[int], tuple["subprocess.Popen[bytes]", Group | None]]
-"""Starts the forking process, given the descriptor of the socket on which it takes requests."""
+"""Function that starts the forking process, given the descriptor of the socket from which it reads requests."""
 
 
 class ForkedProcess:
-    """A house player's process; one of Twisted's readers, of the socket on which its exit status comes.
+    """A house player's process. It is a reader for Twisted: its exit status comes from a socket.
 
     Args:
-        reactor: Twisted's.
-        status_socket: brings its exit status.
-        send: sends a signal to its process group, as long as it has not ended.
+        reactor: Twisted's reactor.
+        status_socket: socket from which the exit status comes.
+        send: function that sends a signal to the process group, if the process has not ended.
     """
 
     def __init__(self, reactor: Reactor, status_socket: socket.socket, send: Callable[[int], None]) -> None:
@@ -49,7 +49,7 @@ class ForkedProcess:
         self._callback: Callable[[int], object] = lambda code: None
 
     def on_end(self, callback: Callable[[int], object]) -> None:
-        """Call back once the process has ended and the rest of its group is killed; see RunningProcess."""
+        """Call back after the process has ended and the rest of its group was killed; see RunningProcess."""
         self._callback = callback
         self._reactor.addReader(self)
 
@@ -77,7 +77,7 @@ class ForkedProcess:
             data = b""
         self._reactor.removeReader(self)
         self._status_socket.close()
-        self._callback(int(data) if data else -signal.SIGKILL)  # no status: it was killed with the forking process
+        self._callback(int(data) if data else -signal.SIGKILL)  # without a status, it was killed with its parent
         return None
 
     def connectionLost(self, reason: Failure) -> None:
@@ -85,7 +85,7 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """The process that a referee's house players are forked from: begun with the first, and ended with this object."""
+    """The process from which house players are forked. It starts with the first one, and ends with this object."""
 
     def __init__(self) -> None:
         self._running: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
@@ -105,15 +105,15 @@ class ForkServer:
         """Fork a process that runs a house player.
 
         Args:
-            begin: starts the forking process, if none runs.
-            reactor: Twisted's.
+            begin: function that starts the forking process; it is called if no such process is running.
+            reactor: Twisted's reactor.
             request: the request, still without its number.
-            output: descriptor that takes stdout and stderr.
-            referee_socket: the referee's socket, if the player has one of its own.
-            group: control groups that it joins.
+            output: descriptor for stdout and stderr.
+            referee_socket: the player's own socket of the referee; None if it has none.
+            group: control groups that the process joins.
 
         Raises:
-            OSError: it can't be requested.
+            OSError: the request can't be sent.
         """
         number = next(self._numbers)
         data = msgspec.json.encode(replace(request, number=number, has_socket=referee_socket is not None))
@@ -125,13 +125,13 @@ class ForkServer:
             undoing.pop_all()
 
         def _send(which: int) -> None:
-            with contextlib.suppress(OSError):  # the forking process is gone, and with it everything it has forked
+            with contextlib.suppress(OSError):  # the forking process has ended, with all processes that it had forked
                 control.send(msgspec.json.encode(SignalRequest(number=number, signal=which)))
 
         return ForkedProcess(reactor, status_socket, _send)
 
     def _request(self, begin: Begin, data: bytes, descriptors: list[int]) -> socket.socket:
-        """Send a request, if need be to a new process; return the socket that it was sent on."""
+        """Send a request, if necessary to a new forking process; return the socket on which it was sent."""
         control = self._begin_once(begin)
         try:
             socket.send_fds(control, [data], descriptors)
@@ -142,12 +142,12 @@ class ForkServer:
         return control
 
     def close(self) -> None:
-        """End the process and everything that it has forked; another fork would begin a new one."""
+        """End the process and all processes that it has forked. The next fork starts a new one."""
         if self._ending is not None:
             self._ending()
 
     def _begin_once(self, begin: Begin) -> socket.socket:
-        """Return the socket of the running process; begin one if none runs."""
+        """Return the socket of the forking process, and start this process if it is not running."""
         if self._running is not None and self._running[1].poll() is None:
             return self._running[0]
         self.close()
@@ -157,7 +157,7 @@ class ForkServer:
             process, group = begin(theirs.fileno())
             undoing.pop_all()
         self._running = control, process
-        # Also when the owner is only garbage-collected: the process must not outlive the last one who can ask it.
+        # This also works if this object is garbage-collected without `close`: nobody could use the process any more.
         self._ending = weakref.finalize(self, _end, control, process, group)
         return control
 
@@ -174,7 +174,7 @@ def _limit(resource: int, most: int) -> int:
 
 
 def _end(control: socket.socket, process: "subprocess.Popen[bytes]", group: Group | None) -> None:
-    """End the forking process: it ends when its socket is closed."""
+    """End the forking process by closing its socket; kill it if it does not end."""
     control.close()
     try:
         process.wait(CLEAR_S)
@@ -187,7 +187,7 @@ def _end(control: socket.socket, process: "subprocess.Popen[bytes]", group: Grou
 
 @contextlib.contextmanager
 def _open_all(referee_socket: Path | None, group: Group | None) -> Iterator[list[int]]:
-    """Open the file of a socket, only to pass its name on, and the process lists of control groups."""
+    """Open the file of a socket, only to pass it on, and the process lists of control groups."""
     with contextlib.ExitStack() as opened:
         descriptors = [] if referee_socket is None else [os.open(referee_socket, os.O_PATH | os.O_CLOEXEC)]
         descriptors += [] if group is None else group.open_lists()

@@ -1,9 +1,9 @@
-"""Runs a house player as a program; `house:NAME` starts this. How it chooses its moves is in sample_players/python/.
+"""Runs a house player as a program; `house:NAME` starts it. Its choice of moves is in sample_players/python/.
 
-`python -m referee.programs.house_process NAME` is one player. With `--forks DESCRIPTOR`, it is the process that all
-house players of a referee are forked from (fork_server.py is the other side): it imports what they need once, then
-forks at each request on the socket of that number. It has no second thread and no event loop: after a fork, a thread
-would be missing in the child, and a lock that it held would never be released.
+`python -m referee.programs.house_process NAME` is one player. With `--forks DESCRIPTOR`, it is the process from which
+all house players of a referee are forked (fork_server.py is the other side). It imports their code once, and then forks
+at each request on the socket with this descriptor. It has a single thread and no event loop, because a fork does not
+copy other threads: a lock that such a thread held would never be released in the child.
 """
 
 import contextlib
@@ -42,22 +42,22 @@ _PR_SET_PDEATHSIG = 1
 class ForkRequest(Struct, frozen=True, kw_only=True, tag="fork"):
     """Requests a process that runs a house player.
 
-    Descriptors come with it, in this order: one for stdout and stderr; a socket for the exit status, as Python counts
-    it; the referee's socket, if there is one; the process lists of the control groups to join.
+    Descriptors come with the request, in this order: one for stdout and stderr; a socket for the exit status (negative
+    for a signal); the referee's socket, if there is one; and the process lists of the control groups to join.
     """
 
     number: int = 0
     """Number by which later requests name the process."""
     player: str
     environment: dict[str, str]
-    """Its whole environment."""
+    """The whole environment of the process."""
     open_files: int
-    """Limit of its open files."""
+    """Maximum number of open files of the process."""
     has_socket: bool = False
 
 
 class SignalRequest(Struct, frozen=True, kw_only=True, tag="signal"):
-    """Requests a signal to a process group; for a process that has ended, nothing is sent."""
+    """Requests a signal to a process group. If the process has ended, nothing is sent."""
 
     number: int
     signal: int
@@ -76,16 +76,16 @@ def main(arguments: list[str]) -> int:
         arguments: the house player's name, or `--forks` and a descriptor.
 
     Returns:
-        0, or 1 if the player could not play on.
+        The exit status: 0; 1 if the player could not go on; 2 for a wrong argument.
     """
     match arguments:
         case [name]:
             return play(name)
         case [option, descriptor] if option == FORKS:
             with contextlib.suppress(PluginError):  # each house player will report it itself
-                list(installed().games.values())  # all are imported
+                list(installed().games.values())  # this imports all games
             Forks(socket.socket(fileno=int(descriptor))).serve()
-            os._exit(0)  # no clean-up at exit: the referee waits for this process
+            os._exit(0)  # without the usual clean-up, because the referee is waiting for the end
     print("usage: python -m referee.programs.house_process NAME", file=sys.stderr)
     return 2
 
@@ -105,7 +105,7 @@ def play(name: str) -> int:
     def _make(offer: Terms) -> Callable[[Any], Any]:
         game, number = registry.game(offer.game), next(numbers)
         # A program that stays for several matches needs different random numbers in each. The first match uses the seed
-        # itself, so that a program that is started again plays the same.
+        # itself, so that a program that is started again makes the same moves.
         match_seed = derive(seed, f"match:{number}") if number else seed
         return player.make(game, game.parse_options(offer.options), match_seed)
 
@@ -118,10 +118,10 @@ def play(name: str) -> int:
 
 
 class Forks:
-    """Forks house players until the referee is gone; all of them end with this process.
+    """Forks house players until the referee has ended. All of them end with this process.
 
     Args:
-        control: socket of the referee's requests, which keeps messages apart.
+        control: socket for the referee's requests; each request is one message.
     """
 
     def __init__(self, control: socket.socket) -> None:
@@ -130,7 +130,7 @@ class Forks:
         self._libc = ctypes.CDLL(None)
         self._libc.getenv.restype = ctypes.c_void_p
         self._mark: int | None = self._libc.getenv(MARK.encode())
-        """Address of the mark in the block of memory that /proc shows as this process's environment."""
+        """Memory address of the mark in the environment that /proc shows for this process."""
         self._forks: dict[int, _Fork] = {}
         """Number -> running process."""
         self._selector = selectors.DefaultSelector()
@@ -138,12 +138,12 @@ class Forks:
 
     def serve(self) -> None:
         """Serve requests until the referee closes the socket."""
-        # So far, stdout and stderr are those of the first player, whose start has begun this process.
+        # Until now, stdout and stderr were those of the first player, for which this process was started.
         with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
             os.dup2(nothing.fileno(), 1)
             os.dup2(nothing.fileno(), 2)
         gc.collect()
-        gc.freeze()  # later collections leave these objects alone, and so the pages that all children share
+        gc.freeze()  # later collections don't touch these objects, so all children share their memory pages
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is not self._control:
@@ -152,7 +152,7 @@ class Forks:
                     return
 
     def _serve_one(self) -> bool:
-        """Serve the next request; return whether the referee is still there."""
+        """Serve the next request; return False if the referee has ended."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, MAX_REQUEST_BYTES, MAX_DESCRIPTORS)
         except OSError:
@@ -186,11 +186,11 @@ class Forks:
             os.close(descriptor)
 
     def _report_end(self, number: int) -> None:
-        """Report that a process has ended, once the rest of its group is killed."""
+        """Kill the rest of the group of a process that has ended, and report the end."""
         fork = self._forks.pop(number)
         self._selector.unregister(fork.pidfd)
         os.close(fork.pidfd)
-        # Killed before the status is collected: after that, another process group may get the same number.
+        # The group is killed before the status is collected, because later another group may get the same number.
         _signal(fork.pid, signal.SIGKILL)
         _, status = os.waitpid(fork.pid, 0)
         with contextlib.suppress(OSError):  # the referee has closed its end
@@ -202,7 +202,7 @@ class Forks:
         status = 1
         try:
             self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != self._pid:  # the parent ended before prctl: no signal will come
+            if os.getppid() != self._pid:  # the parent ended before prctl, so no signal will come
                 return
             os.setsid()
             os.dup2(output, 1)
@@ -217,7 +217,7 @@ class Forks:
                 status = play(request.player)
             else:
                 status = NOT_JOINED
-        except BaseException:  # noqa: BLE001  # as at an interpreter's end
+        except BaseException:  # noqa: BLE001  # print it, as an interpreter does at its end
             traceback.print_exc()
         finally:
             with contextlib.suppress(OSError):
@@ -227,20 +227,20 @@ class Forks:
 
     @staticmethod
     def _join(groups: list[int]) -> bool:
-        """Join control groups; return whether that went well."""
+        """Join control groups; return whether this succeeded."""
         try:
             for group in groups:
                 os.write(group, b"0")
                 os.close(group)
         except OSError as error:
-            print(f"house player: it can't be held to its limits: {error}", file=sys.stderr)
+            print(f"house player: its limits can't be enforced: {error}", file=sys.stderr)
             return False
         return True
 
     def _set_environment(self, environment: dict[str, str]) -> None:
         """Replace this process's environment.
 
-        The mark is also overwritten where /proc shows it: the referee finds what a program has left behind by that.
+        The mark is also overwritten in the memory that /proc shows, because the referee finds leftover processes by it.
         """
         mark = environment.get(MARK, "").encode()
         if self._mark is not None and len(mark) == len(os.environ.get(MARK, "")):
@@ -250,13 +250,13 @@ class Forks:
 
 
 def _close_all_but(needed: list[int]) -> None:
-    """Close the descriptors of other house players, which a fork has copied."""
+    """Close all descriptors that the fork has copied, except those that are needed."""
     for before, after in itertools.pairwise([2, *sorted(needed), os.sysconf("SC_OPEN_MAX")]):
         os.closerange(before + 1, after)
 
 
 def _signal(pid: int, number: int) -> None:
-    """Send a signal to a process group, or to its first process as long as the group does not exist yet."""
+    """Send a signal to a process group, or to its first process if the group does not exist yet."""
     with contextlib.suppress(ProcessLookupError):
         try:
             os.killpg(pid, number)

@@ -1,7 +1,6 @@
-"""The output of a program. It is read as fast as it comes; only its end is stored, in memory and in a file.
+"""The output of a program. The referee reads it at once, and stores only its end, in memory and in a file.
 
-However much a program prints, it never has to wait for the referee, and uses no more than a few pages of the referee's
-memory and disk.
+So a program can print as much as it likes: it never has to wait for the referee, and uses little memory and disk space.
 """
 
 import os
@@ -17,41 +16,40 @@ from twisted.python.failure import Failure
 from ..clock import Clock, Timer
 
 KEPT_BYTES = 65_536
-"""Size of the stored end. Kaggle stores 10,000 characters a step; many long tracebacks fit into this."""
+"""Size of the stored end. Many long tracebacks fit into it."""
 SAVE_S = 0.2
-"""Time between two writes of the file: the author can follow it, and little is lost when a referee is killed."""
+"""Time between two writes of the file. So the author can follow it, and little is lost if the referee is killed."""
 LAST_WORDS_CHARS = 300
-"""Length of the end that a foul quotes in one sentence; the file has the rest."""
+"""Number of characters at the end of the output that a foul quotes."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _READ_BYTES = 65_536
-"""Size of one read: as much as a pipe holds. Between two reads, the loop looks at everything else."""
+"""Size of one read: as much as a pipe holds. Between two reads, the event loop handles everything else."""
 _TRACEBACK_BYTES = 16_384
-"""Part of the output in which a traceback is looked for."""
+"""Size of the end of the output in which a traceback is searched."""
 _FRAME = re.compile(r'^\s+File "(.+)", line (\d+)(?:, in (.+))?$')
 _LINKS = (
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:",
 )
-"""Lines between the tracebacks of two exceptions, the second of which was raised because of the first."""
+"""Lines between the tracebacks of two exceptions, if the first one caused the second one."""
 _REFEREE = re.escape(f"{Path(__file__).parents[1]}/")
 _LIBRARY = re.compile(rf"^<|^{_REFEREE}|/site-packages/|/lib/python3[^/]*/|/protocol/\w+\.py$|\.pyx$")
-"""Files of a traceback that are not the author's: the interpreter, its packages, the client library, the referee."""
+"""Files in a traceback that the author has not written: the interpreter, packages, the client library, the referee."""
 _CALL = re.compile(r"^\s+(?:at |\.\.\. \d+ more)")
 _PLACE = re.compile(r"^\s+at (?:(\S.*?) ?\()?(?:file://)?([^():]+):(\d+)(?::\d+)?\)?$")
 _FOREIGN = re.compile(r"\bnode:|/node_modules/|\bat (?:java|jdk|sun)\.")
-"""Places of a trace that are not the author's."""
+"""Places in a trace that are not in the author's code."""
 _MATCH_LINE = re.compile(r"^match [^\s:]{1,100}: no end came; (?!THE REFEREE BROKE).*\n?", re.MULTILINE)
-"""Line of the client library about a match that broke off. It hides what the program itself printed last."""
+"""Line that the client library prints if a match breaks off. It must not hide the last lines of the program itself."""
 _BEFORE_EXCEPTION = re.compile(r'^(?:Exception in thread "[^"]*" |Caused by: |Uncaught )')
 _TRACE_HEAD = re.compile(r'^(?:Exception in thread "|(?:/|file://|node:)\S*:\d+$)')
-"""First line of a trace: of Java, and of JavaScript, which shows the place and its line before the exception."""
+"""First line of a trace of Java, or of JavaScript, which shows the place before the exception."""
 _GO_PLACE = re.compile(r"^\s+(\S+\.go):(\d+)")
 _PLACE_CHARS = 100
 _MOST_LINES_AFTER = 3
-"""Number of lines after an exception with which it still counts as the end of the output: messages have several lines.
-"""
+"""An exception counts as the end of the output if at most so many lines follow, since messages have several lines."""
 _LAST_READS = 16
-"""Number of reads after the program's end: more than a pipe holds, and bounded, for a child may go on writing."""
+"""Number of reads after the program's end. They read more than a pipe holds, but a child may go on writing for ever."""
 
 
 class Reactor(Clock, Protocol):
@@ -84,25 +82,25 @@ class Tail:
 
     @property
     def total(self) -> int:
-        """Number of bytes that came."""
+        """Number of bytes so far."""
         return self._dropped + len(self._end)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing ever came."""
+        """True if there were no bytes."""
         return not self._end
 
     @property
     def content(self) -> bytes:
-        """The stored end, below a line that says how much is missing before it."""
+        """The stored end. If something is missing before it, the first line says how much."""
         note = f"[{self._dropped} bytes before this are left out]\n" if self._dropped else ""
         return note.encode() + bytes(self._end)
 
     @property
     def last_words(self) -> str:
-        """The end of what came, as one printable line of at most `LAST_WORDS_CHARS` characters.
+        """The end of the output, as one printable line of at most `LAST_WORDS_CHARS` characters.
 
-        A traceback of Python is summed up: the exception, and the place where the author's code has raised it.
+        A traceback is replaced by a summary: the exception, and the innermost place in the author's code.
         """
         text = _MATCH_LINE.sub("", bytes(self._end[-_TRACEBACK_BYTES:]).decode(errors="replace"))
         if (crash := find_crash(text)) is not None:
@@ -112,7 +110,7 @@ class Tail:
 
 
 class Crash(Struct, frozen=True):
-    """A traceback at the end of a program's output, as Python, JavaScript, Java and Go print one."""
+    """A traceback at the end of a program's output, in the form of Python, JavaScript, Java or Go."""
 
     summary: str
     """The exception and its place in one line, such as `KeyError: 'tile' (player.py:29, in choose)`."""
@@ -121,10 +119,10 @@ class Crash(Struct, frozen=True):
 
 
 def find_crash(text: str) -> Crash | None:
-    r"""Find a traceback at the end of a text; None if the text does not end with one.
+    r"""Find a traceback at the end of a text; return None if the text does not end with one.
 
-    The place is the innermost one that is not in a library: a mistake is nearly always in the author's own code, even
-    when the exception is raised by what that has called.
+    The place is the innermost one that is not in a library. A mistake is nearly always in the author's own code, even
+    if a library that it has called raises the exception.
 
     >>> find_crash('thinking\nTraceback (most recent call last):\n  File "me.py", line 3, in f\nKeyError: 1\n')
     Crash(summary='KeyError: 1 (me.py:3, in f)', before='thinking')
@@ -141,7 +139,7 @@ def _find_python_crash(lines: list[str]) -> Crash | None:
     first = next((index for index in range(last + 1, len(lines)) if lines[index][:1].strip()), None)
     if first is None or sum(1 for line in lines[first + 1 :] if line.strip()) > _MOST_LINES_AFTER:
         return None
-    # A mistake in the syntax of the program itself has no such line. Nor has a traceback whose beginning was not kept.
+    # A syntax error in the program itself has no such line, and the beginning of a long traceback may be missing.
     headless = 0 if frames[0][1][3] else last
     begin = next((index for index in range(last, -1, -1) if lines[index].startswith("Traceback ")), headless)
     places = [match for index, match in frames if index >= begin]
@@ -153,9 +151,9 @@ def _find_python_crash(lines: list[str]) -> Crash | None:
     if link not in _LINKS:
         return Crash(summary, before)
     earlier = find_crash(head)
-    if earlier is None:  # its beginning was not kept
+    if earlier is None:  # the beginning of the output is missing
         return Crash(summary, "")
-    # The exception that was raised first is often the mistake itself.
+    # The first exception often shows the mistake itself.
     return Crash(f"{summary}, after {earlier.summary}"[:LAST_WORDS_CHARS], earlier.before)
 
 
@@ -165,7 +163,7 @@ def _find_stack_trace(lines: list[str]) -> Crash | None:
     if not calls or sum(1 for line in lines[calls[-1] + 1 :] if line.strip()) > _MOST_LINES_AFTER:
         return None
     first = next((index for index in range(calls[-1], -1, -1) if not _CALL.match(lines[index])), -1)
-    # Java prints the cause of an exception behind it, with `Caused by`: so the last block is that of the mistake.
+    # Java prints the cause of an exception after it, with `Caused by`, so the last block shows the mistake.
     places = [match for line in lines[first + 1 : calls[-1] + 1] if (match := _PLACE.match(line))]
     own_places = [match for match in places if not _FOREIGN.search(match[0])] or places
     if first < 0 or not own_places:
@@ -197,13 +195,13 @@ def _summarise(exception: str, file: str, number: str, function: str | None) -> 
 
 
 def shorten_crash(text: str, known: str) -> str:
-    """Return a text in which a Python traceback at the end is one line, or nothing if that line is known.
+    """Replace a traceback at the end of a text by its summary, or remove it if the reader already knows the summary.
 
     The client library's line about a match that broke off is left out.
 
     Args:
-        text: what a program printed.
-        known: what the reader is told anyway.
+        text: output of a program.
+        known: text that is shown to the reader anyway.
     """
     text = _MATCH_LINE.sub("", text)
     crash = find_crash(text)
@@ -219,11 +217,11 @@ def _to_line(text: str) -> str:
 
 
 class OutputPipe:
-    """The referee's end of a pipe that takes a program's stdout and stderr; one of Twisted's readers.
+    """The referee's end of the pipe for a program's stdout and stderr. It is a reader for Twisted.
 
     Args:
-        reactor: Twisted's.
-        path: file that takes the end of the output; made with the first byte.
+        reactor: Twisted's reactor.
+        path: file for the end of the output; it is created with the first byte.
     """
 
     def __init__(self, reactor: Reactor, path: Path) -> None:
@@ -236,7 +234,7 @@ class OutputPipe:
         reactor.addReader(self)
 
     def close_write_end(self) -> None:
-        """Close the program's end in this process, once the program has its own."""
+        """Close the program's end in this process, after the program has inherited it."""
         os.close(self.write_fd)
 
     def fileno(self) -> int:
@@ -251,7 +249,7 @@ class OutputPipe:
         """Read the bytes that are there; called by Twisted.
 
         Returns:
-            ConnectionDone once no process holds the other end; None before.
+            ConnectionDone if no process holds the other end any more; otherwise None.
         """
         try:
             data = os.read(self._fd, _READ_BYTES)
@@ -268,7 +266,7 @@ class OutputPipe:
         """Do nothing; called by Twisted. A program may run on after it has closed its stdout and stderr."""
 
     def switch_file(self, path: Path) -> None:
-        """Write everything so far into the present file, and what comes from now on into another."""
+        """Write the output so far into the present file, and later output into another one."""
         self.save()
         self.tail, self._path = Tail(), path
 
@@ -280,7 +278,7 @@ class OutputPipe:
 
     def save(self) -> None:
         """Read the bytes that are there, and write the file."""
-        # The pipe may still hold what the program printed last, and a child of it may go on printing for ever.
+        # The pipe may still hold the last output of the program. But a child of it may go on printing for ever.
         for _ in range(_LAST_READS):
             before = self.tail.total
             if self.doRead() is not None or self.tail.total == before:

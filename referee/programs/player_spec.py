@@ -1,7 +1,7 @@
-"""The forms in which a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, a folder with player.toml)."""
+"""The forms of naming a player: `house:NAME`, `cmd:COMMAND`, `me:NAME`, or the path of a folder with player.toml."""
 
-# Each form leads to a `Launch`, which says how the player's program is started. A folder in which a link leads outside
-# of it is refused: a tournament may copy or send the folder, and the link could lead to the organiser's files.
+# Each form is converted into a `Launch`, which says how the player's program is started. A folder with a link that
+# leads out of it is refused: a tournament may copy or send the folder, and the link could lead to secret files.
 
 import itertools
 import os
@@ -40,15 +40,15 @@ RUNNERS = {
 }
 """Ending of a file -> the program that runs it, for suggestions."""
 INTERPRETERS = frozenset(RUNNERS.values()) | {"python"}
-"""Programs with which somebody may begin a command, and forget that it takes `cmd:` and quotes."""
+"""Programs with which users begin a command if they forget `cmd:` and the quotes."""
 _NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
 _SHOWN_CHARS = 200
 _MARK_BYTES = 4
-"""Number of bytes that tell a script with an interpreter and a compiled program from others."""
+"""Number of bytes that identify a script with an interpreter or a compiled program."""
 
 
 class PlayerError(RefereeError):
-    """A player that can't be launched.
+    """A player can't be launched.
 
     Args:
         text: the reason, with what to do about it. Characters that can't be printed are escaped: names of files may
@@ -68,14 +68,15 @@ class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: str
     run: str
-    """Command line, split as a shell would, run in the folder; no shell is involved."""
+    """Command line that starts the player in its folder. It is split into words like in a shell, but runs without one.
+    """
     games: list[str] = []
-    """Names of the games it plays; empty: any."""
+    """Names of the games that it plays; empty if it plays any game."""
     version: str = ""
     build: str = ""
-    """Command line, run in the folder once for each content of it, before `run`."""
+    """Command line that builds the player in its folder, before `run`, whenever the folder has changed."""
     matches: Annotated[int, Meta(ge=1)] | None = None
-    """Number of matches that it can play on one connection; None: any number."""
+    """Number of matches that it can play on one connection; None for any number."""
 
 
 class PersonPlace(StrEnum):
@@ -87,36 +88,36 @@ class PersonPlace(StrEnum):
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """One player's program, with everything that is needed to start it; or the seat of a person."""
+    """Everything that is needed to start a player's program; or the seat of a person."""
 
     name: str
     argv: tuple[str, ...]
     folder: Path | None = None
-    """Working directory; None: the referee's."""
+    """Working directory; None for the referee's own."""
     games: tuple[str, ...] = ()
-    """Games it plays; empty: any."""
+    """Games that it plays; empty if it plays any game."""
     build: tuple[str, ...] = ()
-    """Command line that builds the program, run in the folder; empty: none."""
+    """Command line that builds the program in its folder; empty if it needs no build."""
     is_house: bool = False
     """True for a house player, which is part of this installation and reads no other files."""
     matches: int | None = None
-    """Number of matches that a running program can play; None: any number."""
+    """Number of matches that a running program can play; None for any number."""
     person: PersonPlace | None = None
-    """Place where a person chooses the moves instead of a program; None: there is a program."""
+    """Place where a person chooses the moves; None if a program does."""
 
     @property
     def where(self) -> Path:
-        """The working directory, absolute."""
+        """Absolute path of the working directory."""
         return Path.cwd() if self.folder is None else self.folder.absolute()
 
     @property
     def place(self) -> Path:
-        """The working directory as it was given, for messages: authors should not read the organiser's paths."""
+        """The working directory as the organiser named it. Messages show it, since authors must not see other paths."""
         return self.folder or Path.cwd()
 
 
 class PlayerKind(StrEnum):
-    """The form in which a player is given."""
+    """The form in which an organiser names a player."""
 
     HOUSE = "house"
     COMMAND = "cmd"
@@ -129,17 +130,17 @@ class PlayerSpec(Struct, frozen=True):
 
     kind: PlayerKind
     value: str
-    """A house player's name, a command line, the path of a folder; for a person `terminal`, or a name."""
+    """Name of a house player, a command line, or the path of a folder. For a person, it is `terminal` or a name."""
 
     def launch(self, name: str = "player") -> Launch:
         """Return how the player's program is started.
 
         Args:
-            name: name of a player that is given as a command; the others have names of their own.
+            name: name of the player if it is a command; players in other forms have their own names.
 
         Raises:
-            PlayerError: the folder or the command line can't be used. Whether a house player exists is not checked
-                here: only the plugins know.
+            PlayerError: the folder or the command line can't be used. The existence of a house player is not checked
+                here, since only the plugins know it.
         """
         if self.kind is PlayerKind.HOUSE:
             return house_launch(self.value)
@@ -151,7 +152,7 @@ class PlayerSpec(Struct, frozen=True):
 
 
 def parse_player(text: str) -> PlayerSpec:
-    """Parse a player: `house:NAME`, `cmd:COMMAND`, `me:NAME`, else the path of a folder."""
+    """Parse a player: `house:NAME`, `cmd:COMMAND`, `me:NAME`, or the path of a folder."""
     kind, colon, value = text.partition(":")
     if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND, PlayerKind.PERSON):
         return PlayerSpec(PlayerKind(kind), value)
@@ -162,12 +163,12 @@ def read_folder(folder: Path) -> Launch:
     """Read a player's folder.
 
     Raises:
-        PlayerError: it is no folder, its player.toml is missing or wrong, or a link in it points outside.
+        PlayerError: there is no such folder, its player.toml is missing or wrong, or a link leads out of it.
     """
     path = folder / "player.toml"
     if not folder.is_dir():
         raise PlayerError(explain_no_folder(folder))
-    # This comes before the walk, which would take long if somebody gave a home folder by mistake.
+    # This comes before the search for links, which would take long if a user named a home folder by mistake.
     if not os.path.lexists(path):
         raise PlayerError(f"there is no player.toml in {folder}; {_NEEDS}")
     refuse_escapes(folder)
@@ -218,10 +219,10 @@ def _find_mistakes(content: dict[str, Any]) -> Iterator[str]:
 
 
 def find_bare_command(words: Sequence[str]) -> str | None:
-    """Return the player that was meant by words which begin a command with an interpreter; None if none does.
+    """Return the player that a user probably meant by a command without `cmd:` and quotes; None if there is none.
 
     Args:
-        words: players, of which some may be the words of one command.
+        words: arguments that should be players. Some of them may be the words of one command.
 
     >>> find_bare_command(["house:random", "python3", "player.py"])
     "cmd:'python3 player.py'"
@@ -235,7 +236,7 @@ def find_bare_command(words: Sequence[str]) -> str | None:
 
 
 def explain_no_folder(path: Path) -> str:
-    """Return why a path is no player's folder; for a file, with what was probably meant."""
+    """Explain why a path is no player's folder, and suggest what the user probably meant."""
     if (command := find_bare_command([str(path), "FILE"])) is not None:
         return f"{path} is an interpreter; write its whole command as one player: {command}"
     if not path.exists():
@@ -261,8 +262,8 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
         content: descriptor of another folder whose content is checked as if it were in the player's folder.
 
     Raises:
-        PlayerError: it is too deep or too large, something in it can't be read, or a link points outside of it; the
-            text names the entry.
+        PlayerError: the folder is too deep or too large, an entry can't be read, or a link leads out of the folder.
+            The text names the entry.
     """
     with blame_player(folder):
         targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
@@ -282,9 +283,9 @@ def blame_player(folder: Path, what: str = "", *, is_disk: bool = True) -> Itera
 
     Args:
         folder: the player's folder.
-        what: what can't be done to the folder if an OSError comes, such as "copied"; empty: such errors are not the
-            player's, and pass.
-        is_disk: whether the disk is written to; its errors are the machine's, and pass.
+        what: what can't be done to the folder in case of an OSError, such as "copied". If it is empty, an OSError is
+            not the player's fault, and is not changed.
+        is_disk: True if the block writes to the disk. Errors of the disk are not the player's fault, either.
 
     Raises:
         PlayerError: the folder's content is at fault.
@@ -316,7 +317,7 @@ def starting(launch: Launch) -> Iterator[None]:
 
 
 def house_launch(name: str) -> Launch:
-    """Return how to start a house player: by this installation's own interpreter."""
+    """Return how to start a house player, with the interpreter of this installation."""
     return Launch(name=name, argv=(sys.executable, "-m", "referee.programs.house_process", name), is_house=True)
 
 
@@ -328,7 +329,7 @@ def command_launch(command: str, name: str) -> Launch:
     """
     argv = _split(command, f"cmd:{command}")
     if not argv:
-        raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
+        raise PlayerError("cmd: needs a command after the colon, such as cmd:'python3 my_player.py'")
     return Launch(name=name, argv=argv)
 
 
@@ -336,7 +337,7 @@ def person_launch(value: str) -> Launch:
     """Return the seat of a person.
 
     Args:
-        value: `terminal`, or the name of a person who plays on a page; empty: the name is `me`.
+        value: `terminal`, or the name of a person who plays on a page; if it is empty, the name is `me`.
     """
     place = PersonPlace.TERMINAL if value == PersonPlace.TERMINAL else PersonPlace.PAGE
     return Launch(name=value if value and place is PersonPlace.PAGE else "me", argv=(), person=place)
@@ -346,14 +347,14 @@ def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     """Return a command line with the whole path of its program.
 
     Args:
-        launch: the player; a program in its folder is found before one of PATH.
+        launch: the player. A program in its folder comes before a program in PATH.
         argv: the command line; by default, the one that starts the player.
 
     Raises:
-        PlayerError: there is no such program, or it can't be run on this machine.
+        PlayerError: there is no such program, or this machine can't run it.
     """
     first, *rest = argv or launch.argv
-    # absolute(), not resolve(): the interpreter of a virtual environment is a link, and knows its environment by it.
+    # This is not resolve(): the interpreter of a virtual environment is a link, and finds its environment by its path.
     inside = (launch.where / first).absolute()
     with starting(launch):  # the words come from the player: a name may be too long, or contain a zero byte
         is_own = inside.is_file() and (launch.folder is not None or os.sep in first)
@@ -373,7 +374,7 @@ def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
 
 
 def _suggest_runner(launch: Launch, file: Path, arguments: Sequence[str]) -> str | None:
-    """Return the advice to name the interpreter of a script; None if its first line does, or if it is no script."""
+    """Return the advice to name a script's interpreter; None if its first line names one, or if it is no script."""
     runner = RUNNERS.get(file.suffix)
     if runner is None:
         return None
@@ -386,7 +387,7 @@ def _suggest_runner(launch: Launch, file: Path, arguments: Sequence[str]) -> str
 
 
 def _suggest_build(launch: Launch) -> str:
-    """Return the advice to add `build` to player.toml, if the folder has something to be built from."""
+    """Return the advice to add `build` to player.toml, if the folder contains a file for a build tool."""
     if launch.folder is None or launch.build:
         return ""
     source = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)

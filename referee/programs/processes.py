@@ -1,17 +1,17 @@
-"""Processes that end with this one and share no keyring with it: how they are started, watched, signalled and found.
+"""Starts, watches, signals and finds processes that end together with this one, and share no keyring with it.
 
-How long a program may take to end is in limits.py.
+limits.py says how long a program may take to end.
 """
 
-# The kernel kills a process together with the thread that started it (PR_SET_PDEATHSIG), but only once the process has
-# asked for that. A referee that is killed before then would leave the process running for ever. So the last command
-# before the program itself writes into a socket whose other end only this process holds: if nobody holds it any more,
-# the write ends the command. All programs share that socket, and it stays open in the first process of a sandbox. A
-# pipe would not do, because it could be opened again there (by /proc) and carry words from one program to another.
+# The kernel kills a process when the thread that started it ends (PR_SET_PDEATHSIG), but only after the process has
+# asked for this. If the referee is killed before, the process would run for ever. So the last command before the
+# program itself writes into a socket whose other end only this process holds. If this process is dead, the write fails,
+# and the command ends. All programs share this socket, and it stays open in the first process of a sandbox. A pipe
+# would be unsafe: programs could open it again there (by /proc) and pass messages to each other.
 #
-# A process may leave the process group of the program that started it. In a sandbox it ends with the sandbox, and in a
-# control group with the group. Without either, it is found by a variable that it has inherited; a process that leaves
-# its group and also changes its environment can't be told from the user's own.
+# A process may leave its program's process group. In a sandbox, it ends with the sandbox, and in a control group with
+# the group. Without both, the referee finds it by a variable that it has inherited. If a process leaves its group and
+# also changes its environment, it can't be distinguished from the user's own processes.
 
 import contextlib
 import ctypes
@@ -38,14 +38,14 @@ from .limits import CLEAR_S
 from .output import Reactor
 
 _REAPING = Lock()
-"""Held while the status of a process is collected or its group gets a signal.
+"""Lock that is held while the status of a process is collected or its group gets a signal.
 
-Once the status is collected, the kernel may give the same number to another process, which must not get the signal.
+After the status is collected, another process may get the same number, and must not get the signal.
 """
 ALIVE = '{ echo >&0; } 2>/dev/null; exec "$@" </dev/null'
-"""Shell command that ends by SIGPIPE if the referee is dead, and else becomes the program; it never blocks."""
+"""Shell command that ends by SIGPIPE if the referee is dead, and otherwise becomes the program. It never blocks."""
 _KEYCTL = {"x86_64": 250, "i686": 288, "armv7l": 311, "ppc64le": 271, "s390x": 280}
-"""Machine -> number of the system call keyctl, where it is not the common one."""
+"""Machine -> number of the system call keyctl, if it differs from the common number."""
 _KEYCTL_COMMON = 219
 _GET_KEYRING_ID, _JOIN_SESSION_KEYRING = 0, 1
 _SESSION_KEYRING = -3
@@ -56,13 +56,13 @@ _READ_BYTES = 65_536
 
 
 class ProcessCommand(Struct, frozen=True):
-    """A command line with the descriptors that it reads from; closes them at the end of a `with` block."""
+    """A command line with the descriptors that it inherits. They are closed at the end of a `with` block."""
 
     argv: tuple[str, ...]
     pass_fds: tuple[int, ...] = ()
 
     def within(self, argv: Sequence[str]) -> "ProcessCommand":
-        """Return a command line that starts with another one and ends with this one."""
+        """Return a command line in which another command starts this one."""
         return ProcessCommand((*argv, *self.argv), self.pass_fds)
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class ProcessCommand(Struct, frozen=True):
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """Close the descriptors: the process that was started has its own."""
+        """Close the descriptors, since the started process has inherited them."""
         for descriptor in self.pass_fds:
             os.close(descriptor)
 
@@ -84,18 +84,18 @@ def start(
     errors: int | IO[bytes] = subprocess.STDOUT,
     pass_fds: tuple[int, ...] = (),
 ) -> "subprocess.Popen[bytes]":
-    """Start a process in a new session and with a new session keyring; it ends with this thread.
+    """Start a process in a new session with a new session keyring. It ends when this thread ends.
 
     Args:
-        command: command line in which `if_alive` stands before the program itself.
-        cwd: its working directory; None: this process's.
-        env: its whole environment.
-        output: takes its stdout, as for `subprocess.Popen`.
-        errors: takes its stderr; by default, it goes where stdout goes.
-        pass_fds: further descriptors that it gets, after those of the command.
+        command: command line with `if_alive` before the program itself.
+        cwd: working directory; None for that of this process.
+        env: whole environment of the process.
+        output: destination of stdout, as for `subprocess.Popen`.
+        errors: destination of stderr; by default, the same as for stdout.
+        pass_fds: further descriptors that the process inherits, after those of the command.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the process can't be started.
     """
     join_new_keyring()
     return subprocess.Popen(
@@ -114,10 +114,10 @@ class RunningProcess(Protocol):
     """A running process and its process group: a child of this process, or forked by the fork server."""
 
     def on_end(self, callback: Callable[[int], object], /) -> None:
-        """Call back once the process has ended and the rest of its group is killed.
+        """Call back after the process has ended and the rest of its group was killed.
 
         Args:
-            callback: called with the exit status; a signal's number is negative, as for `Popen`.
+            callback: function that is called with the exit status, which is negative for a signal, as for `Popen`.
         """
 
     def send_signal(self, number: signal.Signals, /) -> None:
@@ -129,7 +129,7 @@ class ChildProcess:
 
     Args:
         process: the process.
-        reactor: Twisted's, in whose thread callbacks run; None: they run in a new thread.
+        reactor: Twisted's reactor, in whose thread callbacks run; None to run each in a new thread.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]", reactor: Reactor | None = None) -> None:
@@ -137,7 +137,7 @@ class ChildProcess:
         self._reactor = reactor
 
     def on_end(self, callback: Callable[[int], object]) -> None:
-        """Call back once it has ended: a descriptor of the process costs less than a thread that waits for it."""
+        """Call back after the process has ended. A process descriptor is used, as it costs less than a thread."""
         if self._reactor is None:
             return self._wait_in_thread(callback)
         try:
@@ -151,11 +151,11 @@ class ChildProcess:
         Thread(target=lambda: callback(self.reap()), name=name, daemon=True).start()
 
     def reap(self) -> int:
-        """Wait for its end, kill what is left of its group, and return its status.
+        """Wait for the end of the process, kill the rest of its group, and return its status.
 
-        The group is killed before the status is collected: as long as it is not, no other process has its number.
+        The group is killed before the status is collected, because until then no other process can have its number.
         """
-        with contextlib.suppress(ChildProcessError):  # the status was collected before, and the group killed then
+        with contextlib.suppress(ChildProcessError):  # the status was collected, and the group killed, before
             os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         with _REAPING:
             self._signal(signal.SIGKILL)
@@ -167,13 +167,13 @@ class ChildProcess:
             self._signal(number)
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process.returncode is None:  # else nothing is left, and the number may be another process's by now
+        if self._process.returncode is None:  # otherwise the group is gone, and another process may have its number
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
 
 
 class _EndReader:
-    """The descriptor of a process, which becomes readable when the process ends; one of Twisted's readers."""
+    """A reader for Twisted: the descriptor of a process, which becomes readable when the process ends."""
 
     def __init__(self, reactor: Reactor, descriptor: int, callback: Callable[[], object]) -> None:
         self._reactor = reactor
@@ -199,23 +199,23 @@ class _EndReader:
 
 
 class FirstProcess:
-    """The first process of a sandbox; when it ends, the kernel kills everything in the sandbox.
+    """The first process of a sandbox. When it ends, the kernel kills everything in the sandbox.
 
-    No signal to the program's group reaches it. It is killed when bubblewrap's outer process ends, which takes a
-    moment. This is one of Twisted's readers, of the pipe in which bubblewrap says the number of the process: it is read
-    at once, while no other process can have that number.
+    Signals to the program's group don't reach it. It is killed when bubblewrap's outer process ends, which takes a
+    moment. This class is a reader for Twisted: bubblewrap writes the number of the process into a pipe. It is read at
+    once, before another process could get the same number.
 
     Args:
-        reactor: Twisted's.
+        reactor: Twisted's reactor.
     """
 
     def __init__(self, reactor: Reactor) -> None:
         self.is_gone = False
-        """True once nothing of the sandbox is left; also where that can't be known."""
+        """True if nothing of the sandbox is left, or if this can't be known."""
         self._reactor = reactor
         self._info = b""
         self._fd, self.write_fd = os.pipe()
-        """Ends of the pipe. The second is bubblewrap's; the caller closes it once bubblewrap runs."""
+        """The two ends of the pipe. The second one is for bubblewrap; the caller closes it when bubblewrap runs."""
         reactor.addReader(self)
 
     def fileno(self) -> int:
@@ -227,7 +227,7 @@ class FirstProcess:
         return "first process of a sandbox"
 
     def doRead(self) -> None:
-        """Read the pipe, and watch the process once all of it is read; called by Twisted."""
+        """Read the pipe, and watch the process after everything was read; called by Twisted."""
         data = os.read(self._fd, _INFO_BYTES)
         self._info += data
         if not data:
@@ -251,25 +251,24 @@ class FirstProcess:
 
 
 def open_memory(content: bytes) -> int:
-    """Return a descriptor from which a content can be read."""
+    """Return a descriptor of a file in memory with a given content."""
     descriptor = os.memfd_create("referee")
     os.pwrite(descriptor, content, 0)  # pwrite leaves the position alone, so a reader begins at the beginning
     return descriptor
 
 
 def if_alive(argv: Sequence[str]) -> list[str]:
-    """Return a command line that becomes the program unless this process is dead by then; its stdin is empty.
+    """Return a command line that becomes the program if this process is still alive then. Its stdin is empty.
 
     Args:
-        argv: the program. A command that ties its life to this process, such as setpriv, has to stand outside of this
-        one.
+        argv: the program. A command that makes it end with this process, such as setpriv, must come before the result.
     """
     return ["/bin/sh", "-c", ALIVE, "sh", *argv]
 
 
 @cache
 def _lifeline_fd() -> int:
-    """Return one of two connected sockets; the other stays open in this process as long as it lives."""
+    """Return one of two connected sockets. The other one stays open as long as this process lives."""
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     ours.detach()
@@ -278,7 +277,7 @@ def _lifeline_fd() -> int:
 
 @cache
 def die_with_parent() -> tuple[str, ...]:
-    """Return the command that ties a program's life to this thread's; empty where setpriv is not installed."""
+    """Return the command that makes a program end with this thread; empty if setpriv is not installed."""
     program = shutil.which("setpriv")
     if program is None:
         return ()
@@ -290,15 +289,15 @@ def die_with_parent() -> tuple[str, ...]:
 
 
 def can_die_with_parent() -> bool:
-    """Return whether programs are killed when this process is."""
+    """Return whether programs are killed when this process is killed."""
     return bool(die_with_parent())
 
 
 def join_new_keyring() -> str | None:
-    """Give this thread, and all that it starts from now on, a new and empty session keyring.
+    """Give this thread, and all processes that it starts from now on, a new and empty session keyring.
 
     Returns:
-        The reason if that failed; None if it succeeded, or if this system has no keyrings.
+        The reason of a failure; None in case of success, or if this system has no keyrings.
     """
     if platform.system() != "Linux":
         return None
@@ -311,7 +310,7 @@ def join_new_keyring() -> str | None:
 
 
 def keyctl_number() -> int:
-    """Return the number of the system call keyctl on this machine: the C library has no function for it."""
+    """Return the number of the system call keyctl on this machine. The C library has no function for this call."""
     return _KEYCTL.get(platform.machine(), _KEYCTL_COMMON)
 
 
@@ -324,23 +323,23 @@ def _keyctl(operation: int, first: int | None) -> int:
 
 @cache
 def load_libc() -> Any:
-    """Return the C library, whose errors `ctypes.get_errno` then knows."""
+    """Return the C library, loaded so that `ctypes.get_errno` returns its errors."""
     return ctypes.CDLL(None, use_errno=True)
 
 
 class OwnProcess:
-    """A process that runs the referee's own code, started at once, and ended with this process.
+    """A process that runs the referee's own code. It starts at once, and ends with this process.
 
     Args:
-        command: its command line.
-        output: takes its stdout, as for `subprocess.Popen`.
-        errors: takes its stderr.
-        cwd: its working directory; None: this process's.
-        env: variables added to this process's environment, from which a user's token is left out.
-        pass_fds: descriptors that it gets.
+        command: command line of the process.
+        output: destination of stdout, as for `subprocess.Popen`.
+        errors: destination of stderr.
+        cwd: working directory; None for that of this process.
+        env: variables that are added to this process's environment. A user's token is left out of it.
+        pass_fds: descriptors that the process inherits.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the process can't be started.
     """
 
     def __init__(
@@ -358,7 +357,7 @@ class OwnProcess:
         whole_env = {**inherited, **(env or {})}
         process = start(argv, cwd=cwd, env=whole_env, output=output, errors=errors, pass_fds=pass_fds)
         self.output = process.stdout
-        """Stream of its stdout, if that is a pipe."""
+        """Stream of the process's stdout, if it is a pipe; otherwise None."""
         self._child = ChildProcess(process)
         self._status: int | None = None
         self._ended = Event()
@@ -370,30 +369,30 @@ class OwnProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it and its whole process group are gone."""
+        """True if the process and its whole process group have ended."""
         return self._ended.is_set()
 
     def wait(self, limit_s: float | None = None) -> int | None:
-        """Wait for its end, in a thread other than the loop's.
+        """Wait for the end of the process. Don't call this in the thread of the event loop.
 
         Args:
-            limit_s: longest wait, in seconds; None: no limit.
+            limit_s: longest wait, in seconds; None for no limit.
 
         Returns:
-            Its exit status; None if it still runs.
+            The exit status; None if the process is still running.
         """
         self._ended.wait(limit_s)
         return self._status
 
     def ask_to_end(self) -> None:
-        """Send SIGTERM to its group, unless it has ended.
+        """Send SIGTERM to the process group, unless the process has ended.
 
-        SIGINT would not do: a process that a script starts in the background ignores it, and so do its children.
+        SIGINT would not work if a script has started this process in the background: its children would ignore it.
         """
         self._child.send_signal(signal.SIGTERM)
 
     def end(self, grace_s: float) -> None:
-        """End it, if it has not ended, in a thread other than the loop's.
+        """End the process, if it is running. Don't call this in the thread of the event loop.
 
         Args:
             grace_s: time between SIGTERM and SIGKILL, in seconds.
@@ -408,7 +407,7 @@ def find_marked(mark: str) -> list[int]:
     """Return the numbers of this user's processes whose environment holds a mark.
 
     Args:
-        mark: `NAME=VALUE` that nothing else has.
+        mark: unique variable in the form `NAME=VALUE`.
     """
     wanted, this = mark.encode(), os.getpid()
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208  # only names are needed
@@ -425,12 +424,12 @@ def kill_orphans(mark: str) -> bool:
 
 
 def _has_variable(pid: int, wanted: bytes) -> bool:
-    """Return whether a process has inherited a variable; read without buffers, because the loop waits for it."""
+    """Return whether a process has inherited a variable. The file is read without buffers, as the event loop waits."""
     environment = b""
     try:
         with open_descriptor(f"/proc/{pid}/environ", os.O_RDONLY) as file:
             while data := os.read(file, _READ_BYTES):
                 environment += data
     except OSError:
-        return False  # gone, or another user's
+        return False  # the process has ended, or belongs to another user
     return wanted in environment and wanted in environment.split(b"\0")

@@ -1,11 +1,11 @@
-"""One running player program: starts it within its bounds, and ends it with everything that it started."""
+"""One running player program: starts it within its bounds, and ends it together with all processes that it started."""
 
-# A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups. What it
-# finds in its environment is in environment.py, how long it may take to end in limits.py.
+# A program runs in its own session and, if the machine allows this, in a sandbox and in control groups. environment.py
+# lists its environment variables, and limits.py says how long it may take to end.
 #
-# The end has three stages. A program first gets PATIENCE_S to exit by itself, as most do when their connection is
-# closed. Then its process group gets SIGTERM, and SIGKILL after GRACE_S. Whatever is left by then has left the group:
-# it is killed by its control group, with its sandbox, or, on a machine that has neither, by the mark in its
+# The end has three stages. First, a program has PATIENCE_S to exit by itself, as most do when their connection is
+# closed. Then its process group gets SIGTERM, and after GRACE_S SIGKILL. Processes that remain have left the group.
+# They are killed through their control group, with their sandbox or, if the machine has neither, by the mark in their
 # environment.
 
 import contextlib
@@ -33,7 +33,7 @@ from .processes import ChildProcess, FirstProcess, ProcessCommand, RunningProces
 from .usage import ProcessorUse, measure_processor_use
 
 POLL_S = 0.02
-"""Time between two looks whether everything of a program is gone."""
+"""Time between two checks whether all processes of a program are gone."""
 _SIGNALLED = 128
 """Offset that shells and bubblewrap add to the number of the signal that ended a program."""
 
@@ -44,13 +44,13 @@ class Program:
     Args:
         launch: the program to start.
         invitation: address and token with which it reaches the referee.
-        output: file that takes the end of its stdout and stderr.
+        output: file for the end of its stdout and stderr.
         reactor: Twisted's reactor.
         confinement: the bounds of all programs.
-        access: files that this program may not read, beyond those of all programs; and its socket.
+        access: further files that this program may not read, and its socket.
 
     Raises:
-        PlayerError: it can't be started.
+        PlayerError: the program can't be started.
     """
 
     def __init__(
@@ -63,21 +63,21 @@ class Program:
         access: FileAccess = FileAccess(),  # noqa: B008  # frozen
     ) -> None:
         self.status: str | None = None
-        """`exit status N` or `signal NAME`, and what it printed last; None while it runs."""
+        """`exit status N` or `signal NAME`, and the end of its output; None while it runs."""
         self.end_parts: list[str] = []
-        """Parts of the status: exit status or signal; that it ran out of memory, if it did; what it printed last."""
+        """Parts of the status: exit status or signal; a note if it ran out of memory; the end of its output."""
         self.exited: Deferred[str] = Deferred()
-        """Fires with the status."""
+        """Fires with the status when the program has exited."""
         self.gone: Deferred[None] = Deferred()
-        """Fires once nothing of it is left: no process and no control group."""
+        """Fires when no process and no control group of the program is left."""
         self.output_path = output
-        """File of its output, which exists if it printed anything."""
+        """File of its output. It exists only if the program printed something."""
         self._reactor = reactor
         self._confinement = confinement
         added = invitation.variables(launch.name, access.socket) | {MARK: secrets.token_hex(16)}
-        # The token would not do as a mark: tokens follow from the match's seed, so a resumed match has the same.
+        # The token can't serve as the mark, because a resumed match has the same tokens.
         self.mark = f"{MARK}={added[MARK]}"
-        """Variable in the environment of all its processes, and of no other process."""
+        """Variable in the environment of all its processes, but of no other process."""
         self._push: Timer | None = None
         self._first: FirstProcess | None = None
         argv = resolve_command(launch)
@@ -86,7 +86,7 @@ class Program:
 
         self._group = confinement.group()
         self.output = OutputPipe(reactor, output)
-        """Its stdout and stderr."""
+        """The program's stdout and stderr."""
         with contextlib.ExitStack() as undoing:
             undoing.callback(self.output.close)
             if self._group is not None:
@@ -99,11 +99,11 @@ class Program:
             finally:
                 self.output.close_write_end()
             undoing.pop_all()
-        # Wait for two turns of the loop: by then its socket was read, so its last message comes before its end.
+        # Wait for two turns of the event loop: they read its socket, so that its last message comes before its end.
         self._process.on_end(functools.partial(reactor.callLater, 0, reactor.callLater, 0, self._finish))
 
     def _start(self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]) -> RunningProcess:
-        """Start the program, or fork it from the process that house players are forked from."""
+        """Start the program; fork it from the fork server if it is a house player."""
         confinement, output = self._confinement, self.output.write_fd
         if confinement.fork_server is None or not launch.is_house:
             return ChildProcess(self._start_alone(launch, argv, access, env), self._reactor)
@@ -127,7 +127,7 @@ class Program:
     def _start_alone(
         self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]
     ) -> "subprocess.Popen[bytes]":
-        """Start the program, and watch the sandbox's first process where no control group knows when all is gone."""
+        """Start the program. Without a control group, watch the sandbox's first process to notice when all are gone."""
         info_fds: tuple[int, ...] = ()
         if self._confinement.sandbox is not None and self._group is None:
             self._first = FirstProcess(self._reactor)
@@ -141,10 +141,10 @@ class Program:
             return start(command, cwd=launch.folder, env=env, output=self.output.write_fd, pass_fds=info_fds)
 
     def begin_match(self, output: Path) -> None:
-        """Prepare for another match: what is printed goes to another file, and `exited` is a new Deferred.
+        """Prepare for another match: later output goes to another file, and `exited` is a new Deferred.
 
         Args:
-            output: file that takes the end of the output from now on.
+            output: file for the end of the later output.
         """
         self.output_path, self.exited = output, Deferred()
         self.output.switch_file(output)
@@ -154,7 +154,7 @@ class Program:
         self.output.save()
 
     def stop(self) -> None:
-        """Pause the program; without control groups, processes that have left its session run on."""
+        """Pause the program. Without control groups, processes that have left its session go on."""
         self._signal_all(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -162,21 +162,21 @@ class Program:
         self._signal_all(signal.SIGCONT)
 
     def uses_at_least(self, share: float) -> bool:
-        """Return whether it uses that share of its memory or of its processes, where that is known."""
+        """Return whether it uses this share of its memory or of its processes; False if this is not known."""
         return self._group is not None and self._group.uses_at_least(share)
 
     def measure_processor_use(self) -> ProcessorUse | None:
-        """Return the processor time of its processes, and whether one of them computes; None if that is not known."""
+        """Return the processor time of its processes, and whether one of them is computing; None if it is not known."""
         return measure_processor_use(find_marked(self.mark) if self._group is None else self._group.list_members())
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then send its process group SIGTERM, and SIGKILL after GRACE_S.
 
         Args:
-            patience_s: seconds that it may take to end by itself.
+            patience_s: time that it has to end by itself, in seconds.
 
         Returns:
-            `gone`.
+            The Deferred `gone`.
         """
         if self.status is None and self._push is None:
             self._push = self._reactor.callLater(patience_s, self._terminate)
@@ -206,7 +206,7 @@ class Program:
         return parts
 
     def _clear(self, give_up: float) -> None:
-        """Kill and remove until nothing is left."""
+        """Kill processes and remove groups until nothing is left."""
         is_clear = not self._kill_rest() and (self._group is None or self._group.remove())
         if is_clear or self._reactor.seconds() > give_up:
             self.gone.callback(None)
@@ -218,7 +218,7 @@ class Program:
         self._kill_rest()
 
     def _kill_rest(self) -> bool:
-        """Kill what has left the process group; return whether any of it is outside of all control groups."""
+        """Kill processes that have left the process group; return whether some may be left that no group contains."""
         if self._group is not None:
             self._group.kill()
         if self._first is not None:
@@ -227,7 +227,7 @@ class Program:
         return self._group is None and kill_orphans(self.mark)
 
     def _signal_all(self, number: signal.Signals) -> None:
-        """Send a signal to all processes, once to each: when a program may run again it may do what it likes."""
+        """Send a signal once to each process of the program."""
         if self._group is None:
             self._process.send_signal(number)
         elif self.status is None:

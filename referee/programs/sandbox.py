@@ -1,31 +1,33 @@
-"""The sandbox: the command line of bubblewrap that shows a program its own files and the system, and nothing else."""
+"""The sandbox: a command line of bubblewrap that shows a program only its own files and the system."""
 
-# The enemy is the author of a player, who may have written anything into it. Four aims are assumed: to read what is not
-# the player's (the organiser's files, other players' programs, the hands of other seats); to harm the machine or the
-# record; to slow down the other players, so that they are expelled; and to pass words on, from one seat of a match to
-# another, or from one match of a duplicate deal to the next. The organiser, the house players and the referee's own
-# code are not enemies. The kernel and bubblewrap are trusted: a hole in them is a hole in this.
+# The attacker is the author of a player, who may have written anything into it. Four aims are assumed. The player wants
+# to read secrets: the organiser's files, other players' programs, the hands of other seats. It wants to harm the
+# machine or the record. It wants to slow down other players, so that they are expelled. Or it wants to pass messages
+# from one seat of a match to another, or from one match of a duplicate deal to the next. The organiser, the house
+# players and the referee's own code are trusted. So are the kernel and bubblewrap: a hole in them is a hole in the
+# sandbox.
 #
-# The walls; each one stops what the wall before it lets through:
+# There are four protections. Each one covers gaps of the ones before it:
 #
-# 1. Namespaces. A program sees a file system of its own, read-only but for an empty home, /tmp and shared memory, which
-#    are memory and end with it; file_view.py says what is in there. It has no network, only the referee's socket. It
-#    sees no process but its own and has no capability, and everything in the sandbox ends with its first process. It
-#    can't make a user namespace: as root in one of its own, it could reach most of the kernel's code that has had
-#    holes.
-# 2. The filter of system calls (seccomp), in system_calls.py. Namespaces don't cover the kernel's keyrings, locks on
-#    files that all can read, the memory that holds files, or work that the kernel does for a program in its own
-#    threads. Refused calls are answered as by an older kernel, so that honest runtimes fall back on something else.
-# 3. The control group, in control_groups.py: memory, number of processes, a fair share of the cores, and a list of all
-#    processes, so that they can be stopped and killed. Where there is none, prlimit holds each process by itself.
-# 4. A hidden part of /proc. The numbers that the kernel counts for the whole machine carry words: one program makes
-#    them grow, another reads them, if need be in a later match. What runtimes read at their start is there, and always
-#    says the same. sys/vm/stat_refresh is hidden for another reason: all cores have to work for its reader.
+# 1. Namespaces. A program has its own file system; file_view.py says which files are in it. It is read-only, except for
+#    an empty home, /tmp and shared memory, which are in memory and end with the program. The program has no network,
+#    only the referee's socket. It sees only its own processes and has no capabilities. Everything in the sandbox ends
+#    with its first process. The program can't make a user namespace: as root in such a namespace, it could reach those
+#    parts of the kernel that had the most holes.
+# 2. The filter of system calls (seccomp), in system_calls.py. Namespaces do not cover the kernel's keyrings, locks on
+#    files that all can read, the cache of files, or work that the kernel does for a program in its own threads. A
+#    refused call gets the answer of an older kernel, so that honest runtimes use another call instead.
+# 3. The control group, in control_groups.py. It limits memory and the number of processes, gives a fair share of the
+#    cores, and lists all processes, so that they can be stopped and killed. If there is none, prlimit limits each
+#    process.
+# 4. Hidden files of /proc. Counters for the whole machine could carry messages: one program makes them grow, and
+#    another one reads them, perhaps in a later match. Files that runtimes read at their start are replaced by constant
+#    ones. sys/vm/stat_refresh is hidden for another reason: to read it makes all cores work.
 #
-# What it does not stop. Programs that run at the same time share cores, caches and the memory bus, and can signal by
-# how much they use; two that are written for it will find some bits. Without a control group for memory, a program can
-# find out by timing which of the system's files were read in an earlier match. Without a sandbox (`--sandbox off`), a
-# program can do what the referee's user can.
+# Some attacks remain possible. Programs that run at the same time share cores, caches and the memory bus, and can
+# signal by how much they use: two cooperating programs can exchange some bits. Without a control group for memory, a
+# program can find out by timing which files of the system were read in an earlier match. Without a sandbox (`--sandbox
+# off`), a program can do everything that the referee's user can.
 
 import os
 import re
@@ -50,7 +52,7 @@ from .system_calls import ABSENT, REFUSALS, REFUSALS_OF_BUILDS, NoFilterError, s
 
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
 SHARED_MEMORY_MIB = 16
-"""Size of shared memory: enough for Python's semaphores and for small players."""
+"""Size of shared memory, enough for Python's semaphores and for small players."""
 _ANY_COPY = Path("/", secrets.token_hex(16))
 """Placeholder for the path of a program's copy in cached options; no other path contains it."""
 _TRIAL_S = 5.0
@@ -60,7 +62,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall(ctypes.c_long(int(sys.argv[1])), ctypes.c_int(0), ctypes.c_long(-3), ctypes.c_long(0))
 print(os.strerror(ctypes.get_errno()))
 """
-"""Program of the trial: it makes the call that asks for its session keyring, and prints the kernel's answer."""
+"""Program for a trial. It makes a call that the filter refuses (for its session keyring), and prints the answer."""
 _REFUSED = os.strerror(ABSENT)
 _FILTER_REMEDY = "use a kernel with CONFIG_SECCOMP_FILTER"
 KEYS_REMEDY = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
@@ -70,7 +72,7 @@ _NAMESPACE_REMEDY += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; i
 
 
 class NoSandboxError(RemediableError):
-    """This machine has no sandbox, or one that misses a wall."""
+    """This machine has no sandbox, or only an incomplete one."""
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -79,19 +81,19 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     program: str
     """Path of bubblewrap."""
     is_filtered: bool = False
-    """True if the filter of system calls is in force inside."""
+    """True if the filter of system calls works inside."""
     lacks: RemediableError | None = None
-    """Missing wall, with the remedy; None: nothing is missing."""
+    """A missing protection, with its remedy; None if the sandbox is complete."""
 
     def wrap(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
-        """Return a command line that runs a program inside.
+        """Return a command line that runs a program in the sandbox.
 
-        A program can read the command line of its sandbox. So that has the program's own command line only, and the
-        options, which name what is hidden from it, are read from a descriptor.
+        A program can read the command line of its sandbox. So this contains only the program's own command line.
+        Bubblewrap reads its options, which name hidden files, from a descriptor.
 
         Args:
             argv: the program.
-            view: the files that it is shown.
+            view: the files that the program sees.
             limits: limits of its home and /tmp.
         """
         options: list[str] = []
@@ -100,7 +102,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             refusals = REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS
             descriptors.append(open_memory(system_call_filter(refusals)))
             options += ["--seccomp", str(descriptors[-1])]
-        # The descriptors are memory, not files: nothing of this is ever on the disk, and each ends with its reader.
+        # The descriptors are files in memory: they are never on the disk, and vanish when they were read.
         for path, content in _kernel_files().items():
             descriptors.append(open_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
@@ -118,13 +120,13 @@ class Sandbox(Struct, frozen=True, kw_only=True):
 
 
 def _encode(options: Iterable[str]) -> bytes:
-    """Return options as bubblewrap reads them."""
+    """Encode options in the form in which bubblewrap reads them."""
     return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 
 @cache
 def _common_options(tmp_mib: int) -> bytes:
-    """Return the options that do not depend on the program; the system does not change while matches are played."""
+    """Return the options that do not depend on the program. They are cached, as the system does not change."""
     own_places = _own_place_options(str(tmp_mib * MIB))
     return _encode(("--die-with-parent", "--new-session", "--hostname", "player", *_system_options(), *own_places))
 
@@ -142,14 +144,14 @@ def _program_options(view: FileView) -> bytes:
 
 @lru_cache(maxsize=256)
 def _options_around_copy(view: FileView) -> Sequence[bytes]:
-    """Return the options before and after each mention of a program's copy: in every match they are the same."""
+    """Return the parts of the options between the paths of a program's copy. They are the same in every match."""
     return _encode(_place_options(view)).split(os.fsencode(_ANY_COPY))
 
 
 def _lock_devices() -> list[str]:
-    """Return a command before bubblewrap that keeps root from changing times and modes of the machine's devices.
+    """Return a command that starts bubblewrap so that root can't change times and modes of the machine's devices.
 
-    Only a read-only mount keeps their owner from that, and bubblewrap itself can't mount a device so.
+    Only a read-only mount prevents their owner from doing this, and bubblewrap can't mount devices read-only.
     """
     new_mounts = [find_program("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
     return [*new_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
@@ -180,19 +182,19 @@ def _system_options() -> Iterator[str]:
 
 
 def _parent_options(path: Path) -> Iterator[str]:
-    """Make the folders above a path passable for everybody; by default, bubblewrap allows only its own user."""
+    """Yield options that make the folders above a path accessible to all users, not only to bubblewrap's own user."""
     for above in reversed(path.parents):
         yield from ("--dir", str(above))
 
 
 def _own_place_options(size: str) -> Iterator[str]:
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
-    # No terminals: what is written to one passes through threads of the kernel, for which no control group is charged.
+    # There are no terminals: their data pass through threads of the kernel, whose work no control group counts.
     yield from ("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts", "--remount-ro", "/dev")
     yield from ("--proc", "/proc")
     for path in _hidden_kernel_files():
         yield from ("--ro-bind", "/dev/null", path) if Path(path).is_file() else ("--tmpfs", path, "--remount-ro", path)
-    # Read-only, because a root referee is root in there, too, and the files of /proc/sys need no capability.
+    # /proc is read-only, because root is also root in the sandbox, and can change /proc/sys without capabilities.
     yield from ("--remount-ro", "/proc")
     yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
 
@@ -200,8 +202,8 @@ def _own_place_options(size: str) -> Iterator[str]:
 def _place_options(view: FileView) -> Iterator[str]:
     """Yield the options that show and hide a program's files.
 
-    Order matters: an outer folder comes before what is in it, and covers become read-only last, because something may
-    be mounted inside of them. A hidden path that the program would not see anyway gets no cover.
+    The order matters: an outer folder comes before the files in it, and covers become read-only at the end, because
+    something may be mounted inside of them. A hidden path that the program would not see anyway gets no cover.
     """
     mounts = {path: (*_parent_options(path), "--ro-bind", str(path), str(path)) for path in view.shown}
     mounts |= _working_directory(view)
@@ -226,7 +228,7 @@ def _place_options(view: FileView) -> Iterator[str]:
 
 
 def _working_directory(view: FileView) -> dict[Path, tuple[str, ...]]:
-    """Return the options that show the working directory, unless it is shown with the rest."""
+    """Return the options that show the working directory; none if it is inside of another folder that is shown."""
     where = str(view.where)
     if view.own_copy is not None:
         return {view.where: (*_parent_options(view.where), "--ro-bind", str(view.own_copy), where)}
@@ -239,24 +241,24 @@ def _paths_inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
     """Return the paths under which a file or folder can be seen in the sandbox.
 
     Args:
-        path: the file or folder, links resolved.
-        real: shown path -> the same with links resolved.
+        path: the file or folder, with links resolved.
+        real: shown path -> the same path with links resolved.
     """
     return [place / path.relative_to(target) for place, target in real.items() if is_within(path, (target,))]
 
 
 def _show_entry(path: Path, inside: Path) -> tuple[str, ...]:
-    """Show an entry of a folder as it is: a link stays a link, and leads to what else is shown."""
+    """Return the options that show an entry of a folder. A link stays a link, and works if its target is shown."""
     if path.is_symlink():
         return ("--symlink", str(path.readlink()), str(inside))
     return ("--ro-bind-try", str(path), str(inside)) if path.is_file() or path.is_dir() else ()
 
 
 def find_sandbox() -> Sandbox:
-    """Find bubblewrap and try it, with a filter of system calls if one can be had.
+    """Find bubblewrap and try it, if possible with a filter of system calls.
 
     Raises:
-        NoSandboxError: it is not installed, or does not work here.
+        NoSandboxError: bubblewrap is not installed, or does not work here.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -269,10 +271,10 @@ def find_sandbox() -> Sandbox:
 
 
 def _try_filter(program: str) -> Sandbox:
-    """Return a sandbox that has worked in a trial: with a filter that has refused, or with the reason why it has none.
+    """Return a sandbox that has worked in a trial, with a filter or with the reason why it has none.
 
     Raises:
-        NoSandboxError: the sandbox does not work, not even without a filter.
+        NoSandboxError: the sandbox does not even work without a filter.
     """
     try:
         system_call_filter()
@@ -291,7 +293,7 @@ def _try_filter(program: str) -> Sandbox:
 
 
 def _try_call(sandbox: Sandbox) -> str:
-    """Run a program inside that tries a call which the filter refuses; return the kernel's answer.
+    """Run a program in the sandbox that tries a refused call; return the kernel's answer to the call.
 
     Raises:
         NoSandboxError: the program can't be run.
@@ -313,9 +315,9 @@ def _try_call(sandbox: Sandbox) -> str:
 
 
 def _is_new(sandbox: Sandbox) -> bool:
-    """Return whether bubblewrap knows the newest option that is used.
+    """Return whether bubblewrap knows the newest option that is used here.
 
-    It parses all options before it prints its version.
+    It parses all options before it prints its version, and fails if it does not know one.
     """
     probe = [sandbox.program, "--disable-userns", "--version"]
     try:
@@ -329,7 +331,7 @@ _COUNTED = (
     *("pagetypeinfo", "pressure", "schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty"),
     *("sys/vm/stat_refresh", "timer_list", "uptime", "vmallocinfo", "vmstat", "zoneinfo"),
 )
-"""Files and folders of /proc that count what all programs of the machine do together."""
+"""Files and folders of /proc with counters for all programs of the machine together."""
 _NUMBER = re.compile(rb"(?<= )\d+")
 _LOAD = b"0.00 0.00 0.00 1/1 1\n"
 _KIB = 1024
@@ -337,13 +339,13 @@ _KIB = 1024
 
 @cache
 def _hidden_kernel_files() -> tuple[str, ...]:
-    """Return the files and folders of /proc to hide: those of this kernel that the referee's user could read."""
+    """Return the files and folders of /proc to hide, as far as this kernel has them and the user can read them."""
     return tuple(path for name in _COUNTED if os.access(path := f"/proc/{name}", os.R_OK))
 
 
 @cache
 def _kernel_files() -> Mapping[str, bytes]:
-    """Return the files of /proc that are replaced: they show the processors and the memory, and count nothing."""
+    """Return the replaced files of /proc: they show the processors and the memory, but no counters."""
     memory = b"".join(b"%s: %d kB\n" % (name, _memory_kib()) for name in (b"MemTotal", b"MemFree", b"MemAvailable"))
     processors = _NUMBER.sub(b"0", Path("/proc/stat").read_bytes())
     return {"/proc/loadavg": _LOAD, "/proc/meminfo": memory, "/proc/stat": processors}

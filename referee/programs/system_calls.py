@@ -1,22 +1,22 @@
-"""The list of system calls that a program in a sandbox is refused, each with the reason; and the filter made of it.
+"""The system calls that are refused to a program in a sandbox, each with the reason; and the filter that refuses them.
 
-The table has three parts. DANGERS could lead out of the sandbox. BURDENS make the kernel work for a program in threads
-and interrupts of its own, for which no control group is charged: the other players would miss that time, and would be
-expelled for it (`python -m tests.benchmarks burdens` measures them). CHANNELS carry words from one program to another.
-A build is allowed the channels: compilers lock files, and a build knows nothing of a match.
+The table has three parts. DANGERS could lead out of the sandbox. BURDENS make the kernel work for a program in its own
+threads and interrupts, which no control group counts. This time would be missing for other players, and they would be
+expelled (`python -m tests.benchmarks burdens` measures it). CHANNELS could carry messages from one program to another.
+A build may use the channels: compilers lock files, and a build knows nothing about a match.
 """
 
-# Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. The rest
-# of the sandbox, and the enemy that it is built against, are in sandbox.py.
+# Libseccomp compiles the table into a program for this machine's kernel, and bubblewrap loads it. sandbox.py describes
+# the rest of the sandbox, and the attacker.
 #
-# Why a list of what is refused, and not of what is allowed: players are written in any language, and each runtime uses
-# calls of its own, new ones with each version. A list of allowed calls would break players that did no harm. The price
-# is that a dangerous call which is not in the table is allowed until somebody adds it.
+# Why a list of refused calls, and not of allowed ones? Players are written in any language, and each runtime uses other
+# calls, and new ones with each version. A list of allowed calls would break harmless players. The price is that a
+# dangerous call that is missing in the table is allowed until somebody adds it.
 #
-# What a refused program sees matters as much. No answer ends it: it gets the error that it would get from an older or a
-# smaller kernel, so that its runtime falls back on something else, or even success where the call would have had no
-# visible effect. The one exception is a call of another architecture (32 bits on 64, x32), which ends the process:
-# there the same numbers mean other calls, and no player needs them.
+# The answer to a refused call also matters. It does not end the program: the program gets the error of an older or
+# smaller kernel, so that its runtime uses another call instead. If the call would have no visible effect, it even gets
+# success. The only exception is a call of another architecture (32 bits on 64, x32), which ends the process: there the
+# same numbers mean other calls, and no player needs them.
 
 import errno
 import os
@@ -30,23 +30,23 @@ from msgspec import Struct
 from ..errors import RemediableError
 
 ABSENT = errno.ENOSYS
-"""Answer of a kernel without the call: a runtime that would like it falls back on something else."""
+"""Answer of a kernel that does not have the call. Runtimes then use another call."""
 FORBIDDEN = errno.EPERM
-"""Answer to a user without root's rights: programs expect it of the calls of administrators."""
+"""Answer to a user without root's rights. Programs expect it from calls for administrators."""
 UNKNOWN = errno.EAFNOSUPPORT
-"""Answer of a kernel without that family of addresses."""
+"""Answer of a kernel without the requested family of addresses."""
 UNSUPPORTED = errno.EOPNOTSUPP
-"""Answer of a file system that can't do it in that way."""
+"""Answer of a file system that does not support the requested flags."""
 INAPT = errno.ENOTTY
-"""Answer of a file that is not of the kind for such a request."""
+"""Answer for a file whose kind does not support the request."""
 DONE = 0
-"""Success, though nothing was done."""
+"""Success, although nothing was done."""
 OLD = errno.EINVAL
-"""Answer of a kernel that does not know that form of the call yet."""
+"""Answer of a kernel that does not know this form of the call."""
 OPTIONLESS = errno.ENOPROTOOPT
-"""Answer of a kernel that was built without that option of sockets."""
+"""Answer of a kernel without the requested socket option."""
 _OLDEST = "2.5.2"
-"""Oldest libseccomp that knows every call of the table that is given by its name."""
+"""Oldest libseccomp that knows all calls that the table lists by name."""
 _CLONE_FLAGS = {
     "CLONE_NEWNS": 0x00020000,
     "CLONE_NEWCGROUP": 0x02000000,
@@ -58,11 +58,12 @@ _CLONE_FLAGS = {
 }
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _LOCKS = (*range(5, 8), *range(12, 15), *range(36, 39))
-"""Commands of fcntl that read locks, set them and wait for them: classic, of 64 bits, of open file descriptions."""
+"""Commands of fcntl that read locks, set them or wait for them: classic, 64-bit, and for open file descriptions."""
 _NOTICES = (1024, 1026, 1036, 1038, 1040)
-"""Commands that leave something at a file: F_SETLEASE, F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT, F_SETDELEG."""
+"""Commands of fcntl that attach state to a file: F_SETLEASE, F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT, F_SETDELEG.
+"""
 _FILE_SYSTEMS = (0x66, 0x58, 0x94)
-"""Second bytes of those ioctl that are requests to a file system: ext4 and all others, XFS, Btrfs."""
+"""Second byte of ioctl requests to file systems: ext4 and most others, XFS, Btrfs."""
 _MADV_COLD, _MADV_PAGEOUT = 20, 21
 _MADV_MERGEABLE, _MADV_COLLAPSE = 12, 25
 _MS_SYNC = 4
@@ -76,17 +77,17 @@ _INT = 0xFFFFFFFF
 
 
 class NoFilterError(RemediableError):
-    """No filter can be made here."""
+    """A filter can't be made on this machine."""
 
 
 class Bits(Struct, frozen=True):
-    """A condition on one argument of a call: its bits under the mask equal a value."""
+    """A condition on one argument of a call: the bits that a mask selects equal a value."""
 
     argument: int
     mask: int
     value: int
     how: Literal["equal", "other", "above"] = "equal"
-    """`other` holds for every other value, `above` for every larger one; the mask then has all bits."""
+    """`other` means that the argument differs from the value, and `above` that it is larger. Both ignore the mask."""
 
 
 class Refusal(Struct, frozen=True):
@@ -98,9 +99,9 @@ class Refusal(Struct, frozen=True):
     """The kernel's answer to the program."""
     why: str
     when: tuple[Bits, ...] = ()
-    """The call is refused if any of these holds; empty: always."""
+    """The call is refused if any of these conditions holds; if there are none, it is always refused."""
     also: Bits | None = None
-    """The call is refused only if this holds as well."""
+    """Further condition that must hold if the call is to be refused; None if there is none."""
 
 
 DANGERS = (
@@ -112,30 +113,30 @@ DANGERS = (
     Refusal(
         ("io_uring_setup", "io_uring_enter", "io_uring_register"),
         ABSENT,
-        "it does what other calls do past this very filter, and has had the most holes; runtimes fall back on epoll",
+        "it makes other calls without this filter, and has had the most holes; runtimes use epoll instead",
     ),
-    Refusal(("clone3",), ABSENT, "its flags lie in memory, where a filter can't look; libraries fall back on clone"),
+    Refusal(("clone3",), ABSENT, "its flags are in memory, which a filter can't read; libraries use clone instead"),
     Refusal(
         ("clone",),
         FORBIDDEN,
-        "a namespace of its own would make it root in there, within reach of most holes of the kernel",
+        "in its own namespace it would be root, and could reach most holes of the kernel",
         tuple(Bits(0, flag, flag) for flag in _CLONE_FLAGS.values()),
     ),
-    Refusal(("unshare", "setns"), FORBIDDEN, "as clone: namespaces are the sandbox's"),
+    Refusal(("unshare", "setns"), FORBIDDEN, "the same reason as for clone"),
     Refusal(
         ("bpf", "perf_event_open", "userfaultfd"),
         ABSENT,
-        "they load programs into the kernel, count what others do, or hold the kernel up in the middle of a call",
+        "they load programs into the kernel, count what others do, or stop the kernel in the middle of a call",
     ),
     Refusal(
         ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
         FORBIDDEN,
-        "a debugger's tools: they reach into other processes, the sandbox's own first one included",
+        "they are a debugger's tools, and can control other processes, even the sandbox's first one",
     ),
     Refusal(
         ("mount", "umount2", "pivot_root", "chroot"),
         FORBIDDEN,
-        "what is seen of the file system is the sandbox's to decide",
+        "only the sandbox may decide which files are visible",
     ),
     Refusal(
         (
@@ -143,12 +144,12 @@ DANGERS = (
             467,  # open_tree_attr
         ),
         ABSENT,
-        "as mount, in newer words",
+        "they are newer forms of mount",
     ),
     Refusal(
         ("name_to_handle_at", "open_by_handle_at"),
         FORBIDDEN,
-        "they open files by number, past the folders that are shown",
+        "they open files by number, even outside of the visible folders",
     ),
     Refusal(
         (
@@ -158,12 +159,12 @@ DANGERS = (
             *("iopl", "ioperm", "lookup_dcookie", "nfsservctl"),
         ),
         FORBIDDEN,
-        "an administrator's: a program without rights is refused them anyway, and needs no way to try",
+        "they are for administrators; a program without rights can't use them anyway",
     ),
     Refusal(
         ("personality",),
         FORBIDDEN,
-        "other systems' ways bring the kernel's oldest code back; to ask which one it has is refused as well",
+        "emulating other systems uses the kernel's oldest code; to ask for the present mode is refused, too",
         (Bits(0, _INT, 0, how="other"),),
     ),
     Refusal(
@@ -179,92 +180,92 @@ BURDENS = (
     Refusal(
         ("sync", "syncfs", "fsync", "fdatasync", "sync_file_range", "sync_file_range2"),
         DONE,
-        "the kernel's own threads carry them out and wait for the disk; all that a program can write is in memory",
+        "the kernel's own threads do this work and wait for the disk; a program writes only into memory anyway",
     ),
-    Refusal(("msync",), DONE, "as fsync, of a file that is mapped", (Bits(2, _MS_SYNC, _MS_SYNC),)),
-    Refusal(("io_setup", "io_submit"), ABSENT, "as fsync, which they put into a queue"),
+    Refusal(("msync",), DONE, "the same as fsync, for a mapped file", (Bits(2, _MS_SYNC, _MS_SYNC),)),
+    Refusal(("io_setup", "io_submit"), ABSENT, "they can put fsync into a queue"),
     Refusal(
         ("sched_setaffinity",),
         DONE,
-        "a process that changes cores is moved by a thread that goes before all others",
+        "a thread with the highest priority moves a process that changes cores",
     ),
     Refusal(
         ("move_pages", "migrate_pages", "mbind"),
         ABSENT,
-        "to move pages between memories, the kernel interrupts all cores; as from one for machines with one memory",
+        "to move pages between memory nodes, the kernel interrupts all cores; most machines have only one node",
     ),
     Refusal(
         ("memfd_secret",),
         ABSENT,
-        "each page of it is taken from the kernel's own map and given back: that interrupts all cores",
+        "each of its pages is removed from the kernel's own map and added again, which interrupts all cores",
     ),
-    Refusal(("modify_ldt",), ABSENT, "it interrupts the cores that others use; nobody but 16-bit programs needs it"),
+    Refusal(("modify_ldt",), ABSENT, "it interrupts the cores that others use; only 16-bit programs need it"),
     Refusal(
         ("madvise",),
         OLD,
-        "the kernel's threads look for equal pages, and all cores hand in pages before some are made into a large one",
+        "the kernel's threads search for equal pages, and all cores must stop for a moment to make a large page",
         (Bits(2, _INT, _MADV_MERGEABLE), Bits(2, _INT, _MADV_COLLAPSE)),
     ),
     Refusal(
         ("seccomp",),
         OLD,
-        "a thread of the kernel's removes the filter of each process that ends",
+        "when such a process ends, a thread of the kernel removes its filter",
         (Bits(0, _INT, _SECCOMP_SET_MODE_FILTER),),
     ),
     Refusal(
         ("prctl",),
         OLD,
-        "as seccomp; as madvise, for all memory; and the last one keeps others off the second half of a core",
+        "the same as seccomp; the same as madvise, for all memory; the last one keeps others off half of a core",
         (Bits(0, _INT, _PR_SET_SECCOMP), Bits(0, _INT, _PR_SET_MEMORY_MERGE), Bits(0, _INT, _PR_SCHED_CORE)),
     ),
     Refusal(
         ("setsockopt",),
         OPTIONLESS,
-        "as seccomp, of a filter that is replaced",
+        "when the filter is replaced, a thread of the kernel removes the old one, as for seccomp",
         tuple(Bits(2, _INT, option) for option in _SOCKET_FILTERS),
     ),
     Refusal(
         ("setrlimit",),
         DONE,
-        "one byte is the only limit with which no crash starts the machine's own program for dumps, as root",
+        "with any limit but one byte, a crash starts the machine's own program for dumps, as root",
         (Bits(0, _INT, _RLIMIT_CORE),),
     ),
     Refusal(
         ("prlimit64",),
         DONE,
-        "as setrlimit; to ask for the limit is allowed",
+        "the same as setrlimit; to ask for the limit is allowed",
         (Bits(1, _INT, _RLIMIT_CORE),),
         also=Bits(2, (1 << 64) - 1, 0, how="other"),
     ),
 )
-"""Calls that make the kernel work for a program outside of its control group."""
+"""Calls that make the kernel work for a program without counting the work in its control group."""
 
 CHANNELS = (
     Refusal(
         ("flock",),
         ABSENT,
-        "a lock on a file that all can read, such as one of /usr, is seen by all: a bit for each file",
+        "all programs can see a lock on a file that they can read, such as one in /usr: one bit for each file",
     ),
     Refusal(
         ("fcntl",),
         FORBIDDEN,
-        "as flock, on each byte of /dev/null; leases, notices and hints stay with a file that others can ask",
+        "the same as flock, for each byte of /dev/null; others can also see leases, notices and hints of a file",
         tuple(Bits(1, _INT, command) for command in (*_LOCKS, *_NOTICES)),
     ),
     Refusal(
         ("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
         ABSENT,
-        "they tell who else opens a file",
+        "they show when another program opens a file",
     ),
     Refusal(
         ("mincore", "fadvise64", "readahead", "process_madvise", 451),  # cachestat
         ABSENT,
-        "they tell what is in memory of a file that others have read, or drop it from there",
+        "they show which parts of a file are in memory, since others have read them, or drop them from memory",
     ),
     Refusal(
         ("preadv2",),
         UNSUPPORTED,
-        "with RWF_NOWAIT, it tells what is in memory of a file; with RWF_DONTCACHE, it drops that",
+        "with RWF_NOWAIT, it shows which parts of a file are in memory; with RWF_DONTCACHE, it drops them",
         (Bits(5, _INT, 0, how="above"),),
     ),
     Refusal(
@@ -276,18 +277,18 @@ CHANNELS = (
     Refusal(
         ("ioctl",),
         INAPT,
-        "file systems keep and tell what was asked of a file before, even of one that can only be read",
+        "file systems store and show earlier requests for a file, even for a read-only file",
         tuple(Bits(1, 0xFF00, kind << 8) for kind in _FILE_SYSTEMS),
     ),
     Refusal(
         ("statfs", "fstatfs", "ustat"),
         ABSENT,
-        "they tell how full the disk is, where the referee keeps what programs print",
+        "they show how full the disk is, and the referee stores the output of programs there",
     ),
     Refusal(
         ("utimensat", "utime", "utimes", "futimesat"),
         DONE,
-        "the times of /dev/null are the same for all; nobody misses those of files that are gone after the match",
+        "all programs see the same times of /dev/null; times of other files don't matter, as these end with the match",
     ),
     Refusal(
         (
@@ -296,29 +297,29 @@ CHANNELS = (
             *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
         ),
         ABSENT,
-        "each sandbox has its own, but what they take is counted for the user, whom all have in common",
+        "each sandbox has its own objects, but the kernel counts them for the user, who is the same in all",
     ),
     Refusal(
         ("socket", "socketpair"),
         UNKNOWN,
-        "other families than the local one lead past the sandbox, or to what the kernel has in common for all",
+        "all families except the local one lead out of the sandbox, or to state that all programs share",
         (Bits(0, _INT, _AF_UNIX, how="other"),),
     ),
 )
-"""Calls that could carry words to another program, or to a later match, past the referee."""
+"""Calls that could carry messages to another program, or to a later match, without the referee."""
 REFUSALS_OF_BUILDS = (*DANGERS, *BURDENS)
 REFUSALS = (*REFUSALS_OF_BUILDS, *CHANNELS)
 
 
 @cache
 def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
-    """Return a filter, as a program for the kernel of this machine.
+    """Return a filter as a program for the kernel of this machine.
 
     Args:
         refusals: the calls that it refuses.
 
     Raises:
-        NoFilterError: libseccomp is not there, or too old.
+        NoFilterError: libseccomp is not installed, or is too old.
     """
     try:
         library = import_module("pyseccomp")
@@ -342,7 +343,7 @@ def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
 
 
 def _conditions(library: Any, refusal: Refusal) -> Iterator[tuple[Any, ...]]:
-    """Yield the conditions of a rule for each case in which the kernel is to refuse a call."""
+    """Yield the conditions of a rule, for each case in which the kernel must refuse a call."""
     also = () if refusal.also is None else (_condition(library, refusal.also),)
     if not refusal.when:
         yield also

@@ -1,4 +1,4 @@
-"""What the processes of a program use: processor time and memory, and whether one of them is computing."""
+"""Measures the processor time and the memory of a program's processes, and whether one of them is computing."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -8,9 +8,9 @@ from msgspec import Struct
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _STATE, _USER, _SYSTEM = 0, 11, 12
-"""Positions in /proc/PID/stat behind the name of the process."""
+"""Indices of fields in /proc/PID/stat, counted after the name of the process."""
 _BUSY = ("R", "D")
-"""States of a thread that computes, or reads from a disk."""
+"""States of a thread that is computing or waits for a disk."""
 
 
 class ProcessorUse(Struct, frozen=True, kw_only=True):
@@ -19,11 +19,11 @@ class ProcessorUse(Struct, frozen=True, kw_only=True):
     used_ms: float
     """Processor time of its processes since they were started, in milliseconds."""
     is_computing: bool
-    """Whether one of its threads computes; else all of them wait."""
+    """True if at least one of its threads is computing; False if all of them are waiting."""
 
 
 def measure_processor_use(pids: Collection[int]) -> ProcessorUse | None:
-    """Return what processes use, all together; None if none of them is left."""
+    """Return the processor use of some processes together; None if none of them is left."""
     stats = [fields for pid in pids if (fields := _read_stat(f"{pid}"))]
     if not stats:
         return None
@@ -52,7 +52,7 @@ def _read_threads(pid: int) -> Iterator[list[str]]:
 
 
 def _read_stat(process: str) -> list[str]:
-    """Return the fields behind the name of a process, which may contain anything; none if it is gone."""
+    """Return the fields after the name of a process; an empty list if the process is gone."""
     return _read(f"/proc/{process}/stat").rpartition(")")[2].split()
 
 
@@ -65,4 +65,4 @@ def _read(path: str) -> str:
     try:
         return Path(path).read_text(errors="replace")
     except OSError:
-        return ""  # gone
+        return ""  # the process has ended

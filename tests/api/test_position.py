@@ -163,7 +163,7 @@ def test_moves_are_read_in_every_form() -> None:
         assert not position.is_legal(wrong)  # type: ignore[arg-type]  # that is the point
         with pytest.raises(referee.MalformedMove):
             position.play(wrong)  # type: ignore[arg-type]
-    with pytest.raises(referee.MalformedMove, match="write one in short, or as JSON, such as add:8,9;8,9"):
+    with pytest.raises(referee.MalformedMove, match="write a move in the short form, or as JSON, such as add:8,9;8,9"):
         position.parse_move("castle")
     says = "this is not a move of quincy: the key square is missing in move; give a move, such as add:8,9;8,9"
     with pytest.raises(referee.MalformedMove, match=says):

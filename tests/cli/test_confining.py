@@ -64,7 +64,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
         find_confinement(RefereeOptions(terms=RunTerms(sandbox=SandboxMode.REQUIRED)), tmp_path)
     said: list[str] = []
     assert find_confinement(RefereeOptions(say=said.append), tmp_path).sandbox is not None
-    assert "holds less than it should: no filter of system calls" in said[0]
+    assert "is incomplete: no filter of system calls" in said[0]
 
 
 @pytest.mark.parametrize("mode", [pytest.param("required", marks=pytest.mark.needs("bwrap")), "off"])

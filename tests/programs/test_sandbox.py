@@ -257,7 +257,7 @@ def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest
     (folder / "secret").touch()
     launch = command_launch("sh -c 'cat player.py; ls' sh player.py", "p")
     assert said_inside(launch) == "print('here')\nplayer.py\n"
-    with pytest.raises(PlayerError, match="no folder of the player's own"):
+    with pytest.raises(PlayerError, match="holds other things, too"):
         seen(Launch(name="p", argv=("true",), folder=folder))
 
 

@@ -1,6 +1,6 @@
 """The Q game as text for a terminal, in the markup of rich, and as SVG.
 
-In both, a tile shows the letter of its colour as well, so that it can be read without colours.
+In both, a tile also shows the letter of its colour, for readers who can't see the colours.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
 _COLOR_SIGNS = ("r", "g", "b", "y", "o", "p")
 _TERMINAL_GROUNDS = ("red", "green4", "blue", "gold3", "dark_orange3", "purple4")
 _TERMINAL_INKS = ("white", "white", "white", "black", "black", "white")
-"""Names of the terminal library, by colour: what a tile's sign stands on, and the sign itself."""
+"""Colours of the library rich, for each colour of a tile: the background and the sign on it."""
 assert len(_TERMINAL_GROUNDS) == len(COLORS)
 
 
@@ -64,12 +64,12 @@ def describe(play: Mapping[str, Any]) -> str:
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
-    """Return the map with its row and column numbers, then a line per seat, and what the signs mean.
+    """Return the map with row and column numbers, then a line for each seat, and a legend of the signs.
 
     Args:
         state: the state to draw.
         outcome: the outcome, if the game is over.
-        eyes: the seats whose hands are shown; None: all.
+        eyes: seats whose hands are shown; None for all.
     """
     board = state.board
     rows, columns = extents(board)
@@ -91,28 +91,28 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
 # --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.
 
 _CARD = (270, 101)
-"""(width, height) of one seat's hand, at least."""
+"""Least (width, height) of one seat's hand."""
 _HAND_WIDTH = 6
-"""Tiles in a row of a hand; only given positions have longer hands."""
+"""Number of tiles in a row of a hand. Longer hands are possible only in given positions."""
 _LEAST = (7, 13)
 """Rows and columns that are always shown."""
 _SVG_GROUNDS = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
-"""Six steps of lightness, so that no two look alike to the colour-blind; tests/games/q/test_drawing.py measures it."""
+"""Colours of six different lightnesses, which colour-blind people can tell apart; see tests/games/q/test_drawing.py."""
 _SVG_SIGNS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
-"""The letter on each tone: light on dark ones, dark on light ones."""
+"""Colour of the letter on each of these colours."""
 _SYMBOLS = Symbols("q")
 
 
 def draw_svg(
     state: State, outcome: Outcome | None, eyes: Collection[int] | None, laid: Mapping[Cell, Tile] | None
 ) -> str:
-    """Return the map with its row and column numbers, and the hands beneath it, as one SVG document.
+    """Return the map with row and column numbers, and the hands below it, as one SVG document.
 
     Args:
         state: the state to draw.
         outcome: the outcome, if the game is over.
-        eyes: the seats whose hands are shown; None: all.
-        laid: tiles of that hand that are shown on the map; None: nothing can be touched.
+        eyes: seats whose hands are shown; None for all.
+        laid: tiles of the hand that a person has chosen and that are shown on the map; None if nothing can be touched.
     """
     label = "The Q game: the map and the hands"
     gone = Counter((laid or {}).values())
@@ -129,7 +129,7 @@ def draw_svg(
 def _cards(
     state: State, width: int, outcome: Outcome | None, eyes: Collection[int] | None, *, can_touch: bool
 ) -> tuple[list[str], int, float]:
-    """Return the seats' cards, row by row within the width, and the height of all."""
+    """Return the seats' cards, arranged in rows, with their total height and scale."""
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
     card_width = (width - 20) // across
@@ -150,7 +150,7 @@ def _cards(
 
 
 def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outcome | None) -> list[str]:
-    """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
+    """Return the card of one seat: its label, points, hand and status."""
     status, right = standing(state.order, seat, outcome), box[2] - 14
     content = [
         f'<text x="{right}" y="26" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>'
@@ -210,4 +210,4 @@ _SHARED = {
     "fresh": FRESH,
 }
 _DEFINITIONS = (*map(_SYMBOLS.define, _SHARED, _SHARED.values()), *map(_symbol, range(len(NAMES))))
-"""The same in every drawing, one definition a line."""
+"""Definitions of all symbols, one line for each. They are the same in every drawing."""

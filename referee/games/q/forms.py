@@ -1,4 +1,4 @@
-"""The structs of the Q game: options, moves, views and positions, as they are on the wire; and the state of a game."""
+"""The structs of the Q game: options, moves, views and positions in the form of the wire, and the state of a game."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -61,16 +61,18 @@ class View(Struct, frozen=True, kw_only=True):
     seat: int
     """The seat that this view is for, 0 to 3, in turn order at the start."""
     hand: list[TileName]
-    """Its own tiles, each `colour-shape`; what was handed out last is in front."""
+    """The seat's own tiles, each `colour-shape`, beginning with those that it drew last."""
     scores: list[int]
-    """Points by seat, from 0, of eliminated seats too."""
+    """Points of each seat, including eliminated seats."""
     order: list[int]
-    """The seats still in the game in the order of their turns, the one to move first."""
+    """Seats that are still in the game in the order of their turns, beginning with the seat to move."""
     tiles_left: int
-    """Number of tiles that the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
+    """Number of tiles that the referee can still hand out. A larger hand can't be exchanged."""
     map: tuple[tuple[int, int, TileName], ...]
-    """`[row, column, tile]` of every tile on the map, in the order in which they were laid: rows grow downwards,
-    columns to the right, both can be negative, and the first tile lies on row 0, column 0."""
+    """`[row, column, tile]` of every tile on the map, in the order in which they were laid.
+
+    Rows grow downwards, and columns grow to the right. Both can be negative. The first tile lies on row 0, column 0.
+    """
 
 
 class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +83,7 @@ class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Position(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position to start from; players in turn order, the first is to move; the pile's front is its first tile."""
+    """A position to start from. The first player is to move, and the first tile of the pile is drawn first."""
 
     map: Annotated[list[Placement], Meta(min_length=1)]
     pile: list[TileName]
@@ -95,35 +97,35 @@ class State(Struct, frozen=True):
     board: Board
     free: Openings
     laid: tuple[tuple[int, int, str], ...]
-    """The same map as views show it, in the order in which the tiles were laid."""
+    """The map in the form of views, in the order in which the tiles were laid."""
     pile: bytes
-    """The referee's tiles, front first, a byte each: up to a thousand of them are copied in every turn."""
+    """The referee's tiles in the order of drawing. Bytes are fast to copy: each turn copies up to a thousand tiles."""
     hands: tuple[tuple[Tile, ...], ...]
     """Hands by seat; empty for a dropped seat."""
     scores: tuple[int, ...]
     """Points by seat."""
     order: tuple[int, ...]
-    """Seats still in the game, the one to move first."""
+    """Seats that are still in the game, beginning with the seat to move."""
     to_go: int
-    """Number of seats that have yet to move in this round."""
+    """Number of seats that have not moved in this round."""
     placed: bool = False
-    """True if this round has seen a legal placement."""
+    """True if there was a legal placement in this round."""
     arriving: tuple[Tile, ...] | None = None
-    """Handed out by the last play and not yet confirmed; belongs to `mover`."""
+    """Tiles that `mover` drew in the last play and has not confirmed; None if the play drew none."""
     mover: int = -1
     """The seat that made the last play."""
     finished: bool = False
     """True if the last play placed a whole hand."""
     lost: int = 0
-    """Tiles that left the game with players who never confirmed them."""
+    """Number of tiles that left the game because their players were dropped before they confirmed them."""
     last: Mapping[str, Any] | None = None
-    """The last play, plain, as everybody may know it."""
+    """The last play as public news, in plain values."""
 
     @property
     def openings(self) -> dict[Cell, int]:
-        """Free cells next to the map where any tile fits, each with the kinds that fit as bits."""
+        """Free cells next to the map where at least one kind of tile fits -> the kinds that fit, as bits."""
         return self.free.compute(self.board)
 
     def __hash__(self) -> int:
-        """Return a hash; what follows from the other fields is left out."""
+        """Return a hash of the fields from which the others follow."""
         return hash((self.laid, self.pile, self.hands, self.scores, self.order, self.to_go))

@@ -1,7 +1,8 @@
 """The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the texts of rules in rules.toml.
 
-Source: The Q Game, M. Felleisen. Where it is silent or contradicts itself, we have decided: row and column fit
-separately; a hand of any size finishes; a round without a legal placement ends the game; a last player plays on.
+Source: The Q Game, M. Felleisen. Where it says nothing or contradicts itself, we have decided: a tile must fit its row
+and its column separately; placing the whole hand ends the game for a hand of any size; a round without a legal
+placement ends the game; the last remaining player plays on.
 """
 
 from collections import Counter
@@ -17,15 +18,15 @@ from .drawing import describe, draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
 from .tiles import BETWEEN, BY_NAME, KINDS, NAMES, NEIGHBOURS, Board, Cell, Openings, Tile
 
-# The turn order is kept rotated: its first seat is the one to move, and a seat that has moved goes to the end. The
-# first `to_go` seats have yet to move in this round. With an index into a fixed order instead, each expulsion would
-# have to correct the index, depending on whether the expelled seat stood before or behind it.
+# The turn order rotates: its first seat is the seat to move, and a seat that has moved goes to the end. The first
+# `to_go` seats have not moved in this round. With an index into a fixed order, each expulsion would have to correct the
+# index, depending on the place of the expelled seat.
 #
 # The pile is `bytes`, one byte for each tile. It can be hashed, and a player that looks ahead takes slices of it in
-# every state: of a tuple, they would copy eight times as much.
+# every state. Slices of a tuple would copy eight times as much.
 HAND_SIZE = 6
 PASS, EXCHANGE, STOP = "pass", "exchange", "stop"
-"""Steps of a move that are words; the others are a tile's name, and a square, `(row, column)`."""
+"""Steps that are words. All other steps are the name of a tile, or a square, `(row, column)`."""
 _MOVES: Mapping[Step, Move] = {PASS: Pass(), EXCHANGE: Exchange()}
 
 
@@ -43,7 +44,7 @@ class QGame(Game[State, View, Move]):
     rules = rules_beside(__file__)
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
-        """Deal six tiles a seat from the shuffled 1080, seat 0 first, and put the next one on the table."""
+        """Shuffle the 1080 tiles, deal six to each seat, beginning with seat 0, and put the next one on the map."""
         deck = tuple(shuffle(tiles.ALL_TILES))
         hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
         first = deck[seats * HAND_SIZE]
@@ -68,11 +69,11 @@ class QGame(Game[State, View, Move]):
         return State(options, board, Openings(), laid, pile, hands, scores, order, seats)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Deal what the view does not show to the pile and the other hands; a new round begins."""
+        """Deal the tiles that the view does not show to the pile and the other hands. A new round begins."""
         map_ = [BY_NAME[name] for _, _, name in view.map]
         hand = tuple(BY_NAME[name] for name in view.hand)
         unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *hand])).elements()))
-        # A position that an organiser gives may have more tiles of a kind than the game.
+        # A position from an organiser may have more tiles of a kind than the game has.
         if len(unseen) < view.tiles_left:
             unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
         others = [seat for seat in view.order if seat != view.seat]
@@ -87,7 +88,7 @@ class QGame(Game[State, View, Move]):
         return State(options, board, Openings(), view.map, pile, tuple(hands), scores, order, len(order))
 
     def seat_count(self, state: State) -> int:
-        """Count the hands, empty ones too."""
+        """Return the number of hands, including empty ones."""
         return len(state.hands)
 
     def to_move(self, state: State) -> int:
@@ -114,7 +115,7 @@ class QGame(Game[State, View, Move]):
         return _end_turn(state, last={"action": "pass"}, arriving=None)
 
     def _exchange(self, state: State) -> State:
-        """Source: The Q Game, Playing a Turn, 2. The hand goes to the end of the pile before the new one is drawn."""
+        """Put the hand at the end of the pile, and then draw a new one. Source: The Q Game, Playing a Turn, 2."""
         seat = state.order[0]
         count = len(state.hands[seat])
         if count > len(state.pile):
@@ -137,7 +138,7 @@ class QGame(Game[State, View, Move]):
         points += state.options.finish_bonus if finished else 0
         laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
         last = {"action": "place", "tiles": laid, "points": points}
-        # A finishing player keeps its place in the turn order: the game is over, and this is the order of its outcome.
+        # A player that places its whole hand keeps its place in the turn order, because the outcome uses this order.
         changes: dict[str, Any] = {"order": state.order} if finished else {}
         return _end_turn(
             state,
@@ -155,19 +156,19 @@ class QGame(Game[State, View, Move]):
         )
 
     def news(self, state: State) -> News:
-        """Return the last play, and what its player was handed (nothing after a pass or a finishing placement)."""
+        """Return the last play and the tiles that its player drew: None after a pass, or if it placed all its tiles."""
         draws = None if state.arriving is None else tuple(NAMES[tile] for tile in state.arriving)
         return News({**(state.last or {}), "seat": state.mover, "score": state.scores[state.mover]}, draws)
 
     def deliver(self, state: State) -> State:
-        """Put the handed-out tiles in front of the mover's hand."""
+        """Put the drawn tiles in front of the mover's hand."""
         hands = state.hands
         if state.arriving:
             hands = replace_at(hands, state.mover, state.arriving + hands[state.mover])
         return _begin_round_if_over(replace(state, hands=hands, arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
-        """Append the seat's hand to the end of the pile; tiles still on the way to it leave the game.
+        """Put the seat's hand at the end of the pile. Tiles that are still on the way to the seat leave the game.
 
         Source: The Q Game, Playing a Turn, last paragraph.
         """
@@ -178,7 +179,7 @@ class QGame(Game[State, View, Move]):
             pile=state.pile + bytes(state.hands[seat]),
             hands=replace_at(state.hands, seat, ()),
             order=tuple(other for other in state.order if other != seat),
-            # The first `to_go` seats of the order have yet to move in this round.
+            # The first `to_go` seats of the order have not moved in this round.
             to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),
             arriving=None if mover else state.arriving,
             lost=state.lost + len(on_the_way),
@@ -186,7 +187,7 @@ class QGame(Game[State, View, Move]):
         return _begin_round_if_over(dropped)
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the ranking by points once an end condition holds.
+        """Return the ranking by points if the game is over.
 
         Source: The Q Game, Ending a Game.
         """
@@ -201,7 +202,7 @@ class QGame(Game[State, View, Move]):
         return Outcome(rank_seats(state.scores, state.order), state.scores, state.order, reason)
 
     def legal_moves(self, state: State) -> list[Move]:
-        """Return pass, exchange if allowed, and every placement of a single tile (longer ones are too many to list)."""
+        """Return pass, exchange if it is allowed, and all placements of one tile; there are too many longer ones."""
         hand = state.hands[state.order[0]]
         moves: list[Move] = [Pass()]
         if len(hand) <= len(state.pile):
@@ -230,7 +231,7 @@ class QGame(Game[State, View, Move]):
         return [STOP, *_fitting(rest, spots.values())]
 
     def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
-        """Return the move that ends with a word; a placement ends with `stop`, even one of the whole hand."""
+        """Return the move if the last step is a word. A placement always ends with `stop`."""
         if chosen and chosen[-1] == STOP:
             pairs = zip(chosen[:-1:2], chosen[1::2], strict=True)
             return Place([Placement(row, column, name) for name, (row, column) in pairs])
@@ -247,11 +248,11 @@ class QGame(Game[State, View, Move]):
         return (step if isinstance(step, str) else square_name(*step),)
 
     def check_invariants(self, state: State) -> None:
-        """Check the turn order, that dropped seats hold nothing, and that every tile of the map touches another."""
+        """Check the turn order, that dropped seats have no tiles, and that each tile of the map touches another one."""
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.scores)
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert 0 <= state.to_go <= len(state.order)
-        # The openings were updated play by play; here they are computed again from the whole map.
+        # The openings were updated after each play. Here they are computed again from the whole map.
         assert state.openings == tiles.openings(state.board)
         assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
 
@@ -264,9 +265,9 @@ class QGame(Game[State, View, Move]):
         return draw_text(state, self.outcome(state), eyes)
 
     def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
-        """Return the map and the hands, the tiles of the last turn marked, as an SVG document.
+        """Return the map and the hands as an SVG document, with marks on the tiles of the last turn.
 
-        What is chosen lies on the map, marked in place of the last turn.
+        If a person is choosing a move, the chosen tiles are shown on the map, and are marked instead.
         """
         return draw_svg(state, self.outcome(state), eyes, None if chosen is None else read_steps(chosen))
 
@@ -279,7 +280,7 @@ def _end_turn(state: State, **changes: Any) -> State:
 
 
 def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[Tile, ...]:
-    """Return a hand without the placed tiles, the order of the rest kept."""
+    """Return a hand without the placed tiles, in the same order."""
     if not placed:
         raise IllegalMove("q.place.some", "the placement lays no tile")
     rest = list(hand)
@@ -294,10 +295,10 @@ def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[T
 
 
 def _lay_tiles(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
-    """Return the map with tiles placed one after the other, each checked against the map as it then is."""
+    """Place tiles one after the other, and check each against the map with the earlier ones; return the new map."""
     if not tiles.in_line([cell for cell, _ in placed]):
         raise IllegalMove("q.place.line", f"{len(placed)} tiles lie neither in one row nor in one column")
-    # One after the other: a tile may touch, and has to fit, those that were laid before it in the same turn.
+    # A tile may touch tiles that were laid before it in the same turn, and then has to fit them.
     extended = dict(board)
     for cell, tile in placed:
         broken = _broken_rule(extended, cell, tile)
@@ -309,7 +310,7 @@ def _lay_tiles(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
 
 
 def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None:
-    """Return the id of the rule that laying one tile breaks, and how; None if it is legal."""
+    """Return the id of the rule that a tile on a cell would break, with a description; None if it is legal."""
     if cell in board:
         return "q.place.free", f"lies on {NAMES[board[cell]]}"
     if not tiles.touches(board, cell):
@@ -321,19 +322,19 @@ def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None
 
 
 def _begin_round_if_over(state: State) -> State:
-    """Return the state with a new round if the last one is over and saw a legal placement, else the same state."""
+    """Begin a new round if the last one is over and had a legal placement; otherwise return the same state."""
     if state.to_go > 0 or not state.placed or not state.order or state.finished:
         return state
     return replace(state, to_go=len(state.order), placed=False)
 
 
 def read_steps(chosen: tuple[Any, ...]) -> dict[Cell, Tile]:
-    """Return the tiles to which steps have given a cell."""
+    """Return the tiles that some steps place, by cell."""
     return {cell: BY_NAME[name] for name, cell in zip(chosen[::2], chosen[1::2], strict=False)}
 
 
 def _fitting(hand: Iterable[Tile], spots: Iterable[int]) -> list[str]:
-    """Return the names of the tiles that fit on any of some spots, each once, in tile order."""
+    """Return the names of the tiles that fit on at least one of some spots, in tile order."""
     held = sorted(set(hand))
     wanted, fitting = sum(1 << tile for tile in held), 0
     for kinds in spots:
@@ -344,7 +345,7 @@ def _fitting(hand: Iterable[Tile], spots: Iterable[int]) -> list[str]:
 
 
 def _in_line(state: State, placed: Mapping[Cell, Tile]) -> dict[Cell, int]:
-    """Return the free cells in line with placed tiles where any tile fits, each with the kinds that fit."""
+    """Return the free cells in line with the placed tiles where a tile fits -> the kinds that fit, as bits."""
     rows, columns = {row for row, _ in placed}, {column for _, column in placed}
     only_row = next(iter(rows)) if len(rows) == 1 else None
     only_column = next(iter(columns)) if len(columns) == 1 else None

@@ -1,8 +1,8 @@
-"""Tiles, map, fitting and runs of the Q game."""
+"""The tiles and the map of the Q game: where a tile fits, and what a placement scores."""
 
-# A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
-# equal tiles are the same number. The cost of a check grows with the tiles placed and the runs they touch, not with the
-# map: a referee checks each move once, but a player that searches does so thousands of times.
+# A tile is represented by its kind, a number from 0 to 35: shape * 6 + colour. So tiles are sorted by shape, then by
+# colour. The cost of a check depends on the placed tiles and the runs that they touch, not on the size of the map. This
+# matters to a player that looks ahead and checks thousands of moves.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -32,7 +32,7 @@ _COLOR = tuple(kind % 6 for kind in range(KINDS))
 
 
 def _between() -> tuple[tuple[int, ...], ...]:
-    """Return the tiles that agree with two neighbours on one axis, as bits, by both (the last index for none)."""
+    """Return a table of the tiles that fit between two neighbours, as bits; the last index stands for no neighbour."""
     bits = [1 << tile for tile in range(KINDS)]
     alike = {
         (of, value): sum(bit for bit, other in zip(bits, of, strict=True) if other == value)
@@ -41,8 +41,8 @@ def _between() -> tuple[tuple[int, ...], ...]:
     }
     one_side = [alike[_SHAPE, _SHAPE[kind]] | alike[_COLOR, _COLOR[kind]] for kind in range(KINDS)]
 
-    # A tile has to agree with both neighbours in the same attribute. Between a red star and a red circle only red
-    # tiles fit, not a green star, though it agrees with one of them.
+    # A tile has to agree with both neighbours in the same attribute. Between a red star and a red circle, only red
+    # tiles fit. A green star agrees with one of them only, so it does not fit.
     def _both(one: Tile, other: Tile) -> int:
         shared = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
         return reduce(or_, shared, 0)
@@ -51,10 +51,11 @@ def _between() -> tuple[tuple[int, ...], ...]:
     return (*rows, (*one_side, sum(bits)))
 
 
-# Comparing shapes and colours of two neighbours would be clearer, and is what the naive rules among the tests do. This
-# table answers for all 36 kinds at once, and a search asks for every free cell.
+# To compare shapes and colours of two neighbours would be clearer, and the naive rules in the tests do so. But this
+# table gives the answer for all 36 kinds at once, and a search needs it for every free cell.
 BETWEEN = _between()
-"""Tiles that agree with both neighbours of one axis, all in shape or all in colour; KINDS stands for no neighbour."""
+"""BETWEEN[one][other]: the kinds, as bits, that fit between two neighbours of one axis; KINDS stands for no neighbour.
+"""
 
 
 def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
@@ -66,10 +67,11 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
         tile: the tile to be placed there.
 
     Returns:
-        "row", "column", or None if it fits. A cell without neighbours fits.
+        "row", "column", or None if the tile fits. Every tile fits on a cell without neighbours.
 
-    Source: The Q Game, "Playing a Turn", second and third condition of a placement. The second one ("all its immediate
-    neighbors") is void on the official page, so row and column count separately and may use different attributes.
+    Source: The Q Game, "Playing a Turn", second and third condition of a placement. The official page withdraws the
+    second one ("all its immediate neighbors"). So row and column are checked separately, and may use different
+    attributes.
     """
     row, column = cell
     look = board.get
@@ -89,9 +91,9 @@ def fitting_kinds(board: Board, cell: Cell) -> int:
 
 
 class Openings:
-    """The openings of a map, computed on demand: the referee never needs them, and each player of a search does.
+    """The openings of a map, computed on demand: players that look ahead need them, but the referee does not.
 
-    They follow from the map, so two states with equal maps have equal openings, computed or not.
+    They follow from the map, so all Openings compare as equal, and only the maps of two states decide.
     """
 
     __slots__ = ("_known", "_since")
@@ -101,7 +103,7 @@ class Openings:
         self._since = since
 
     def __eq__(self, other: object) -> bool:
-        """Return True for any other openings: only maps can differ."""
+        """Return True for any other Openings."""
         return isinstance(other, Openings)
 
     def __hash__(self) -> int:
@@ -116,7 +118,7 @@ class Openings:
         return Openings() if self._known is None else Openings(self._known, (*self._since, *cells))
 
     def compute(self, board: Board) -> dict[Cell, int]:
-        """Return the free cells of the map where any tile fits, each with the kinds that fit as bits."""
+        """Return the free cells next to the map where a tile fits -> the kinds that fit, as bits."""
         earlier = openings(board) if self._known is None else self._known
         self._known = update_openings(earlier, board, self._since) if self._since else earlier
         self._since = ()
@@ -124,12 +126,12 @@ class Openings:
 
 
 def openings(board: Board) -> dict[Cell, int]:
-    """Return the free cells next to the map where any tile fits, each with the kinds that fit."""
+    """Return the free cells next to the map where a tile fits -> the kinds that fit, as bits."""
     return dict(open_spots(board, range(KINDS)))
 
 
 def update_openings(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return the openings after tiles were laid, given those before: only the cells around the new tiles change."""
+    """Update the openings after tiles were laid. Only the cells around the new tiles change."""
     after = before.copy()  # `{**before}` would insert every cell again, and take seven times as long
     for row, column in cells:
         after.pop((row, column), None)
@@ -144,14 +146,14 @@ def update_openings(before: dict[Cell, int], board: Board, cells: Iterable[Cell]
 
 
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
-    """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that fit.
+    """Return the free cells where at least one of some tiles fits, in row-column order.
 
     Args:
         board: the map.
         held: the kinds of the tiles.
 
     Returns:
-        (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
+        Pairs of a cell and the kinds that fit there, as bits.
     """
     wanted = sum(1 << tile for tile in held)
     return sorted((cell, kinds) for cell in frontier(board) if (kinds := wanted & fitting_kinds(board, cell)))
@@ -215,11 +217,11 @@ def _run(board: Board, first: Cell, down: int, right: int) -> list[Tile]:
 
 
 def run_points(run: Sequence[Tile], q_bonus: int) -> int:
-    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing.
+    """Return the points of a run: a row or a column without gaps. A single tile is no run and scores nothing.
 
     Args:
-        run: its tiles.
-        q_bonus: points if it is a Q.
+        run: tiles of the run.
+        q_bonus: points if the run is a Q.
     """
     if len(run) != _Q_LENGTH:
         return len(run) if len(run) > 1 else 0
@@ -231,18 +233,18 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
     """Score a placement, without the bonus for finishing.
 
     Args:
-        board: the map, the placed tiles already on it.
-        cells: where they were placed.
+        board: the map with the placed tiles.
+        cells: cells of the placed tiles.
         q_bonus: points for a completed Q.
 
     Returns:
-        One point per tile placed, the length of every run of 2 or more that holds a new tile, once per run, and the
-        bonus for every such run of exactly six tiles with six shapes or six colours.
+        The sum of one point for each placed tile, the length of each run of two or more tiles with a new tile, and the
+        bonus for each such run of exactly six tiles with all shapes or all colours. Each run counts once.
 
     Source: The Q Game, "Scoring a Turn".
     """
     points = len(cells)
-    # A run is known by its first cell, so that one with several new tiles is scored once.
+    # A run is identified by its first cell, so that a run with several new tiles is counted once.
     for down, right in ((0, 1), (1, 0)):
         for first in {_first_of_run(board, cell, down, right) for cell in cells}:
             points += run_points(_run(board, first, down, right), q_bonus)
