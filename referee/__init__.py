@@ -27,10 +27,10 @@ _HOMES = {
     "Turn": "api.match",
     "evaluate": "api.evaluating",
     "hookimpl": "hookspecs",
-    "imagine": "api.starting",
+    "imagine": "api.position",
     "load": "api.tournament",
     "play": "api.playing",
-    "start": "api.starting",
+    "start": "api.position",
 }
 """Name of the API -> its module, which is imported only when the name is used, so that commands start faster.
 

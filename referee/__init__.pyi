@@ -6,8 +6,8 @@ from .api.match import Match as Match
 from .api.match import Turn as Turn
 from .api.playing import play as play
 from .api.position import Position as Position
-from .api.starting import imagine as imagine
-from .api.starting import start as start
+from .api.position import imagine as imagine
+from .api.position import start as start
 from .api.tournament import Tournament as Tournament
 from .api.tournament import load as load
 from .app.comparison import SequentialTest as SequentialTest

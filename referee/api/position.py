@@ -6,24 +6,26 @@ be reached at all. A text of moves has one form for all games, even those that p
 impossible position, because reading it plays its moves.
 """
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import msgspec
 from rich.text import Text
 
 from .. import chance
 from ..errors import BadMove, BadRequest, RefereeError
-from ..games.arguments import read_seed, read_text, read_whole
+from ..games.arguments import read_options, read_seed, read_text, read_whole
 from ..games.base import Game, MalformedMove
 from ..games.notation import format_exactly, format_json, format_move, read_move, to_plain
 from ..pages.words import with_names
 from ..plugins import find_game, installed
 from ..text import printable
 from ..type_words import explain_mismatch
-from .history import Origin, Step, StepKind
+from ..typing import QMove, QuadOminosMove, QuadOminosView, QuincalaMove, QuincalaView, QuincyMove, QuincyView, QView
+from .history import Origin, Step, StepKind, read_view
 
 # The types of a game's views and moves as plain data. Because they have a default, `referee.Match` alone is a type as
 # well: a match of any game. Python 3.11 itself has no such defaults, and only type checkers need them.
@@ -423,3 +425,92 @@ def _resize(drawing: str, width: int) -> str:
     height = round(width * float(box[2]) / float(box[1]))
     resized = f'<svg width="{width}" height="{height}"{_SIZE.sub("", root[0])[4:]}'
     return drawing[: root.start()] + resized + drawing[root.end() :]
+
+
+Options = Mapping[str, Any] | None
+
+
+@overload
+def start(
+    game: Literal["q"], *, seed: int | None = None, seats: int | None = None, options: Options = None
+) -> Position[QView, QMove]: ...
+@overload
+def start(
+    game: Literal["quincy"], *, seed: int | None = None, seats: int | None = None, options: Options = None
+) -> Position[QuincyView, QuincyMove]: ...
+@overload
+def start(
+    game: Literal["quincala"], *, seed: int | None = None, seats: int | None = None, options: Options = None
+) -> Position[QuincalaView, QuincalaMove]: ...
+@overload
+def start(
+    game: Literal["quadominos"], *, seed: int | None = None, seats: int | None = None, options: Options = None
+) -> Position[QuadOminosView, QuadOminosMove]: ...
+@overload
+def start(game: str, *, seed: int | None = None, seats: int | None = None, options: Options = None) -> Position: ...
+def start(game: str, *, seed: int | None = None, seats: int | None = None, options: Options = None) -> Position:
+    """Return the position at the start of a game.
+
+    Args:
+        game: name of the game.
+        seed: fixes the deal, which is the same as in `referee.play` with this seed; None: the deal is random.
+        seats: number of seats; None: the fewest that the game takes.
+        options: options of the game, by name; `referee list GAME` describes them.
+
+    Raises:
+        RefereeError: there is no such game, or it can't be played with these seats or options.
+
+    >>> position = referee.start("quincy", seed=7)
+    >>> while not position.is_over:
+    ...     position = position.play(position.choose("greedy"))
+    >>> position.ranking
+    ((1,), (0,))
+    """
+    rules = find_game(read_text("game", game, "quincy"))
+    origin = Origin(
+        options=read_options(options),
+        seats=rules.seats[0] if seats is None else read_whole("seats", seats),
+        seed=None if seed is None else read_seed(seed),
+        deal=os.urandom(chance.SEED_BYTES).hex() if seed is None else None,
+    )
+    return Position(rules, origin, origin.begin(rules))
+
+
+@overload
+def imagine(game: Literal["q"], view: QView, *, options: Options = None, seed: int = 0) -> Position[QView, QMove]: ...
+@overload
+def imagine(
+    game: Literal["quincy"], view: QuincyView, *, options: Options = None, seed: int = 0
+) -> Position[QuincyView, QuincyMove]: ...
+@overload
+def imagine(
+    game: Literal["quincala"], view: QuincalaView, *, options: Options = None, seed: int = 0
+) -> Position[QuincalaView, QuincalaMove]: ...
+@overload
+def imagine(
+    game: Literal["quadominos"], view: QuadOminosView, *, options: Options = None, seed: int = 0
+) -> Position[QuadOminosView, QuadOminosMove]: ...
+@overload
+def imagine(game: str, view: Any, *, options: Options = None, seed: int = 0) -> Position: ...
+def imagine(game: str, view: Any, *, options: Options = None, seed: int = 0) -> Position:
+    """Return a position in which the seat to move has exactly this view. Hidden cards and tiles are dealt at random.
+
+    A player can use it to find its legal moves, and to look ahead.
+
+    Args:
+        game: name of the game.
+        view: the view that a player received in its turn.
+        options: options of the match, by name.
+        seed: decides the hidden cards and tiles.
+
+    Raises:
+        RefereeError: there is no such game, or this is not a view of it.
+
+    >>> view = match.turns[0].view
+    >>> len(referee.imagine("quincy", view).legal_moves())
+    88
+    """
+    rules = find_game(read_text("game", game, "quincy"))
+    guess = read_whole("seed", seed)
+    origin = Origin(view=read_view(rules, view), guess=guess, options=read_options(options))
+    return Position(rules, origin, origin.begin(rules))

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from .. import __version__
 from ..games.schema import schema_of
+from ..observers.heads import PublishedHead
 from ..pages.tournament_json import TournamentReport
 from ..record.explain import Explanation
-from ..record.published_heads import PublishedHead
 from . import organisers as organising
 from .author_service import CheckedVersion, OwnMatches, Versions
 from .authors import PRACTICE_API, QUEUE_API, PracticeRequest, PracticeState, Queue

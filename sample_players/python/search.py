@@ -20,9 +20,7 @@ from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
 from .search_knowledge import Knowledge, NoKnowledge
-from .search_move import MoveSearch
-from .search_race import Race
-from .search_tree import Tree
+from .search_tree import MoveSearch, Race, Tree
 
 BUDGET_VARIABLE = "SEARCH_BUDGET_S"
 """Environment variable of the player's program: seconds for each move. Launched house players have the default, because

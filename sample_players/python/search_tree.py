@@ -1,8 +1,8 @@
-"""A Monte Carlo tree search for one move, over the information sets of one observer.
+"""Two searches for one move, over the information sets of one observer: a Monte Carlo tree search, and a race.
 
-Each iteration imagines the hidden part anew, and goes down the same tree along plans that are possible in that world.
-It adds a node, and passes the worth of the new position up. Not every plan is possible in every world. So the visits of
-a plan are compared with the number of visits in which it was possible.
+In the tree search, each iteration imagines the hidden part anew, and goes down the same tree along plans that are
+possible in that world. It adds a node, and passes the worth of the new position up. Not every plan is possible in every
+world. So the visits of a plan are compared with the number of visits in which it was possible.
 
 Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on
 Computational Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by the promise of a plan follows the
@@ -10,13 +10,67 @@ predictor of C. Rosin, Multi-armed bandits with episode context (2011); the form
 """
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from .search_knowledge import Plan, Values
-from .search_move import Moves, MoveSearch, after
+from referee.games.base import Game, Outcome
+
+from .search_knowledge import Knowledge, Plan, Values, outcome_values
+
+Moves = tuple[Any, ...]
+"""Moves of a plan."""
+
+
+class MoveSearch(ABC):
+    """A search for one move.
+
+    Args:
+        knowledge: knowledge about the game.
+        imagine: returns a state that agrees with the view of the seat to move, a new one each time.
+    """
+
+    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any]) -> None:
+        self._game = knowledge.game
+        self._knowledge = knowledge
+        self._imagine = imagine
+        world = imagine()
+        plans = knowledge.plans(world)
+        self.is_decided = len(plans) == 1
+        """True if there is only one plan."""
+        self._begin(world, plans)
+
+    @abstractmethod
+    def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
+        """Set up the search from the first world and the plans in it, the most promising plan first."""
+
+    @abstractmethod
+    def iterate(self, spent: float) -> None:
+        """Run one more iteration.
+
+        Args:
+            spent: share of the budget that is used up, 0 to 1.
+        """
+
+    @abstractmethod
+    def best(self) -> Moves:
+        """Return the moves of the plan that did best."""
+
+    def _values(self, state: Any, outcome: Outcome | None) -> Values:
+        """Return the worth of a state by seat: its outcome, or else an estimate."""
+        knowledge = self._knowledge
+        return knowledge.values(state) if outcome is None else outcome_values(outcome, knowledge.teams)
+
+
+def after(game: Game[Any, Any, Any], state: Any, moves: Moves) -> Any:
+    """Return the state after moves, with their draws delivered."""
+    for move in moves:
+        state = game.deliver(game.play(state, move))
+    return state
+
 
 _key = msgspec.msgpack.Encoder().encode
 """Encodes a plan's moves as bytes, because not every move is hashable."""
@@ -112,3 +166,62 @@ class Tree(MoveSearch):
         for seat, node in way:
             node.visits += 1
             node.total += values[seat]
+
+
+# A race of plans: all are tried in the same imagined worlds, and the worse half drops out repeatedly.
+#
+# If much is hidden, results vary more from world to world than from plan to plan. So it is better to try every plan in
+# many worlds than to look far ahead in few. Bad plans are found early; separating the best two takes most of the time.
+#
+# Source: Z. Karnin, T. Koren, O. Somekh, Almost Optimal Exploration in Multi-Armed Bandits, ICML 2013, sequential
+# halving. Using the same worlds for all plans is our own addition.
+
+
+@dataclass(slots=True)
+class _Runner:
+    plan: Plan[Any]
+    total: float = 0.0
+    worlds: int = 0
+
+    def worth(self, trusting: float) -> float:
+        """Return the mean value, minus a penalty for a plan of little promise."""
+        mean = self.total / self.worlds if self.worlds else 0.5
+        return mean + trusting * math.log(self.plan.weight)
+
+
+class Race(MoveSearch):
+    """A search for one move as a race of its plans."""
+
+    def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
+        self._world = world
+        self._seat = self._game.to_move(world)
+        self._runners = [_Runner(plan) for plan in plans]
+        self._laps = math.ceil(math.log2(len(self._runners)))
+        self._lap = 0
+        self._next = 0
+
+    def iterate(self, spent: float) -> None:
+        """Try the next plan in the present world; after the last, drop plans if it is time, and imagine a new world.
+
+        Args:
+            spent: share of the budget that is used up, 0 to 1.
+        """
+        runner = self._runners[self._next]
+        state = after(self._game, self._world, runner.plan.moves)
+        runner.total += self._values(state, self._game.outcome(state))[self._seat]
+        runner.worlds += 1
+        self._next += 1
+        if self._next == len(self._runners):
+            self._next = 0
+            self._world = self._imagine()
+            if spent * self._laps >= self._lap + 1:
+                self._lap += 1
+                self._runners = self._ranked()[: (len(self._runners) + 1) // 2]
+
+    def best(self) -> Moves:
+        """Return the moves of the plan that is in front."""
+        return self._ranked()[0].plan.moves
+
+    def _ranked(self) -> list[_Runner]:
+        trusting = self._knowledge.trusting
+        return sorted(self._runners, key=lambda runner: -runner.worth(trusting))

@@ -23,7 +23,7 @@ MODULES = (
     "referee.api.paths",
     "referee.api.playing",
     "referee.api.position",
-    "referee.api.starting",
+    "referee.api.position",
     "referee.games.notation",
     "referee.api.tables",
     "referee.api.tournament",

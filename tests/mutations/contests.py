@@ -10,9 +10,8 @@ from twisted.internet.task import Clock
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import Demands
 from referee.cli.errors import FAILED, FINE
-from referee.observers.heads import HeadLog
+from referee.observers.heads import HeadLog, PublishedHead, by_record, read_heads
 from referee.plugins import find_game, installed
-from referee.record.published_heads import PublishedHead, by_record, read_heads
 from referee.record.reader import RecordError, read_record
 from referee.web.contest.contest_file import CONTEST, read_contest, write_example
 from referee.web.contest.intake import ACTION_LOG, LOGS, ActionLog

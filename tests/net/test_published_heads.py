@@ -8,8 +8,7 @@ import pytest
 
 from referee.errors import BadRequest
 from referee.observers import Observer, Observers
-from referee.observers.heads import HeadLog
-from referee.record.published_heads import PublishedHead, by_record, read_heads
+from referee.observers.heads import HeadLog, PublishedHead, by_record, read_heads
 from referee.record.reader import read_chain
 from referee.record.tournament_record import read_tournament, refold
 from referee.tournament import events as e

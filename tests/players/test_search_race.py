@@ -7,7 +7,7 @@ import pytest
 
 from referee.games.base import Outcome
 from sample_players.python.search_knowledge import Knowledge, Plan, Values
-from sample_players.python.search_race import Race
+from sample_players.python.search_tree import Race
 
 
 class Naming:

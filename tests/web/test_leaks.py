@@ -27,10 +27,10 @@ from referee.app.report import report_tournament
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens
 from referee.observers import MatchTransition
+from referee.observers.heads import PublishedHead
 from referee.pages.replays import ReplayPages
 from referee.pages.report_files import Targets
 from referee.plugins import installed, load
-from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_entry, read_record
 from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter

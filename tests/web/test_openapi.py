@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 
 from referee.app.records.explain import view_as_seat
 from referee.check.findings import CheckReport, Finding, StepVerdict
+from referee.observers.heads import PublishedHead
 from referee.pages import report
-from referee.record.published_heads import PublishedHead
 from referee.web.openapi import OPERATIONS, openapi
 from referee.web.routes import make_app
 

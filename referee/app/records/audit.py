@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ...errors import BadRequest
 from ...files.reading import files_below
 from ...games.base import BadSetup
+from ...observers.heads import PublishedHead
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.match import audit
 from ...record.audit.processes import contradictions
@@ -19,7 +20,6 @@ from ...record.audit.times import presences
 from ...record.audit.tournament import MatchProof
 from ...record.folder import record_files
 from ...record.manifest import NAME, check_manifest
-from ...record.published_heads import PublishedHead
 from ...record.reader import Chain, IsRedacted, Record, RecordError
 from ...record.redacted_record import RedactedRecord, check_redacted_record
 from ...record.schema import Header

@@ -5,8 +5,8 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 
 from ...match.setup import SeedOpens
+from ...observers.heads import PublishedHead
 from ...record.audit.processes import Contradiction
-from ...record.published_heads import PublishedHead
 from ...record.reader import NotSealed, RecordError
 
 VERIFIED = ("chain", "seal", "shown fields", "times")

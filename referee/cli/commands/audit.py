@@ -21,11 +21,11 @@ from ...app.records.audit_reports import (
 )
 from ...app.services import find_sealer
 from ...match.setup import LEG_WORDS
+from ...observers.heads import by_record
 from ...record.audit.match import name_rules
 from ...record.folder import record_files
 from ...record.key import parse_head, parse_public, parse_seed
 from ...record.manifest import NAME, write_manifest
-from ...record.published_heads import by_record
 from ...text import counted, printable
 from ..common import (
     EXISTING_FILE,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from sample_players.python.q_table import Placed, board_of, hand_of, place
+from sample_players.python.q_simple import Placed, board_of, hand_of, place
 
 from ...games.q.tiles import KINDS, Cell, Tile, frontier, in_line, misfit, spots
 

@@ -15,8 +15,8 @@ from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, Equivocation, SoundRecord
 from referee.errors import BadRequest
 from referee.match.events import RefereeFailed
+from referee.observers.heads import PublishedHead
 from referee.record.key import Sealer
-from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_chain
 
 from ...cli.calling import referee

@@ -19,9 +19,9 @@ from referee.app.records.audit_reports import (
     SoundTournament,
 )
 from referee.match.events import RefereeFailed
+from referee.observers.heads import PublishedHead
 from referee.plugins import find_game, installed
 from referee.record.key import Sealer
-from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_chain
 from referee.record.redacted_record import redact
 from referee.record.resume import reopen
