@@ -20,6 +20,8 @@ from referee.plugins import load
 
 TABLES = [(game, seats) for game in ENCODINGS for seats in load().games[game].seats]
 ALL = pytest.mark.parametrize(("game", "seats"), TABLES)
+OPTIONS = {"quadominos": {"rounds": 1}}
+"""Options with which a game is whole and short."""
 
 # PettingZoo expects either a bare array, or one of its own games
 pytestmark = [
@@ -32,15 +34,15 @@ test_save_obs.__test__ = False
 @ALL
 def test_pettingzoo_finds_nothing(game: str, seats: int) -> None:
     """Its tests of the interface, of seeds, of cycles and of saving observations pass, on whole games."""
-    api_test(referee.learning.pettingzoo.env(game, seats))
-    seed_test(lambda: referee.learning.pettingzoo.env(game, seats))
-    test_save_obs(referee.learning.pettingzoo.env(game, seats))
+    make = partial(referee.learning.pettingzoo.env, game, seats, OPTIONS.get(game))
+    make_raw = partial(referee.learning.pettingzoo.raw_env, game, seats, OPTIONS.get(game))
+    api_test(make())
+    seed_test(make)
+    test_save_obs(make())
     max_cycles_test(
         SimpleNamespace(
-            env=lambda max_cycles: WholeTurns(referee.learning.pettingzoo.raw_env(game, seats, max_cycles=max_cycles)),
-            parallel_env=lambda max_cycles: Rounds(
-                referee.learning.pettingzoo.raw_env(game, seats, max_cycles=max_cycles)
-            ),
+            env=lambda max_cycles: WholeTurns(make_raw(max_cycles=max_cycles)),
+            parallel_env=lambda max_cycles: Rounds(make_raw(max_cycles=max_cycles)),
         )
     )
 
@@ -56,7 +58,7 @@ def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.Mo
         monkeypatch.setattr(rendering, "_WIDTH", 64)
         monkeypatch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
     inked = {"rgb_array": lambda picture: len(np.unique(picture)) > 20, "ansi": lambda text: "\x1b[" in text}
-    render_test(lambda render_mode: referee.learning.pettingzoo.env(game, seats, render_mode=render_mode), inked)
+    render_test(partial(referee.learning.pettingzoo.env, game, seats, OPTIONS.get(game)), inked)
 
 
 class WholeTurns(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker

@@ -174,7 +174,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: bz2.compress(bytes(TOO_MUCH)),
         "the archive is over 64 MiB",
     ),
-    "bomb of xz": (lambda: lzma.compress(bytes(TOO_MUCH)), "the archive is over 64 MiB"),
+    "bomb of xz": (lambda: lzma.compress(bytes(TOO_MUCH), preset=0), "the archive is over 64 MiB"),
     "cut bzip2": (lambda: bz2.compress(make_tar({"player.toml": TOML}))[:-5], "cut off"),
     "cut xz": (lambda: lzma.compress(make_tar({"player.toml": TOML}))[:-5], "cut off"),
     "damaged bzip2": (lambda: b"BZh9" + bytes(40), "no whole bzip2"),
