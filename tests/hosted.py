@@ -15,7 +15,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 from referee.net.links.tokens import add_tokens
 
-STOPPED = "stopping; `referee host` will go on with the tournaments from where they are\n"
+STOPPED = "stopping; `referee host` will continue the tournaments where they stop now\n"
 
 
 @contextmanager

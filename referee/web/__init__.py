@@ -1,1 +1,1 @@
-"""The web site of a contest: what it shows, and to whom."""
+"""The web site of a contest: its pages, and who may see which of them."""

@@ -1,7 +1,7 @@
-"""What an author may do with its own versions and matches; pages and programs both ask here."""
+"""What an author may do with its own versions and matches. Pages and the API for programs both use this service."""
 
-# Nobody learns anything of another author: what belongs to somebody else is refused with the same bytes as what does
-# not exist at all (NotYours).
+# Nobody learns anything about other authors. A request for something that belongs to another author gets the same
+# answer, byte by byte, as a request for something that does not exist (NotYours).
 
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
@@ -27,22 +27,22 @@ from .submissions.store import HandedInVersion, Store, VersionState
 
 T = TypeVar("T")
 HAND_INS_A_MINUTE = 6
-"""Faster than anybody can change a program and look at the result."""
+"""Most versions a minute: nobody can change a program and look at the result so often."""
 REQUESTS_A_MINUTE = 120
-"""A client that waits for its verdict asks once a second at most."""
+"""Most requests a minute: a client that waits for its verdict asks at most once a second."""
 _DIGITS = 9
 
 
 class NotYours(RequestRefused):
-    """The refusal for what does not exist and for what belongs to somebody else: the same to the byte."""
+    """The refusal of a request for something that does not exist or belongs to somebody else."""
 
     def __init__(self) -> None:
         super().__init__(
             HTTPStatus.NOT_FOUND,
-            "there is no such thing of yours",
+            "you have no such version or match",
             "PUT or GET /submissions, GET /submissions/NUMBER, PUT /submissions/NUMBER/present, GET /matches, "
             "/matches/NAME, /matches/NAME/record and /matches/NAME/printed; "
-            "numbers and names are in your lists, a slash in a name is written %2F",
+            "numbers and names are in your lists; write a slash in a name as %2F",
         )
 
 
@@ -51,7 +51,7 @@ class Versions(Struct, frozen=True, kw_only=True):
 
     submissions: Sequence[HandedInVersion]
     present: int | None
-    """The version that plays; None if none does."""
+    """Number of the version that plays; None if no version has passed."""
 
 
 class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
 
     plays: bool
     report: CheckReport | None
-    """None while the check is not over, or if it was given up."""
+    """Report of the check; None while the check is not over, or if it could not be completed."""
     steps: Sequence[Finding]
     """Steps that a running check has finished so far."""
     trying: str | None
@@ -73,7 +73,7 @@ class OwnMatches(Struct, frozen=True, kw_only=True):
 
 
 class AuthorService:
-    """Everything that authors ask for, whichever way they ask.
+    """Carries out what authors request on pages or with programs.
 
     Args:
         store: versions of all authors.
@@ -100,8 +100,8 @@ class AuthorService:
         self._note = note
         self._requests = RateLimit("requests", REQUESTS_A_MINUTE, clock)
         self._hand_ins = RateLimit("versions", HAND_INS_A_MINUTE, clock)
-        # One archive is unpacked at a time, because an archive may be large; and the records of one author are read at
-        # a time, because auditing them takes a core. Other authors wait for their turn, the loop does not.
+        # Only one archive is unpacked at a time, because an archive may be large. Only one author's records are read at
+        # a time, because auditing them takes a processor core. Other authors wait, but the event loop does not.
         self._unpacking = DeferredLock()
         self._reading = DeferredLock()
 
@@ -118,7 +118,7 @@ class AuthorService:
         Raises:
             TooOften: the author hands in, or asks, too often.
             BadArchive: the archive cannot be unpacked.
-            VersionRefused: the author may hand in nothing now.
+            VersionRefused: the author may not hand in a version now.
         """
         return await self._accept(author, lambda: archive, name)
 
@@ -158,7 +158,7 @@ class AuthorService:
 
         Args:
             author: name of the author.
-            number: number of the version, as it was sent.
+            number: number of the version, as the client sent it.
 
         Raises:
             TooOften: the author asks too often.
@@ -208,7 +208,7 @@ class AuthorService:
         return version
 
     def _mark_checking(self, author: str, version: HandedInVersion) -> HandedInVersion:
-        """Return a version with the state `checking` if its check runs now: on the disk it waits until the verdict."""
+        """Return a version with the state `checking` if its check runs now; the stored state is `waiting`."""
         if self._checks.current == (author, version.number) and version.state is VersionState.WAITING:
             return replace(version, state=VersionState.CHECKING)
         return version
@@ -229,8 +229,8 @@ class AuthorService:
 
         Args:
             author: name of the author.
-            match: name of the match, as the list has it.
-            seat: one of the author's seats; None: the first of them.
+            match: name of the match in the author's list.
+            seat: one of the author's seats; None: the first of these seats.
 
         Raises:
             TooOften: the author asks too often.
@@ -244,15 +244,15 @@ class AuthorService:
         return replace(explanation, printed=replace(explanation.printed, lines=lines))
 
     async def read_record(self, author: str, match: str, seat: int | None) -> bytes:
-        """Return the record of a match, without what other seats alone knew; see `explain`."""
+        """Return the record of a match, without the facts that only other seats knew; see `explain`."""
         return await self._look_up(author, lambda: self._matches.record(author, match, seat))
 
     async def read_output(self, author: str, match: str, seat: int | None) -> str:
-        """Return everything that is kept of the text that the author's program printed; see `explain`."""
+        """Return the stored output of the author's program; see `explain`."""
         return placeless(await self._look_up(author, lambda: self._matches.read_output(author, match, seat)))
 
     async def _look_up(self, author: str, look: Callable[[], T | None]) -> T:
-        """Read a record in a thread; the error about a broken record does not name its path on this machine."""
+        """Read a record in a thread. The error about a broken record does not show its path on this machine."""
         self._requests.count(author)
         reading: Awaitable[T | None] = self._reading.run(deferToThread, look)
         try:
@@ -260,7 +260,7 @@ class AuthorService:
         except RecordError as error:
             where = "" if error.line is None else f" in line {error.line}"
             text = f"the record does not hold{where}: expected {error.expected}"
-            remedy = "ask the organiser to run `referee audit`, which says more"
+            remedy = "ask the organiser to run `referee audit`, which shows more"
             raise RequestRefused(HTTPStatus.INTERNAL_SERVER_ERROR, text, remedy) from None
         if result is None:
             raise NotYours
@@ -268,7 +268,7 @@ class AuthorService:
 
 
 def _name_step(done: int) -> str | None:
-    """Return the step of a check that comes after a number of others, in words; None after the last."""
+    """Return in words the next step of a check after `done` steps; None after the last step."""
     from ..check.checking import all_steps  # noqa: PLC0415  # the site needs no other part of the check
 
     steps = all_steps(tuple(installed().games))

@@ -1,10 +1,10 @@
-"""What authors see and do: their versions, their matches, practice matches and the queue, on pages and for programs."""
+"""The pages and the API for authors: their versions, their matches, practice matches and the queue."""
 
-# Pages and programs ask the same AuthorService, so both have the same rights, limits and messages. A refusal is an
-# exception on both ways: a page shows its two sentences, and a program gets them as JSON.
+# Pages and programs use the same AuthorService, so both have the same rights, limits and messages. A refusal is an
+# exception in both cases: a page shows its two sentences, and a program gets them as JSON.
 #
-# The address of an author's match contains the path of its record. It is only ever looked up in the author's own list,
-# and never made into a path of its own.
+# The address of an author's match contains the path of its record. This text is only compared with the names in the
+# author's own list; it is never used as a path.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -58,9 +58,9 @@ VERSIONS_API, MATCHES_API, PRACTICE_API, QUEUE_API = "/submissions", "/matches",
 ARCHIVE = "application/octet-stream"
 """Media type of an archive, whatever its format: browsers save it."""
 IN_PERSON = "person"
-"""Value of the form's field `plays` if the author plays, and none of its versions."""
+"""Value of the form's field `plays` if the author plays in person, not one of its versions."""
 _FILES = "archive"
-"""Field of the form for an archive or single files; the other one is for a folder."""
+"""Field of the form for an archive or single files; another field is for a folder."""
 _SEAT_DIGITS = 9
 
 
@@ -68,9 +68,9 @@ class AuthorPages:
     """The pages on which authors hand in, and see their versions and matches.
 
     Args:
-        service: everything that authors ask for.
+        service: carries out what authors request.
         is_shown: (tournament, match) -> whether everybody may see the replay.
-        list_next: author -> what its program plays next, in each tournament.
+        list_next: author -> the next match of its program, in each tournament.
         notices: takes appeals.
         mail: mailboxes of the authors; None: the contest sends no mail.
     """
@@ -138,14 +138,14 @@ class AuthorPages:
         return redirect(visit.request, HOME)
 
     async def _appeal(self, visit: Visit) -> bytes:
-        """Take an appeal against the expulsion of an own program in a match of a tournament."""
+        """Accept an appeal against the expulsion of the author's program in a match of a tournament."""
         author, name = visit.person.name, visit.form.text("match")
         try:
             explanation = await self._service.explain(author, name, None)
         except NotYours:
             explanation = None
         if explanation is None or explanation.verdict is None or name.startswith(f"{PRACTICE}/"):
-            what = "your program was not expelled in such a match of a tournament"
+            what = "your program was not expelled in a tournament match of this name"
             raise RequestRefused(HTTPStatus.CONFLICT, what, "appeal on the page of the match")
         try:
             self._notices.appeal(author, name.rpartition("/")[2], visit.form.text("text"))
@@ -207,7 +207,7 @@ class AuthorPages:
         )
 
     async def _output(self, visit: Visit, name: str) -> bytes:
-        """Send what the author's program printed, as plain text: a browser takes nothing in it for a page."""
+        """Send the output of the author's program as plain text, so that a browser does not read it as a page."""
         text = await self._service.read_output(visit.person.name, name, visit.number("seat"))
         return send(visit.request, PLAIN_TEXT, text.encode())
 
@@ -218,7 +218,7 @@ class AuthorPages:
             replays = make_link(visit.request, f"/tournaments/{quote(folder)}/replays/")
             return f"{replays}{quote(record)}.html", replays + verifying_link(f"{record}.jsonl", head)
         if folder.startswith(f"{PRACTICE}/{visit.person.name}/"):
-            # The replay of a practice match is one page without others around it, so it verifies its record itself.
+            # The replay of a practice match is a single page, which contains the verifier.
             number = folder.rpartition("/")[2].lstrip("0")
             replay = make_link(visit.request, f"{PRACTICE_PAGE}/{number}/replay")
             return replay, replay
@@ -226,7 +226,7 @@ class AuthorPages:
 
 
 async def show_or_explain(show: Callable[..., Any], visit: Visit, *args: Any, **parts: Any) -> Any:
-    """Show a page of an author's; if what it shows is refused, show why and what to do."""
+    """Show a page of an author; if the request is refused, show why and what to do."""
     try:
         return await maybeDeferred(show, visit, *args, **parts)
     except RemediableError as error:
@@ -333,13 +333,13 @@ class AuthorPractice:
 
 
 def _sort_houses(rules: Sequence[PracticeRules]) -> list[str]:
-    """Return the house players of all rules, those first that play by most of them: the first one fits most often."""
+    """Return the house players of all rules. Players that can play by most rules come first: they fit most often."""
     counts = Counter(name for each in rules for name in each.houses)
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _make_replay(practice: Practice, author: str, number: str) -> tuple[str, memoryview] | None:
-    """Return the page of a practice match in two parts; None if the author has no such match that is over."""
+    """Return the page of a finished practice match in two parts; None if the author has no such match."""
     page = practice.replay(author, number)
     return None if page is None else split_page(page.encode())
 
@@ -351,20 +351,20 @@ class PracticeState(Struct, frozen=True, kw_only=True):
     """Tournaments whose rules may be used; empty if the organiser allows no practice matches."""
     challenges: Sequence[Challenge]
     waiting: Mapping[str, str]
-    """Number of a challenge that is not over -> why it waits, or that it is played."""
+    """Number of a challenge that is not over -> its state in words: why it waits, or that it is played."""
 
 
 class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A practice match that an author asks for."""
+    """Request of an author for a practice match."""
 
     tournament: str
     version: int
     opponent: str
-    """`house:NAME`, or the number of another version of the author's."""
+    """`house:NAME`, or the number of one of the author's other versions."""
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """What waits, up to a bound; every line of an author's own."""
+    """What is waiting. An author gets all of its own lines; an organiser gets a limited number of lines."""
 
     lines: Sequence[QueueLine]
 
@@ -373,9 +373,9 @@ class AuthorApi:
     """Answers the programs of authors, such as `referee submit`.
 
     Args:
-        service: everything that authors ask for.
+        service: carries out what authors request.
         practice: practice matches of all authors.
-        queue: returns everything that waits, of everybody.
+        queue: returns everything that is waiting.
     """
 
     def __init__(self, service: AuthorService, practice: Practice, queue: Callable[[], Sequence[QueueLine]]) -> None:
@@ -404,7 +404,7 @@ class AuthorApi:
     async def _hand_in(self, person: Person, request: Any) -> Reply:
         length = request.getHeader("content-length") or ""
         if not (length.isascii() and length.isdecimal()):
-            text = "the length of the body is not announced"
+            text = "the request does not announce the length of its body"
             raise RequestRefused(HTTPStatus.LENGTH_REQUIRED, text, "send a Content-Length")
         if int(length) > MAX_PACKED_BYTES:
             remedy = f"an archive may have {MAX_PACKED_BYTES // MIB} MiB; leave out what the program does not need"
@@ -476,7 +476,7 @@ def _refuse_method(request: Any, allow: str) -> RequestRefused:
 
 
 def _read_seat(request: Any) -> int | None:
-    """Return the seat in a request's query; None if there is none, and -1, which nobody has, for what is no number."""
+    """Return the seat in a request's query; None if there is none; -1, which no seat has, if it is not a number."""
     values = request.args.get(b"seat")
     if not values:
         return None

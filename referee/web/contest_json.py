@@ -1,7 +1,7 @@
 """The public state of a contest: the first page, its events and the API are all made from these structs."""
 
-# All texts of the public pages are made from these structs in the templates and, for changes, in the pages' scripts.
-# The structs are also what `/api/contest` answers, so a program sees neither more nor less than a visitor.
+# The templates, and the scripts that update open pages, make all texts of the public pages from these structs.
+# `/api/contest` sends the same structs, so a program sees neither more nor less than a visitor.
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class SignUp(StrEnum):
-    """Rule by which visitors become authors without an organiser's help."""
+    """Rule for visitors who want to become authors without an organiser's help."""
 
     OPEN = "open"
     INVITATION = "invitation"
@@ -19,7 +19,7 @@ class SignUp(StrEnum):
 
 
 class OpenMatch(Struct, frozen=True, kw_only=True):
-    """A match that is played at the moment."""
+    """An open match."""
 
     match: str
     names: Sequence[str]
@@ -28,7 +28,7 @@ class OpenMatch(Struct, frozen=True, kw_only=True):
     """Address of each player's page, by seat, from the site's first page; None: it has none yet."""
     round: int
     opened: str
-    """Time of its beginning, ISO 8601 in UTC."""
+    """Time at which the match was opened, ISO 8601 in UTC."""
 
 
 class Leader(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Leader(Struct, frozen=True, kw_only=True):
     """Address of the entrant's page from the site's first page; None if there is none."""
     points: str
     rating: str | None = None
-    """Rating that decides the place in a ladder; None in other formats."""
+    """Rating, if it decides the place, as in a ladder; None in other formats."""
 
 
 class LastResult(Struct, frozen=True, kw_only=True):
@@ -54,11 +54,11 @@ class LastResult(Struct, frozen=True, kw_only=True):
 
 
 class ComingMatch(Struct, frozen=True, kw_only=True):
-    """A match that waits to be played."""
+    """A waiting match."""
 
     round: int
     table: str
-    """Place in the format, such as a bracket's final; empty where there is nothing to say."""
+    """Name of the match in its format, such as `final`; usually empty."""
     names: Sequence[str]
     """Names of the players, by seat."""
     addresses: Sequence[str | None]
@@ -73,16 +73,16 @@ class Coming(Struct, frozen=True, kw_only=True):
     left_out: int
     """Number of waiting matches that are not listed."""
     why: str
-    """Sentence that says when they begin, or why none does."""
+    """Sentence that says when they begin, or why none begins."""
     at: str | None
-    """Time at which it begins or goes on, ISO 8601 in UTC; None if it waits for no time."""
+    """Time at which the tournament begins or continues, ISO 8601 in UTC; None if no time is set."""
 
 
 class TournamentCard(Struct, frozen=True, kw_only=True):
     """A tournament in brief."""
 
     name: str
-    """Name, which is also its part of addresses."""
+    """Name of the tournament; its addresses contain the name, too."""
     game: str
     format: str
     entrants: int
@@ -94,23 +94,23 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     """Number of matches that are over."""
     open_matches: Sequence[OpenMatch]
     coming: Coming | None
-    """Next matches; None if no more will come."""
+    """Next matches; None if no more matches will come."""
     leaders: Sequence[Leader]
-    """First entrants after the matches in the report; empty before the first match."""
+    """First entrants of the standings in the report; empty before the first match."""
     ranked: int
-    """Number of entrants that the standings have."""
+    """Number of entrants in the standings."""
     last: Sequence[LastResult]
     """Latest results, the latest first."""
     reported: int | None
     """Number of matches in the report; None if there is no report yet."""
     head: str | None
-    """Hash of the last line but the seal of the tournament's record, from which the report was made."""
+    """Hash of the last line (the seal does not count) of the tournament's record when the report was made."""
     verifier: str | None
-    """Address, from the site's first page, of the page that verifies that record; None while it is played."""
+    """Address of the page that verifies the record, relative to the site's first page; None during the tournament."""
 
 
 class Announcement(Struct, frozen=True, kw_only=True):
-    """A sentence of an organiser for everybody."""
+    """A public sentence from an organiser."""
 
     at: str
     """Time of the announcement, ISO 8601 in UTC."""

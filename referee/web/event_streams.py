@@ -1,10 +1,10 @@
-"""Server-sent events. A page that can't read them in time gets the newest state instead of a backlog."""
+"""Server-sent events. A page that can't read them in time gets the newest state, not a backlog."""
 
-# EventStreams sends the same events to all open pages. PersonStreams sends each signed-in person a sign that something
-# on its pages has changed; the page then asks for it.
+# EventStreams sends the same events to all open pages. PersonStreams notifies the pages of each signed-in person that
+# something has changed; a page then fetches the change.
 #
-# Every event holds a complete state, or can be replaced by one, so none has to be queued for a slow reader. Memory
-# stays bounded by the number of streams, however many events there are.
+# Every event is a complete state, or can be replaced by a complete state, so no event has to be queued for a slow
+# reader. So the memory depends only on the number of streams, not on the number of events.
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -16,22 +16,22 @@ from ..net.links.addresses import find_origin
 from ..net.links.origin_limits import OriginLimiter
 
 PACE_S = 0.5
-"""Least seconds between two events."""
+"""Shortest time between two events, in seconds."""
 ALIVE_S = 15.0
-"""Seconds between two signs of life: proxies cut a stream that is silent for a minute."""
+"""Seconds between two signs of life; proxies cut a stream that is silent for a minute."""
 LONGEST_S = 600.0
-"""Seconds after which streams of signed-in people are cut. Browsers reconnect, and are checked again."""
+"""Seconds after which streams of signed-in people are cut. Browsers then connect again, and are checked again."""
 MOST_OF_ADDRESS, MOST = 256, 4096
-"""Most streams of one address (a class room) and of all, far below the number of files that a process may open."""
+"""Most streams of one address (such as a class room), and of all addresses. A process may open far more files."""
 MOST_BYTES_A_SECOND = 50_000_000
-"""Most bytes a second to all streams together; above that, events are sent less often than every PACE_S."""
+"""Most bytes a second to all streams together. If events are larger, they are sent less often than every PACE_S."""
 LOOK_S = 0.5
-"""Seconds between two looks whether something of a signed-in person has changed."""
+"""Seconds between two looks whether something has changed for a signed-in person."""
 _ALIVE = b": alive\n\n"
 
 
 class _Stream:
-    """One open page, paused while its connection accepts no more; one of Twisted's push producers."""
+    """One open page, as a Twisted push producer; paused while its connection accepts no more data."""
 
     def __init__(self, request: Any, whole: Callable[[], bytes], gone: Callable[["_Stream"], None]) -> None:
         self._request = request
@@ -44,14 +44,14 @@ class _Stream:
         request.notifyFinish().addBoth(lambda _: gone(self))
 
     def send(self, event: bytes) -> None:
-        """Send an event; if the connection accepts no more, the complete state follows once it does."""
+        """Send an event. If the connection accepts no data now, the complete state is sent later instead."""
         if self._is_paused:
             self._has_missed = True
         else:
             self._request.write(event)
 
     def check_alive(self) -> bool:
-        """Send a sign of life; return false if nothing could be sent now, nor at the last check."""
+        """Send a sign of life. Return false if the connection accepted no data now and at the last check."""
         was_alive, self._was_alive = self._was_alive, not self._is_paused
         if not self._is_paused:
             self._request.write(_ALIVE)
@@ -77,13 +77,13 @@ class _Stream:
 
 
 class EventStreams:
-    """All open pages that show the same.
+    """All open pages that show the same state.
 
     Args:
         clock: the reactor, or a test's clock.
         snapshot: returns the complete state, as JSON.
         news: returns the changes since its last call, as JSON; None: every event is a complete state.
-        pace_s: least seconds between two events.
+        pace_s: shortest time between two events, in seconds.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EventStreams:
         self._snapshot = snapshot
         self._news = news or snapshot
         self._whole_event = b""
-        """Event with the complete state, until something changes: for pages that open or resume."""
+        """Event with the complete state, for new and resumed pages; empty if something has changed."""
         self._least_s = self._pace_s = pace_s
         self._streams: set[_Stream] = set()
         self._limiter: OriginLimiter[_Stream] = OriginLimiter(MOST_OF_ADDRESS, MOST)
@@ -111,7 +111,7 @@ class EventStreams:
         return len(self._streams)
 
     def add(self, request: Any) -> None:
-        """Add a page, and send it the complete state; with too many of its address, cut the oldest."""
+        """Add a page, and send it the complete state. If its address has too many pages, cut the oldest."""
         stream = _Stream(request, self._make_whole, self._remove)
         self._streams.add(stream)
         if not self._alive.running:
@@ -122,7 +122,7 @@ class EventStreams:
         stream.send(self._make_whole())
 
     def notify(self) -> None:
-        """Send an event soon: further changes until then are part of it."""
+        """Send an event soon; it includes all changes until then."""
         self._whole_event = b""
         if self._due is None and self._streams:
             self._due = self._clock.callLater(self._pace_s, self._send_event)
@@ -167,7 +167,7 @@ class PersonStreams:
 
     Args:
         clock: the reactor, or a test's clock.
-        stamp: person -> a value that differs whenever something on the person's pages has changed.
+        stamp: person -> a value that changes whenever something on the person's pages changes.
     """
 
     def __init__(self, clock: Any, stamp: Callable[[Any], Any]) -> None:
@@ -190,7 +190,7 @@ class PersonStreams:
             self._look.start(LOOK_S, now=False)
 
     def close(self, person: Hashable) -> None:
-        """Cut all pages of a person who has signed out in one of them."""
+        """Cut all pages of a person who has signed out on one of them."""
         streams = self._streams.pop(person, None)
         if streams is not None:
             streams.close()

@@ -240,4 +240,4 @@ def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
-        service.hears("stopping; `referee host` will go on")
+        service.hears("stopping; `referee host` will continue")

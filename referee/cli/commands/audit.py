@@ -100,8 +100,8 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
     "--since",
     type=PATH,
     metavar="FILE",
-    help="Remember in FILE which records hold, and skip those that have not changed since. FILE is trusted: keep it"
-    " where only you can write, outside the audited folders.",
+    help="Store in FILE which records hold, and skip records that have not changed since. The audit trusts FILE: keep"
+    " it where only you can write, outside the audited folders.",
 )
 @click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Also list the records that hold.")
 @json_option

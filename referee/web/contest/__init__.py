@@ -1,1 +1,1 @@
-"""A contest: tournaments that start by themselves, what authors hand in, and the web site where everybody looks."""
+"""A contest: tournaments that start by themselves, programs that authors hand in, and the data for the web site."""

@@ -1,10 +1,10 @@
 """The file of a contest: reads contest.toml, and writes an example that runs at once."""
 
-# A contest names files of tournaments, and each of them is a file that `referee tournament` plays as well. So a
-# tournament can be tried out alone before it is part of a contest.
+# A contest names files of tournaments. `referee tournament` can play each of them as well, so a tournament can be tried
+# out before it is part of a contest.
 #
-# A daily tournament is a series of tournaments, one for each day, with a name and a folder of its own. Nothing of one
-# day can then change the record of another.
+# A daily tournament is a series of tournaments, one for each day. Each has a name and a folder of its own, so that
+# nothing that happens on one day can change the record of another day.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -33,10 +33,10 @@ _PATH = Annotated[str, Meta(min_length=1, extra={"words": "the path of a file, s
 _TABLES = Annotated[list[dict[str, Any]], Meta(extra={"words": "tables: [[tournaments]]"})]
 _EVERY = Annotated[Literal["day"], Meta(extra={"words": '"day"'})]
 _LONGEST_SERIES = 29
-"""Most characters in the name of a daily tournament: the day adds eleven."""
+"""Most characters in the name of a daily tournament; the date adds eleven characters."""
 DAY = timedelta(days=1)
 _YEARS = (2000, 9000)
-"""First and last year of a start, far from the years in which UTC or the next day can't be computed."""
+"""First and last year of a start. Near Python's own limits, UTC or the next day could not be computed."""
 _WORKERS = Annotated[int, Meta(ge=1, le=256, extra={"words": "a number of processes, 1 to 256"})]
 _ADDRESS = Annotated[str, Meta(min_length=1, extra={"words": "the address of a Dask scheduler: tls://HOST:8786"})]
 _START = Annotated[datetime, Meta(tz=True, extra={"words": "a time with its zone, as in 2026-12-01T18:00:00+01:00"})]
@@ -56,19 +56,19 @@ _SIGN_UP = Annotated[Literal["open", "invitation", "closed"], Meta(extra={"words
 EXAMPLE = """\
 title = "House contest"
 about = \"\"\"
-Three players of the house meet in **two games**. Put your own next to them: give its folder, or a command, as a further
-entrant in `cup.toml`, and start `referee host` again.
+Three house players meet in **two games**. To let your own player take part, add its folder or its command to the
+entrants in `cup.toml`, and start `referee host` again.
 \"\"\"
-spectators = "board only"               # what they see of a match that is played; or "delay 60", or "after"
+spectators = "board only"               # what spectators see of an open match; or "delay 60", or "after"
 practice = true                         # authors may play unrated matches against house players
-sign_up = "closed"                      # who becomes an author on the site; or "invitation", or "open"
+sign_up = "closed"                      # who may become an author on the site; or "invitation", or "open"
 
 [[tournaments]]
 file = "cup.toml"
 
 [[tournaments]]
 file = "league.toml"
-# start = 2026-12-01T18:00:00+01:00     # without it, at once
+# start = 2026-12-01T18:00:00+01:00     # without a start, the tournament begins at once
 """
 EXAMPLES = {
     CONTEST: EXAMPLE,
@@ -98,9 +98,9 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
     start: datetime | None
     """Start of the tournament in UTC; None: at once."""
     options: tuple[str, ...] = ()
-    """Options of `referee tournament`: where matches are played, and the name if it is not the file's."""
+    """Options of `referee tournament`: where matches are played, and the name if it differs from the file's."""
     series: str = ""
-    """Name in the file of a tournament that is played every day; empty for others."""
+    """Name in the file, if the tournament is played every day; else empty."""
 
     @property
     def name(self) -> str:
@@ -113,15 +113,15 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
 
 
 class DailyTournament(Struct, frozen=True, kw_only=True):
-    """A tournament that is played every day: each day has a tournament of its own, with the date in its name."""
+    """A tournament that is played every day. Each day has a tournament of its own, with the date in its name."""
 
     first: ScheduledTournament
-    """The tournament as its file describes it."""
+    """The tournament that the file describes."""
     start: datetime
-    """Start of the first one; its time zone decides when a day begins."""
+    """Start on the first day; its time zone decides when a day begins."""
 
     def due(self, now: datetime) -> Iterator[ScheduledTournament]:
-        """Yield the days that have records, the last day that is due, and the next day."""
+        """Yield the tournaments of days that have records, of the last day that is due, and of the next day."""
         last = self._last(now)
         for day in range(last + 1):
             tournament = self._make(day)
@@ -134,7 +134,7 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
         return self._make(self._last(now) + 1)
 
     def _last(self, now: datetime) -> int:
-        """Return the number of the last day that is due, from 0; -1 if none is."""
+        """Return the number of the last day that is due, from 0; -1 if no day is due."""
         return max((now - self.start) // DAY, -1)
 
     def _make(self, day: int) -> ScheduledTournament:
@@ -145,14 +145,14 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
 
 
 class Spectators(Struct, frozen=True, kw_only=True):
-    """The view that spectators have of a running match; once it is over they see everything."""
+    """What spectators see of an open match. When the match is over, they see everything."""
 
     said: str
     """Setting of contest.toml: `after`, `board only` or `delay SECONDS`."""
 
     @property
     def delay_s(self) -> float:
-        """Seconds by which they see everything later."""
+        """Delay of what spectators see, in seconds."""
         return float(self.said.removeprefix("delay ")) if self.said.startswith("delay ") else 0.0
 
 
@@ -164,7 +164,7 @@ class MailServer(Struct, frozen=True, kw_only=True):
     sender: str
     """Address that mails come from."""
     user: str = ""
-    """Name to log in with; empty: the server asks for none."""
+    """Name to log in with; empty: no login."""
     password_file: Path | None = None
 
 
@@ -179,20 +179,20 @@ class Contest(Struct, frozen=True, kw_only=True):
     practice: bool
     """True if authors may play unrated practice matches."""
     sign_up: SignUp
-    """People who may become authors on the site."""
+    """Rule for visitors who want to become authors on the site."""
     address: str
     """Public address of the site, with a slash at the end; empty: not known."""
     webhook: str | None
-    """Address that each result is sent to; None: results are sent nowhere."""
+    """Address to which each result is sent; None: results are not sent."""
     mail: MailServer | None
-    """Server that takes mail for authors; None: nobody gets mail."""
+    """Server that sends mail to authors; None: nobody gets mail."""
     tournaments: tuple[ScheduledTournament, ...]
     """All tournaments, in the order of the file."""
     daily: tuple[DailyTournament, ...]
     """Tournaments that are played every day."""
 
     def warnings(self) -> Iterator[tuple[str, str]]:
-        """Yield (name, warning) for each oddity in the tournaments' files; each file counts once."""
+        """Yield (name, warning) for each warning about a tournament's file; each file is reported once."""
         plans = {scheduled.series or scheduled.name: scheduled.plan for scheduled in self.tournaments}
         for name, plan in plans.items():
             for warning in plan.warnings:
@@ -200,7 +200,7 @@ class Contest(Struct, frozen=True, kw_only=True):
 
 
 def read_contest(folder: Path, registry: Registry) -> Contest:
-    """Read the file of a contest, and those of its tournaments.
+    """Read the file of a contest and the files of its tournaments.
 
     Args:
         folder: folder of the contest.
@@ -208,7 +208,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
 
     Raises:
         BadRequest: the folder has no contest.toml.
-        BadTournamentFile: a file has mistakes; the error lists all of that file.
+        BadTournamentFile: a file has mistakes; the error lists all mistakes of that file.
     """
     path = folder.absolute() / CONTEST
     if not path.is_file():
@@ -244,11 +244,11 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
         section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
         start = section.take("start", _START)
         if start is not None and not _YEARS[0] <= start.year <= _YEARS[1]:
-            section.refuse("start", f"takes a time of the years {_YEARS[0]} to {_YEARS[1]}, not {start}")
+            section.refuse("start", f"takes a time in the years {_YEARS[0]} to {_YEARS[1]}, not {start}")
             start = None
         is_daily = section.take("every", _EVERY) is not None
         if is_daily and "start" not in values:
-            section.refuse("every", "it needs a start, the time of the first day")
+            section.refuse("every", "this key needs `start`, the time on the first day")
         options = tuple(_options(section, sheet.path.parent))
         name = section.take("file", _PATH)
         if name is None:
@@ -294,7 +294,7 @@ def _options(section: Section, folder: Path) -> Iterator[str]:
     workers, cluster = section.take("workers", _WORKERS), section.take("cluster", _ADDRESS)
     keys = section.take("keys", _PATH)
     if keys and not cluster:
-        section.refuse("keys", 'keys are for a cluster, and there is none; add cluster = "tls://HOST:8786"')
+        section.refuse("keys", 'keys are for a cluster, but no cluster is set; add cluster = "tls://HOST:8786"')
     if workers and cluster:
         section.refuse("workers", "workers and cluster exclude each other; remove one")
     if workers:
@@ -310,14 +310,15 @@ def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) 
     names = set[str]()
     for index, scheduled in enumerate(tournaments):
         if scheduled.name == PRACTICE:
-            sheet.refuse(("tournaments", index), f"no tournament may be called {PRACTICE}: practice matches lie there")
+            text = f"no tournament may be called {PRACTICE}: the folder of practice matches has this name"
+            sheet.refuse(("tournaments", index), text)
         if scheduled.name in names:
             sheet.refuse(("tournaments", index), f"there are two tournaments with the name {scheduled.name}")
         names.add(scheduled.name)
 
 
 def write_example(folder: Path) -> tuple[Path, ...]:
-    """Write a contest of house players that runs at once, and return its files.
+    """Write a contest of house players, ready to run, and return its files.
 
     Raises:
         BadRequest: a file exists already, or can't be written.

@@ -1,9 +1,9 @@
 """Hosts a contest (`referee host`): the site, and processes for tournaments, reports, checks and practice matches."""
 
-# This process serves the site and looks after the others. It plays no match itself, so a faulty match can't stop the
-# site, and a busy site can't slow a match down. Everything that must survive a crash is in files: each loop below looks
-# at them and goes on from what it sees, whether a match ended, the organiser edited a file, or this process has just
-# started.
+# This process serves the site and looks after the other processes. It plays no match itself, so a faulty match can't
+# stop the site, and a busy site can't slow a match down. Everything that must survive a crash is in files. Each loop
+# below looks at the files and continues from what it sees. It does not matter whether a match ended, the organiser
+# edited a file, or this process has just started.
 
 import os
 import sys
@@ -42,18 +42,18 @@ from .queue import describe_coming
 from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
-"""Seconds between two looks for a daily tournament that is to be announced."""
+"""Seconds between two looks for a daily tournament to announce."""
 LOOK_AROUND_S = 2.0
-"""Seconds between two looks for changes from outside: a tournament played from a terminal, a changed file."""
+"""Seconds between two looks for outside changes: a tournament that somebody plays from a terminal, a changed file."""
 LISTEN = "tcp:8080:interface=127.0.0.1"
 LAG_LOOK_S = 1.0
 """Seconds between two measurements of the site's lag."""
 LAG_LOOKS = 60
-"""Measurements that are kept: the last minute."""
+"""Number of measurements to store: those of the last minute."""
 CHECK: tuple[str, ...] = (sys.executable, "-m", "referee.check")
 """Command line of a check, without its options and the player's folder."""
 FROZEN = "standings are frozen"
-"""State of a tournament while its organiser shows nobody what comes of it."""
+"""State of a tournament while its organiser does not show new results."""
 FROZEN_COMING = Coming(
     matches=[], left_out=0, why="Later results are shown when the organiser lifts the freeze of the standings.", at=None
 )
@@ -68,14 +68,14 @@ def host(
     *,
     is_behind_proxy: bool = False,
 ) -> None:
-    """Host a contest until it is interrupted; its tournaments go on when it is hosted again.
+    """Host a contest until it is interrupted. When it is hosted again, its tournaments continue.
 
     Args:
         contest: settings of the contest.
         options: settings of the referee.
-        referee: command line of this program, with which tournaments are played and reports are made.
+        referee: command line that starts this program, to play tournaments and make reports.
         address: Twisted endpoint string to listen on.
-        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
+        is_behind_proxy: true if a web server in front passes on all requests, with the visitors' addresses.
 
     Raises:
         BadRequest: the key, the address or a file of tokens can't be used, or a required sandbox is not available.
@@ -83,7 +83,7 @@ def host(
         OSError: the folder can't be written.
     """
     sealer = find_sealer(options.key, options.say)
-    find_confinement(options, contest.folder).close()  # fail now: the first check would find out too late
+    find_confinement(options, contest.folder).close()  # fail now, not only when the first check starts
     with closing(Store(contest.folder / SUBMISSIONS)) as store, monitoring(options) as watching:
         note = note_and_say(watching.observers.note, options.say)
 
@@ -102,7 +102,7 @@ def host(
                 try:
                     await intake.checks.run()
                 except CancelledError:
-                    options.say("stopping; `referee host` will go on with the tournaments from where they are")
+                    options.say("stopping; `referee host` will continue the tournaments where they stop now")
                 finally:
                     await stop_listening(port)
                     await hosted.stop()
@@ -134,8 +134,8 @@ class HostedContest:
         reactor: Twisted's reactor.
         contest: settings of the contest.
         program: plays tournaments and matches.
-        intake: what authors hand in, and who may sign in.
-        note: logs what goes wrong.
+        intake: the versions of authors, and the people who may sign in.
+        note: logs errors.
     """
 
     def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
@@ -195,7 +195,7 @@ class HostedContest:
         self._messenger.report_result(run.scheduled.name, facts, is_frozen=run.is_frozen)
 
     def _look_ahead(self) -> None:
-        """Announce the tournaments of the next day, once those before them are due."""
+        """Announce the tournaments of the next day, as soon as those of the present day are due."""
         for daily in self._contest.daily:
             upcoming = daily.upcoming(datetime.now(UTC))
             if upcoming.name not in self.runs:
@@ -224,10 +224,10 @@ class HostedContest:
         self._close_site()
 
     def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
-        """Return the site, as a factory of Twisted's.
+        """Return the site, as a Twisted factory.
 
         Args:
-            public_key: public key as a PEM file.
+            public_key: public key in PEM.
             is_behind_proxy: see `host`.
         """
         from ..members import make_members  # noqa: PLC0415
@@ -274,7 +274,7 @@ class HostedContest:
         return None if published is None else published.report
 
     def card(self, most_leaders: int = SHOWN) -> ContestCard:
-        """Return the state of the contest, with a number of lines of each tournament's standings."""
+        """Return the state of the contest, with at most `most_leaders` lines of each tournament's standings."""
         contest = self._contest
         return ContestCard(
             title=contest.title,

@@ -1,8 +1,7 @@
-"""The people of a contest, what its authors hand in, and the log of its organisers."""
+"""The people of a contest, the versions that its authors hand in, and the log of its organisers."""
 
-# A crash of the machine can cut off the last line of the log of actions. The next action begins on a line of its own,
-# and the torn line is skipped when the log is shown; it is never removed, because a log that is rewritten proves
-# nothing.
+# A crash of the machine can cut off the last line of the log of actions. The next action begins on a new line, and the
+# torn line is not shown. It is never removed, because a log that is rewritten proves nothing.
 
 import os
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from .contest_file import Contest
 from .messenger import ADDRESSES, SECRET
 
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
-"""Files of tokens, which are made without anybody in them. The token of an invitation is the code to sign up with."""
+"""Files of tokens; a missing file is made, without any person. The token of an invitation is the invitation code."""
 LOGS = "logs"
 """Folder of all records."""
 ACTION_LOG = "actions.log"
@@ -35,7 +34,7 @@ ACTION_LOG = "actions.log"
 SESSIONS = ".sessions.json"
 """File of the sessions of people who are signed in."""
 _SHOWN_BYTES = 1 << 20
-"""Most bytes at the end of the log that are shown."""
+"""Most bytes to show, from the end of the log."""
 
 
 class Intake:
@@ -98,7 +97,7 @@ class ActionLog:
         self._path = folder / ACTION_LOG
 
     def newest(self) -> Sequence[LoggedAction]:
-        """Return the actions, the latest first, without lines that a crash of the machine has cut off."""
+        """Return the actions, the latest first. Lines that a crash has cut off are left out."""
         actions = map(_action, reversed(read_last_lines(self._path, _SHOWN_BYTES)))
         return [action for action in actions if action is not None]
 
@@ -120,7 +119,7 @@ def _action(line: bytes) -> LoggedAction | None:
 
 
 def read_last_lines(path: Path, most_bytes: int) -> list[bytes]:
-    """Return the complete lines within the last bytes of a file; none if the file does not exist."""
+    """Return the complete lines within the last `most_bytes` of a file; empty if the file does not exist."""
     try:
         with path.open("rb") as file:
             begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)

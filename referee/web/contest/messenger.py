@@ -1,12 +1,12 @@
-"""Tells people elsewhere what happened: a signed POST to the organiser's own address, and mail to authors.
+"""Sends messages to other machines: a signed POST to the organiser's own address, and mail to authors.
 
-The webhook's address and the mail server stand in contest.toml, so only the organiser chooses where this machine
-connects to. Redirects are not followed. An author chooses only the mailbox that its own messages go to.
+The webhook's address and the mail server are set in contest.toml, so only the organiser chooses where this machine
+connects to. Redirects are not followed. An author chooses only the mailbox for its own messages.
 """
 
-# Messages wait in two queues, so that a mail server that does not answer holds up no webhook. A queue is bounded, sends
-# one message at a time in a thread, and drops a message after the last attempt: a match never waits for a receiver, and
-# the records have everything that a lost message said.
+# Messages wait in two queues, so that a mail server that does not answer does not delay webhooks. A queue is bounded,
+# sends one message at a time in a thread, and drops a message after the last attempt. So a match never waits for a
+# receiver. If a message is lost, the records still have its content.
 
 import contextlib
 import hashlib
@@ -43,9 +43,9 @@ RETRY_S = (5.0, 60.0, 600.0)
 TIMEOUT_S = 10.0
 """Longest silence of a receiver in seconds."""
 MOST_WAITING = 1000
-"""Most messages of a queue; the oldest makes way for a new one."""
+"""Most messages of a queue; if it is full, a new message replaces the oldest."""
 MAILS_AN_HOUR = 6
-"""Most mails an hour to one author: a program that crashes in every match is reported, not counted."""
+"""Most mails an hour to one author, even if its program crashes in every match."""
 _MOST_ADDRESS = 254
 _OWNER_ONLY = 0o600
 
@@ -70,7 +70,7 @@ class Outbox:
 
         Args:
             about: words for the log.
-            send: sends it, in a thread; raises OSError or SMTPException if it can't.
+            send: sends the message; called in a thread. Raises OSError or SMTPException if that is not possible.
         """
         self._waiting.append((about, send))
         if not self._is_sending:
@@ -78,7 +78,7 @@ class Outbox:
             self._sending = Deferred.fromCoroutine(self._send_all())
 
     def stop(self) -> None:
-        """Drop all messages that wait."""
+        """Drop all waiting messages."""
         self._waiting.clear()
         if self._sending is not None:
             self._sending.cancel()
@@ -106,10 +106,10 @@ class Outbox:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects: the receiver could lead this machine to an address inside the organiser's network."""
+    """Refuses redirects, because a receiver could redirect this machine to an address in the organiser's network."""
 
     def redirect_request(self, *_args: Any, **_more: Any) -> None:
-        """Return no request, so that the redirect counts as an error."""
+        """Return None, so that the redirect counts as an error."""
         return
 
 
@@ -125,7 +125,7 @@ def post(url: str, secret: bytes, body: bytes) -> None:
         body: message as JSON.
 
     Raises:
-        OSError: the receiver does not answer, or refuses it.
+        OSError: the receiver does not answer, or refuses the message.
     """
     at = str(int(time.time()))
     signature = hmac.new(secret, at.encode() + b"." + body, hashlib.sha256).hexdigest()
@@ -140,7 +140,7 @@ def send_mail(server: MailServer, to: str, subject: str, text: str) -> None:
 
     Raises:
         OSError: the server does not answer, or the file of the password can't be read.
-        SMTPException: the server refuses it.
+        SMTPException: the server refuses the mail.
     """
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = server.sender, to, subject
@@ -156,10 +156,10 @@ def send_mail(server: MailServer, to: str, subject: str, text: str) -> None:
 
 
 class MailAddresses:
-    """The mailboxes that authors have named, in a file that no download contains.
+    """The mailboxes of authors, in a file that no download contains.
 
     Args:
-        path: location of the file, which need not exist.
+        path: location of the file; the file may be missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -169,20 +169,20 @@ class MailAddresses:
             self._known = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
 
     def find(self, author: str) -> str:
-        """Return an author's mailbox; empty if it wants no mail."""
+        """Return an author's mailbox; empty if the author wants no mail."""
         return self._known.get(author, "")
 
     def set(self, author: str, address: str) -> None:
-        """Set an author's mailbox; empty: it wants no mail.
+        """Set an author's mailbox; an empty text means no mail.
 
         Raises:
-            BadRequest: that is no mailbox.
-            OSError: the disk can't store it.
+            BadRequest: the text is not a mail address.
+            OSError: the file can't be written.
         """
         name, at, domain = address.partition("@")
         is_plain = address.isascii() and address.isprintable() and not set(address) & set(' ,;:<>()[]"\\')
         if address and not (name and at and "." in domain and is_plain and len(address) <= _MOST_ADDRESS):
-            raise BadRequest("that is no mail address; write it like ada@example.org")
+            raise BadRequest("that is not a mail address; write it like ada@example.org")
         known = {**self._known, author: address}
         write_whole(self._path, [msgspec.json.encode(known)], mode=_OWNER_ONLY)
         self._known = known
@@ -238,7 +238,7 @@ class Messenger:
         self._limit = RateLimit("mails to an author", MAILS_AN_HOUR, reactor.seconds, HOUR_S)
 
     def stop(self) -> None:
-        """Drop all messages that wait."""
+        """Drop all waiting messages."""
         self._posts.stop()
         self._mails.stop()
 
@@ -248,7 +248,7 @@ class Messenger:
         Args:
             tournament: name of the tournament.
             facts: event of the tournament's process.
-            is_frozen: true if the standings are frozen: only authors are told of their own expulsions then.
+            is_frozen: true if the standings are frozen; then only authors whose program was expelled get a message.
         """
         match, names = facts["match"], facts["names"]
         expelled = {names[foul["seat"]]: foul for foul in facts["fouls"]}
@@ -281,7 +281,7 @@ class Messenger:
 
 
 def _read_secret(path: Path) -> bytes:
-    """Return the key of the webhooks' signatures, which is made if it is missing."""
+    """Return the key for the signatures of webhooks; make it if it is missing."""
     if not path.exists():
         write_whole(path, [f"{secrets.token_hex(32)}\n".encode()], mode=_OWNER_ONLY)
     return path.read_bytes().strip()

@@ -1,11 +1,11 @@
-"""What organisers announce, and what authors appeal against, with the answers; all of it is read from the log.
+"""The announcements of organisers, and the appeals of authors with their answers. All of them are read from the log.
 
-An appeal is about a match in which the author's program was expelled. A ruling on that match answers it, and so does a
+An appeal is about a match in which the author's program was expelled. It is answered by a ruling on that match, or by a
 rejection with a reason.
 """
 
-# The log is only added to, so it is the record of who said what and when. Nothing else is stored: what is shown is a
-# fold over the log, made once when the site starts and continued with every action.
+# Lines are only added to the log, so it proves who wrote what and when. Nothing else is stored. The announcements and
+# appeals are a fold over the log: computed when the site starts, and continued with every action.
 
 from collections.abc import Callable, Sequence
 from typing import get_args
@@ -20,11 +20,11 @@ from ..contest_json import Announcement
 from .intake import ActionLog, LoggedAction
 
 ANNOUNCE, TAKE_BACK, APPEAL, REJECT = "announce", "take back the announcement of", "appeal", "reject the appeal of"
-"""Words of the log."""
+"""Words for these actions in the log."""
 SHOWN = 10
-"""Most announcements that are shown, the latest."""
+"""Most announcements to show: the latest ones."""
 MOST_OPEN = 20
-"""Most appeals of one author that wait for an answer."""
+"""Most unanswered appeals of one author."""
 
 
 class Appeal(Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Appeal(Struct, frozen=True, kw_only=True):
     at: str
     """Time of the appeal, ISO 8601 in UTC."""
     answer: str | None = None
-    """Ruling or rejection in words; None while it waits."""
+    """Ruling or rejection in words; None while the appeal is not answered."""
 
     @property
     def tournament(self) -> str:
@@ -49,7 +49,7 @@ class Notices:
 
     Args:
         log: log of the actions.
-        changed: called whenever the announcements have changed.
+        changed: called when the announcements have changed.
     """
 
     def __init__(self, log: ActionLog, changed: Callable[[], None]) -> None:
@@ -72,13 +72,13 @@ class Notices:
         """Announce something to everybody.
 
         Raises:
-            BadRequest: the text is empty, too long, or of several lines.
+            BadRequest: the text is empty, too long, or has several lines.
         """
         self.record(by, ANNOUNCE, "", check_line(text))
         self._changed()
 
     def take_back(self, by: str, at: str) -> None:
-        """Take an announcement back; the log keeps it.
+        """Take an announcement back; it stays in the log.
 
         Raises:
             BadRequest: there is no such announcement.
@@ -91,7 +91,7 @@ class Notices:
     # --- appeals
 
     def appeals(self, tournament: str) -> Sequence[Appeal]:
-        """Return the appeals in a tournament, those that wait first."""
+        """Return the appeals in a tournament, unanswered appeals first."""
         appeals = (appeal for appeal in self._appeals.values() if appeal.tournament == tournament)
         return sorted(appeals, key=lambda appeal: appeal.answer is not None)
 
@@ -108,23 +108,23 @@ class Notices:
             text: reason, in one line.
 
         Raises:
-            BadRequest: the author has appealed already, has too many open appeals, or the text is no line.
+            BadRequest: the author has appealed already or has too many unanswered appeals, or the text is not one line.
         """
         if (author, match) in self._appeals:
             raise BadRequest(f"you have appealed about {match} already; the organiser answers on this page")
         if sum(key[0] == author and appeal.answer is None for key, appeal in self._appeals.items()) >= MOST_OPEN:
-            raise BadRequest(f"{MOST_OPEN} of your appeals wait already; wait for an answer to one of them")
+            raise BadRequest(f"{MOST_OPEN} of your appeals are unanswered; wait for an answer to one of them")
         self.record(author, APPEAL, match, check_line(text))
 
     def reject(self, by: str, author: str, match: str, reason: str) -> None:
         """Reject an appeal.
 
         Raises:
-            BadRequest: no such appeal waits, or the reason is no line.
+            BadRequest: there is no such unanswered appeal, or the reason is not one line.
         """
         appeal = self._appeals.get((author, match))
         if appeal is None or appeal.answer is not None:
-            raise BadRequest(f"no appeal of {author} about {match} waits; load the page again")
+            raise BadRequest(f"there is no unanswered appeal of {author} about {match}; load the page again")
         self.record(by, REJECT, f"{author} about {match}", check_line(reason))
 
     # --- the log
@@ -156,10 +156,10 @@ class Notices:
 
 
 def check_line(text: str) -> str:
-    """Return a text for everybody to read, without surrounding blanks.
+    """Return a public text without surrounding blanks.
 
     Raises:
-        BadRequest: it is empty, too long, or of several lines.
+        BadRequest: the text is empty, too long, or has several lines.
     """
     if is_blank(text) or not text.strip().isprintable() or len(text) > MOST_REASON:
         raise BadRequest(f"the text must be one line of 1 to {MOST_REASON} characters")

@@ -1,8 +1,8 @@
-"""Everything that an organiser sees and does: each action uses the functions behind the command line, and is logged."""
+"""Everything that an organiser sees and does on the site. Each action is logged."""
 
 # An organiser may use the command line or the site. Both call the same functions, so a ruling is checked in the same
-# way and ends in the same record, wherever it came from. What was done on the site is logged as well, with the name of
-# the organiser: several people may share a contest.
+# way and goes to the same record. Actions on the site are also logged, with the name of the organiser, because several
+# organisers may run a contest together.
 
 import os
 import shutil
@@ -40,12 +40,12 @@ from .queue import (
 from .tournament_runs import TournamentRun
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
-"""Most lines and bytes that are shown of the messages of a process."""
+"""Most lines and bytes of a process's messages to show."""
 _PART_BYTES = 262_144
 
 
 class TournamentLine(Struct, frozen=True, kw_only=True):
-    """A tournament as its organiser sees it."""
+    """A tournament in the organiser's view."""
 
     name: str
     game: str
@@ -54,7 +54,7 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     may_start: bool
     may_pause: bool
     may_stop: bool
-    """True if it may be stopped for good now."""
+    """True if an organiser may stop it for good now."""
     is_frozen: bool
     """True if its standings are frozen."""
     played: int
@@ -74,17 +74,17 @@ class ProcessLine(Struct, frozen=True, kw_only=True):
     state: str
     """State in words, such as `plays`."""
     tables: int | None
-    """Number of matches that it plays at a time; None: as many as it is given."""
+    """Number of matches that it plays at a time; None: no fixed number."""
     matches: Sequence[str]
-    """Matches that it has now; some of them may wait there."""
+    """Matches that it has now; some of these may wait there."""
     lag_ms: float
-    """Longest time that it did not respond lately, in milliseconds."""
+    """Longest time for which it did not respond recently, in milliseconds."""
     heard: str
     """Time of its last message, ISO 8601 in UTC."""
 
 
 class AuthorLine(Struct, frozen=True, kw_only=True):
-    """An author as the organiser sees it."""
+    """An author in the organiser's view."""
 
     name: str
     versions: int
@@ -98,7 +98,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     """The load of the machine."""
 
     load: float
-    """Processes that wanted to run, on average over the last minute."""
+    """Average number of processes that wanted to run, over the last minute."""
     cores: int
     memory_free_mib: int | None
     """Free memory in MiB; None if the system does not report it."""
@@ -108,14 +108,14 @@ class Machine(Struct, frozen=True, kw_only=True):
 
 
 class Organising:
-    """Carries out what organisers ask for, and reports the state of the contest.
+    """Carries out the organisers' actions, and reports the state of the contest.
 
     Args:
         folder: folder of the contest.
         runs: name of a tournament -> its runs.
-        intake: people of the contest, and what they hand in.
+        intake: people of the contest, and the versions that they hand in.
         practice: practice matches of all authors.
-        lag_ms: returns the longest lag of the site lately, in milliseconds.
+        lag_ms: returns the longest recent lag of the site, in milliseconds.
         report: name of a tournament -> its report; None if there is none yet.
         notices: announcements and appeals.
     """
@@ -182,7 +182,7 @@ class Organising:
         )
 
     def processes(self) -> Sequence[ProcessLine]:
-        """Return the processes that play matches of any tournament now."""
+        """Return all processes that play matches now."""
         return [
             _process_line(name, process, run.heard)
             for name, run in self._runs.items()
@@ -191,13 +191,13 @@ class Organising:
         ]
 
     def queue(self) -> Sequence[QueueLine]:
-        """Return everything that waits: checks and practice matches in order, then tournaments and their matches."""
+        """Return everything that is waiting: checks, practice matches, tournaments, and matches of tournaments."""
         checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
         runs = self._runs.values()
         return [*checks, *practice, *waiting_tournaments(runs), *waiting_matches(runs, self._report)]
 
     def list_next(self, author: str) -> Sequence[NextMatch]:
-        """Return what an author's program plays next, in each tournament that it is in."""
+        """Return the next match of an author's program in each of its tournaments."""
         return list_next(author, self._runs.values(), self._report)
 
     def actions(self) -> Sequence[LoggedAction]:
@@ -242,31 +242,31 @@ class Organising:
             reason: reason, which everybody can read.
 
         Raises:
-            BadRequest: there is no such tournament, or the ruling makes no sense now.
+            BadRequest: there is no such tournament, or the ruling does not fit its state.
         """
         run = self._run(name)
         if kind not in get_args(Kind):
             raise BadRequest(f"there is no ruling {printable(kind)}; choose one of: {', '.join(get_args(Kind))}")
         is_stop = kind == STOP
         if is_stop and not run.may_stop:
-            raise BadRequest(f"{name} {run.state}; only one that is played or paused can be stopped for good")
+            raise BadRequest(f"{name} {run.state}; only a tournament that has begun can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
         about = name if kind in TOURNAMENT_RULINGS else f"{subject} in {name}" + (f", to {to}" if to else "")
         self.notices.record(by, kind, about, reason)
         run.look_again(must_run=is_stop)
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
-        """Add an author, and return its token, which can't be shown again.
+        """Add an author, and return the author's token, which can't be shown again.
 
         Raises:
-            BadRequest: the name is invalid, or has a token already.
+            BadRequest: the name is invalid, or an author of this name has a token already.
         """
         token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
         self._intake.actions.add(by, "renew the token of" if may_renew else "add", name)
         return token
 
     def shut_out(self, by: str, name: str) -> None:
-        """Invalidate an author's token and end its sessions; its versions stay.
+        """Invalidate an author's token and end the author's sessions; the author's versions stay.
 
         Raises:
             BadRequest: there is no such author.
@@ -275,7 +275,7 @@ class Organising:
         self._intake.actions.add(by, "shut out", name)
 
     def archive(self, by: str) -> Iterator[bytes]:
-        """Return the contest as a tar archive, part by part, without tokens and the key, so that it can be shared."""
+        """Yield the contest as a tar archive, piece by piece. It can be shared: it has no tokens and no key."""
         self._intake.actions.add(by, "download", "the whole contest")
         return archive_folder(self._folder, self._intake.private)
 
@@ -307,15 +307,16 @@ def _memory_free_mib() -> int | None:
 
 
 def archive_folder(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
-    """Yield a tar archive of a folder piece by piece; `tarfile` needs a file, or a thread, to write to.
+    """Yield a tar archive of a folder, piece by piece.
 
-    Files that grow while they are packed are cut at the size in their header, those that shrink are filled up with
-    zeros, and those that vanish are left out.
+    A file that grows while it is packed is cut at the size in its header. A file that shrinks is filled up with zeros,
+    and a file that vanishes is left out.
 
     Args:
         folder: folder to pack, under its own name.
-        left_out: files that are not packed.
+        left_out: files to leave out.
     """
+    # `tarfile` can't be used: it writes to a file, and does not yield pieces.
     for path in everything_below(folder):
         if path not in left_out:
             yield from _pack_path(path, Path(folder.name, path.relative_to(folder)))

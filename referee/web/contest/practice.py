@@ -1,12 +1,12 @@
-"""Practice matches: an author's version, or the author in person, against a house player or another own version."""
+"""Practice matches of an author (a version, or the author in person) against a house player or another own version."""
 
-# Rated matches come first. A practice match has a process of its own and runs only while they leave a core free: one
-# that is in their way is stopped, and goes on later from its record. Programs play one match at a time. Persons leave
-# their core idle most of the time, so they play as many matches as there are free cores. The records lie next to those
-# of the tournaments, but belong to none of them.
+# Rated matches come first. A practice match has a process of its own, and runs only while rated matches leave a
+# processor core free. If they need the core, the practice match is stopped, and continues later from its record.
+# Programs play one practice match at a time. Persons leave their core idle most of the time, so they play as many
+# matches as there are free cores. The records are next to those of the tournaments, but belong to none of them.
 #
-# Every wait has an end (`until`), because a match that is never played would keep its author waiting for nothing: after
-# a day without a free core, after half an hour without the person, or after MAX_ATTEMPTS.
+# Every wait has an end (`until`), so that no author waits for a match that is never played. A match is given up after a
+# day without a free core, after half an hour without the person, or after MAX_ATTEMPTS.
 
 import contextlib
 import json
@@ -41,30 +41,30 @@ from .intake import LOGS
 from .seats import HostedSeat, HostedSeats
 
 PERSON_S = 180.0
-"""Least seconds for a move in a match with a person."""
+"""Shortest limit for a move in a match with a person, in seconds."""
 _REPLAY_TOP = "../../../"
 """Relative path from the replay of a practice match to the first page of the site."""
 _DIGITS = 6
 LOOK_S = 1.0
 """Seconds between two looks for a match to play, or for rated matches that need the core."""
 CALM_LOOKS = 5
-"""Looks in a row that must find a core free while a tournament is played, which refills a table in that time."""
+"""Number of looks in a row that must find a free core during a tournament; a tournament refills a free table sooner."""
 LIMIT_S = 1800.0
-"""Longest match of programs in seconds, from its beginning or since it went on."""
+"""Longest time for a match of programs, in seconds, counted from its start or its last continuation."""
 PERSON_LIMIT_S = 3600.0
 """Longest match with a person in seconds."""
 MOST_PERSONS = 8
 """Most persons who play at a time, however many cores there are."""
 AWAY_S = 1800.0
-"""Seconds after which a seat is given up that the person has left."""
+"""Seconds after which a person who has left loses the seat."""
 WAIT = timedelta(days=1)
-"""Time after which a match is given up that has not ended because others took the cores."""
+"""Time after which an unfinished match is given up because other matches took the cores."""
 GRACE_S = 10.0
-"""Seconds between asking a match to stop and killing it, for its record and its programs."""
+"""Seconds between asking a match to stop and killing it. It writes its record and ends its programs in this time."""
 RETRY_S = 30.0
 """Seconds to wait after an error of this machine."""
 MAX_ATTEMPTS = 3
-"""Most attempts at a match that ended together with the server: the match may be what takes the machine down."""
+"""Most attempts at a match that ended when the server crashed: the match may be the cause of the crashes."""
 
 
 class PracticeRequests:
@@ -81,7 +81,7 @@ class PracticeRequests:
         self.store = store
 
     def rules(self) -> Sequence[PracticeRules]:
-        """Return the tournaments whose rules may be used; none if the organiser allows no practice matches."""
+        """Return the tournaments whose rules may be used; empty if the organiser allows no practice matches."""
         return [_rules(name, plan) for name, plan in self.plans.items()]
 
     def title(self, tournament: str) -> str:
@@ -93,17 +93,17 @@ class PracticeRequests:
         """Return a requested match, without a number.
 
         Args:
-            author: author who asks.
+            author: author who requests the match.
             tournament: tournament whose rules are used.
             version: number of the author's version that plays; None: the author plays in person.
-            opponent: `house:NAME`, or the number of another version of the author's.
+            opponent: `house:NAME`, or the number of one of the author's other versions.
 
         Raises:
             ChallengeRefused: the match can't be played.
         """
         plan = self.plans.get(tournament)
         if plan is None:
-            raise ChallengeRefused("there is no such tournament to practise for", "choose one from the list")
+            raise ChallengeRefused("there is no such tournament to practise for", "choose a tournament from the list")
         if opponent.startswith("house:"):
             houses = _rules(tournament, plan).houses
             if opponent.removeprefix("house:") not in houses:
@@ -124,12 +124,12 @@ class PracticeRequests:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
         version = self.store.version(author, int(number)) if is_number else None
         if version is None or version.state is not VersionState.PASSED:
-            raise ChallengeRefused("there is no such version of yours that has passed its check", "choose one that has")
+            raise ChallengeRefused("you have no such version that has passed its check", "choose a version that has")
         return version.number
 
 
 def _fits(plan: TournamentPlan) -> bool:
-    """Return whether `referee play` can play by a tournament's rules: none of its options needs a file."""
+    """Return whether `referee play` can play by a tournament's rules, because no option needs a file."""
     return not plan.spec.options.keys() & installed().game(plan.spec.game).file_options
 
 
@@ -140,11 +140,11 @@ def _rules(name: str, plan: TournamentPlan) -> PracticeRules:
 
 
 def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, folder: Path) -> Iterator[str]:
-    """Yield the options by which `referee play` plays a match by the rules of a tournament.
+    """Yield the arguments with which `referee play` plays a match by the rules of a tournament.
 
     Args:
         plan: plan of the tournament.
-        challenge: match to play, with seats drawn by lot; a person has a longer time for each move.
+        challenge: match to play. Seats are drawn by lot; a person gets more time for each move.
         store: versions of all authors.
         folder: folder for the record.
     """
@@ -181,7 +181,7 @@ def find_record(folder: Path) -> Record | None:
 
 
 def is_over(record: Record | None) -> TypeGuard[Record]:
-    """Return whether a match is over: its record has a seal."""
+    """Return whether a match is over, that is, whether its record has a seal."""
     return record is not None and record.seal is not None
 
 
@@ -190,7 +190,7 @@ class RefereeProgram(Struct, frozen=True):
 
     referee: Sequence[str]
     options: Sequence[str]
-    """Options for tournaments that hold for the process of a practice match as well."""
+    """Options that the processes of tournaments and of practice matches get."""
 
 
 class Practice:
@@ -201,7 +201,7 @@ class Practice:
         contest: settings of the contest.
         requests: checks requests.
         program: plays matches.
-        rated: returns the number of rated matches that are played now; None if no tournament could begin one.
+        rated: returns the number of open rated matches; None if no tournament could begin a match now.
         changed: called with an author whose practice matches have changed.
         note: logs what happens.
 
@@ -229,23 +229,23 @@ class Practice:
         self._note = note
         self._cores = os.cpu_count() or 1
         self._playing: dict[str, Challenge] = {}
-        """Place of a match -> match that is played now."""
+        """Place of an open match -> the match."""
         self._left: dict[str, str] = {}
-        """Place of a match that is stopped because its author has left -> reason."""
+        """Place of a match that is being stopped because its author has left -> reason."""
         self._seats = HostedSeats(reactor, lambda challenge: requests.title(challenge.tournament), self._why_person)
 
     # --- authors
 
     def rules(self) -> Sequence[PracticeRules]:
-        """Return the tournaments whose rules may be used; none if the organiser allows no practice matches."""
+        """Return the tournaments whose rules may be used; empty if the organiser allows no practice matches."""
         return self._requests.rules()
 
     def challenges(self, author: str) -> Sequence[Challenge]:
-        """Return the matches that an author has asked for, the latest first."""
+        """Return the matches that an author has requested, the latest first."""
         return self.taken_challenges.list_own(author)[::-1]
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
-        """Return every match that is not over, in order, with the reason why it waits, or that it is played."""
+        """Return every match that is not over, in order, each with words for why it waits, or that it is played."""
         waiting = self.taken_challenges.waiting()
         programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
         return [(challenge, self._find_reason(challenge, programs)) for challenge in waiting]
@@ -265,11 +265,11 @@ class Practice:
         return datetime.fromisoformat(challenge.asked) + WAIT
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
-        """Return the state of a version's match with a number of others before it."""
+        """Return in words the state of a version's match, with `ahead` other matches before it."""
         if challenge.place in self._playing:
             return "is played now"
         if ahead:
-            return f"waits for {counted(ahead, 'match', 'matches')} before it: one is played at a time"
+            return f"waits for {counted(ahead, 'match', 'matches')} before it: programs play one match at a time"
         return self._when(0)
 
     def _why_person(self, challenge: Challenge) -> str:
@@ -288,17 +288,17 @@ class Practice:
         return "begins within seconds, unless rated matches take all cores"
 
     async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
-        """Ask for a practice match, and return its number.
+        """Request a practice match, and return its number.
 
         Args:
-            author: author that asks.
+            author: author who requests the match.
             tournament: tournament whose settings apply.
             version: number of the author's version that plays; None: the author plays in person.
-            opponent: `house:NAME`, or the number of another version of the author's.
+            opponent: `house:NAME`, or the number of one of the author's other versions.
 
         Raises:
-            ChallengeRefused: the match can't be played, or too many of the author's matches wait.
-            OSError: the disk can't store it.
+            ChallengeRefused: the match can't be played, or too many of the author's matches are waiting.
+            OSError: the request can't be written.
         """
         request = await self._requests.challenge(author, tournament, version, opponent)
         challenge = self.taken_challenges.add(request)
@@ -306,11 +306,11 @@ class Practice:
         return challenge.number
 
     def give_up(self, author: str, number: str) -> None:
-        """Give up an author's seat: the match ends, or is not played.
+        """Give up an author's seat. An open match ends; a waiting match is not played.
 
         Raises:
             ChallengeRefused: the author has no such seat now.
-            OSError: the disk can't store it.
+            OSError: the outcome can't be written.
         """
         challenge = self._find(author, number)
         if challenge is None or not challenge.is_in_person or challenge.ended is not None:
@@ -324,22 +324,22 @@ class Practice:
             self._announce(challenge)
 
     def replay(self, author: str, number: str) -> str | None:
-        """Return the replay of an author's match; None unless it exists and is over.
+        """Return the replay of an author's match; None if the match does not exist or is not over.
 
         Raises:
-            RecordError: its record does not hold.
+            RecordError: the match's record does not hold.
         """
         challenge = self._find(author, number)
         record = None if challenge is None else find_record(self.taken_challenges.folder(challenge))
         return replay_page(fold_record(record, installed().game), site=_REPLAY_TOP) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
-        """Return an author's seat in a match that it plays in person; None if there is none."""
+        """Return an author's seat in a match that the author plays in person; None if there is no such match."""
         challenge = self._find(author, number)
         return None if challenge is None or not challenge.is_in_person else self._seats.find(challenge)
 
     def leave(self, author: str) -> None:
-        """Cut the pages of an author who has signed out in one of them."""
+        """Disconnect the pages of an author who has signed out in one of them."""
         self._seats.leave(author)
 
     def _find(self, author: str, number: str) -> Challenge | None:
@@ -348,12 +348,13 @@ class Practice:
     # --- playing
 
     def begin(self) -> "list[Deferred[None]]":
-        """Play matches until the returned Deferreds are cancelled; a match that is cut then goes on in the next run.
+        """Play matches until the returned Deferreds are cancelled. An open match then continues in the next run.
 
         Returns:
             Deferreds that fire when their last process has ended.
         """
-        # Lane number k of persons begins a match only if k more cores are free, so the lanes share the cores.
+        # A lane plays one match after the other. Lane k for persons begins a match only if more than k cores are free,
+        # so the lanes share the cores.
         lanes = [self._run(in_person=False, others=0)]
         lanes += [self._run(in_person=True, others=others) for others in range(min(self._cores, MOST_PERSONS))]
         running = [Deferred.fromCoroutine(playing) for playing in lanes]
@@ -366,7 +367,7 @@ class Practice:
 
         Args:
             in_person: true for matches of persons, false for matches of programs.
-            others: number of other matches of persons that may run at the same time, with a core each.
+            others: number of other matches of persons that may run at the same time, each on a core of its own.
         """
         calm_looks = 0
         while True:
@@ -392,7 +393,7 @@ class Practice:
         return not (challenge.is_in_person and (self._plays(challenge.author) or self._away_s(challenge)))
 
     def _away_s(self, challenge: Challenge) -> float:
-        """Return for how many seconds the author has left the seat; 0 if the author is there, or programs play."""
+        """Return for how many seconds the author has been away; 0 if the author is there, or programs play."""
         return self._seats.find(challenge).away_s if challenge.is_in_person else 0.0
 
     def _plays(self, author: str) -> bool:
@@ -409,7 +410,7 @@ class Practice:
             await self._play(challenge, others)
         except CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever happened, the matches of other authors go on
+        except Exception as error:  # noqa: BLE001  # whatever happened, go on with the matches of other authors
             self._note("practice-failed", author=challenge.author, number=challenge.number, error=repr(error))
             await deferLater(self._reactor, RETRY_S)
         finally:
@@ -429,7 +430,7 @@ class Practice:
         elif plan is None:
             self._conclude(challenge, "its tournament is no longer in the contest, or practice matches are not allowed")
         elif challenge.attempts >= MAX_ATTEMPTS:
-            self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
+            self._conclude(challenge, f"the server crashed {MAX_ATTEMPTS} times during it")
         elif self._away_s(challenge) >= AWAY_S:
             self._conclude(challenge, f"the seat was not taken for {AWAY_S / 60:.0f} minutes")
         elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
@@ -440,7 +441,7 @@ class Practice:
     async def _continue_match(
         self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int
     ) -> None:
-        """Play a match, or go on from its record, until it is over or stopped."""
+        """Play a match from its beginning or from its record, until it is over or stopped."""
         self.taken_challenges.save(replace(challenge, attempts=challenge.attempts + 1))
         self._announce(challenge)
         folder = self.taken_challenges.folder(challenge)
@@ -452,13 +453,13 @@ class Practice:
             process = self._start_process(challenge, [*self._program.referee, "play", *options])
             is_stopped = await self._await_end(challenge, process, give_up, others)
         finally:
-            self.taken_challenges.save(challenge)  # this process is alive, so the attempt does not count
+            self.taken_challenges.save(challenge)  # this process did not crash, so the attempt does not count
         if is_over(await deferToThread(find_record, folder)):
             self._conclude(challenge)
         elif challenge.place in self._left:
             self._conclude(challenge, self._left[challenge.place])
         elif not is_stopped:
-            self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
+            self._conclude(challenge, "the referee could not play it: hand this version in again, or ask the organiser")
         elif self._reactor.seconds() >= give_up:
             self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
@@ -473,7 +474,7 @@ class Practice:
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
     async def _await_end(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
-        """Wait for a match to end; return true if it was stopped: after its time, or without a core or its author."""
+        """Wait for a match to end, and return whether it was stopped: after its time, or without a core or a person."""
         try:
             while not (
                 process.has_ended
@@ -493,7 +494,7 @@ class Practice:
             self._seats.find(challenge).conclude(trouble)
 
     def _announce(self, challenge: Challenge) -> None:
-        """Update the pages of a match's author, and of all persons who wait."""
+        """Update the pages of a match's author, and the pages of all seats."""
         self._changed(challenge.author)
         self._seats.notify()
 

@@ -1,9 +1,9 @@
 """Writes the public part of a contest as one zip of static files: pages, records, heads and key."""
 
-# Its paths are the site's addresses, and the rule for what is public is the same as the site's (published.py).
+# The paths in the archive are the site's addresses, and both use the same rule for what is public (published.py).
 #
 # A page that is opened as a file may not read the files next to it. So the record of a match is put into its replay,
-# which can then verify it without a server.
+# which then can verify the record without a server.
 
 import os
 import zipfile
@@ -30,8 +30,8 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
     """Write the archive of a contest, and return the number of its files.
 
     Args:
-        contest: contest whose reports are made again first, so that the last ruling or match is in them.
-        public_key: public key as a PEM file.
+        contest: the contest. Its reports are made again first, so that they include the latest ruling and match.
+        public_key: public key in PEM.
         target: archive to write, which must not exist.
 
     Raises:
@@ -63,15 +63,15 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
 
 
 def _make_still(path: Path) -> str:
-    """Return a page for a place without a server: its header leads to the first page alone."""
+    """Return a page that needs no server: its header only links to the first page."""
     page, record = without_site(path.read_text("utf-8")), path.parents[1] / f"{path.stem}.jsonl"
-    if path.parent.name == REPLAYS and record.is_file():  # a page that was opened as a file may read no other file
+    if path.parent.name == REPLAYS and record.is_file():  # a page that is opened as a file may not read other files
         return with_record(page, record.read_bytes())
     return page
 
 
 def _report(folder: Path) -> None:
-    """Write the report of a tournament that has begun, as the site shows it."""
+    """Write the report of a tournament that has begun, in the site's form."""
     if folder.is_dir() and find_record(folder) is not None:
         targets = Targets(replays=ReplayPages.ALL, home=SITE, is_public=True)
         report_tournament(folder, targets, os.cpu_count() or 1)

@@ -1,14 +1,14 @@
 """Keeps the reports of a contest's tournaments up to date: one at a time, each made by a process of its own."""
 
-# A report is made from the record alone, so another process can make it while the tournament goes on. It is the command
-# that the organiser has as well, `referee report`. A report that fails is logged, and the site goes on with the one
-# before.
+# A report is made only from records, so another process can make it during the tournament. That process runs
+# `referee report`, a command that organisers also use. If a report fails, the error is logged, and the site keeps the
+# earlier report.
 #
-# The first report of a tournament is made from the tournament's record alone, so that visitors have a page within
-# seconds, however many matches there are. The next one has times as well, for which all records are read.
+# The first report of a tournament is made only from the tournament's own record, so that visitors have a page within
+# seconds, however many matches there are. The next report reads the records of all matches, and also has times.
 #
-# Reports of long tournaments take seconds of a core that matches could use. So the pause after each report grows with
-# the time that it took, and only the last report of a tournament does not wait.
+# The report of a long tournament takes seconds of a core that matches could use. So the pause after a report grows with
+# the time that the report took. Only the last report of a tournament does not wait.
 
 import os
 import shutil
@@ -37,16 +37,16 @@ from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
-"""Most leaders, and most latest results, on the first page."""
+"""Most leaders, and most of the latest results, to show on the first page."""
 SITE = "../../"
-"""Relative path from a report to the first page of the site, whose header all its pages get."""
+"""Relative path from a report to the first page of the site. All pages of the report get the site's header."""
 LOOK_S = 1.0
 """Seconds between two looks at the records."""
 SHARE = 4
-"""Least pause after a report, in multiples of the time that it took: the rest of the machine is for matches."""
+"""Shortest pause after a report, in multiples of the time that the report took, so that matches get the cores."""
 _UNSEEN = -1
 _PARTLY = -2
-"""Stands for the length of a record of whose matches the records were not read."""
+"""Value in place of the length of a tournament's record, if the records of the matches were not read."""
 
 
 class _Progress(Struct):
@@ -63,23 +63,23 @@ class Published(Struct):
     seen: int = _UNSEEN
     """Length in bytes of the record from which the report was made; negative before the first look."""
     due: float = 0.0
-    """Time in seconds before which no new report is made."""
+    """Earliest time for a new report, in seconds of the reactor."""
     report: TournamentReport | None = None
-    """Report; None if there is none yet."""
+    """The latest report; None if there is none yet."""
     searched: Searched | None = None
     """Names in the report, for the search."""
     progress: str = ""
-    """How far the report is that is being made, in words; empty: none is made, or it has just begun."""
+    """Progress of the report that is being made, in words; empty if none is being made, or it has just begun."""
 
     @property
     def is_over(self) -> bool:
-        """True if the report says that the tournament is over, and its record has not grown since."""
+        """True if the report says that the tournament is over, and the record has not grown since then."""
         is_last = self.seen in (_UNSEEN, _length(self.folder / f"{self.folder.name}.jsonl"))
         return is_last and self.report is not None and self.report.state == "over"
 
     @property
     def ended(self) -> str:
-        """End of the tournament, in words."""
+        """How the tournament ended, in words."""
         rulings = () if self.report is None else self.report.rulings
         return "was stopped for good" if any(ruling.kind == STOP for ruling in rulings) else "is over"
 
@@ -122,9 +122,9 @@ class Published(Struct):
             scheduled: plan and start of the tournament.
             state: state of the tournament, in words.
             played: number of matches that are over.
-            open_matches: matches that are played now.
-            coming: next matches; None if no more will come.
-            most_leaders: most lines of the standings that it has.
+            open_matches: the open matches.
+            coming: next matches; None if no more matches will come.
+            most_leaders: most lines of the standings to include.
         """
         spec, ranked = scheduled.plan.spec, self.report.standings if self.report and self.report.played else ()
         addresses = {} if self.searched is None else self.searched.addresses
@@ -157,7 +157,7 @@ class Published(Struct):
 
 
 def read_report(folder: Path) -> TournamentReport | None:
-    """Return the report of a tournament; None if it is missing or unreadable. A large one takes a second to read."""
+    """Return the report of a tournament; None if it is missing or unreadable. A large report takes a second to read."""
     try:
         data = (folder / "tournament.json").read_bytes()
         return msgspec.json.decode(data, type=TournamentReport)
@@ -178,7 +178,8 @@ class Publisher:
         referee: command line of this program.
         note: logs reports that could not be made.
         changed: called after each new report.
-        is_over: name of a tournament -> whether it is over: its last report does not wait, as no match needs the cores.
+        is_over: name of a tournament -> whether it is over. Then its last report does not wait, because no match of it
+            needs the cores.
     """
 
     def __init__(
@@ -207,10 +208,10 @@ class Publisher:
             folder: folder of its records.
         """
         self.published[name] = Published(folder)
-        self.published[name].read()  # a server before this one may have made it
+        self.published[name].read()  # an earlier server may have made it
 
     def begin(self) -> None:
-        """Look whether a report is due, and keep looking."""
+        """Look regularly whether a report is due."""
         self._timer = None
         if self._is_stopped:
             return
@@ -218,14 +219,14 @@ class Publisher:
         for name, published in self.published.items():
             length = _length(published.folder / f"{name}.jsonl")
             if frozen_path(published.folder).exists():
-                continue  # whatever is made from the report stays as it was when the standings were frozen
+                continue  # while the standings are frozen, keep the report from before the freeze
             if length not in (None, published.seen) and (now >= published.due or self._is_over(name)):
                 self.make_report(name, length or 0, now)
                 return
         self._timer = self._reactor.callLater(LOOK_S, self.begin)
 
     def stop(self) -> None:
-        """Stop looking; a report that is being made is the last one."""
+        """Stop looking; a report that is being made is still finished."""
         self._is_stopped = True
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
@@ -259,7 +260,9 @@ class Publisher:
                 status = process.wait()
                 errors.seek(0)
                 words = errors.read().decode(errors="replace")
-            report = read_report(folder) if status == 0 else None  # in this thread, because the loop would block
+            report = (
+                read_report(folder) if status == 0 else None
+            )  # read it in this thread, because it would block the event loop
             made_from = _PARTLY if is_quick and status == 0 else length
             self._reactor.callFromThread(self._take_report, name, made_from, begun, status, words, report)
 
@@ -268,7 +271,7 @@ class Publisher:
     def _take_progress(self, published: Published, line: bytes) -> None:
         with suppress(msgspec.MsgspecError):
             facts = msgspec.json.decode(line, type=_Progress)
-            published.progress = f"{facts.records_read} of {facts.records} records are read"
+            published.progress = f"{facts.records_read} of {facts.records} records read"
             self._changed()
 
     def _take_report(
@@ -281,12 +284,12 @@ class Publisher:
             published.take(report)
         else:
             self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
-        self._changed()  # also after a failure: no page says any more that a report is being made
+        self._changed()  # also after a failure, so that pages stop showing its progress
         self.begin()
 
 
 def _nice() -> Sequence[str]:
-    """Return the command that lets a report give way to matches, where it is installed."""
+    """Return the command that gives a report a lower priority than matches, if it is installed."""
     program = shutil.which("nice")
     return () if program is None else (program, "-n", "10")
 

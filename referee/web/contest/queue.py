@@ -1,8 +1,8 @@
-"""Everything that waits in a contest, each with the reason, and the next matches of each tournament."""
+"""The queue of a contest: everything that is waiting, with the reasons, and the next matches of each tournament."""
 
-# The queue is stored nowhere. It is put together from the checks, the practice matches and the tournaments whenever
-# somebody looks, so it can't differ from them. Each line says why it waits and until when at the latest: a wait without
-# a reason looks like a fault to its author.
+# The queue is not stored. It is computed from the checks, the practice matches and the tournaments whenever somebody
+# looks, so it can't differ from them. Each line has the reason for the wait and its latest end, because an author could
+# take a wait without a reason for a fault.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -20,26 +20,26 @@ from .practice import Practice
 from .tournament_runs import RunState, TournamentRun
 
 RECENT_S = 0.25
-"""Seconds for which a look at the queue is reused: fewer than between two events of a page that shows it."""
+"""Seconds for which a computed queue is used again: less than the time between two events of a page that shows it."""
 MOST_LINES = 500
-"""Most lines of the queue that an organiser is shown."""
+"""Most lines of the queue to show to an organiser."""
 SHOWN = 8
-"""Most coming matches that the first page shows of a tournament."""
+"""Most coming matches of a tournament to show on the first page."""
 _WAITS = {
     RunState.WAITING: "It begins at a set time:",
     RunState.INTERRUPTED: "Its process has crashed, and will be started again.",
     RunState.STOPPING: "Its matches are being stopped.",
     RunState.PAUSED: "The organiser has paused it, and will start it again.",
-    RunState.ELSEWHERE: "Another referee plays it; this page shows its record as it grows.",
-    RunState.FAILED: "It can't be started before the organiser has fixed its file.",
+    RunState.ELSEWHERE: "Another referee plays it; this page follows its record.",
+    RunState.FAILED: "It can't start until the organiser has fixed its file.",
 }
 """State of a tournament in which no match begins -> reason, as a sentence for everybody."""
 _WHY = {
-    RunState.WAITING: "its time has not come",
+    RunState.WAITING: "its start is later",
     RunState.INTERRUPTED: "its process has crashed, and will be started again",
     RunState.STOPPING: "its matches are being stopped",
     RunState.PAUSED: "the organiser has paused it",
-    RunState.ELSEWHERE: "another referee plays it; this server will go on with it once that referee has stopped",
+    RunState.ELSEWHERE: "another referee plays it; this server will continue when that referee has stopped",
     RunState.FAILED: "its file has mistakes; fix it, then start the tournament",
 }
 """State of a tournament that waits -> reason, for the queue."""
@@ -47,27 +47,29 @@ _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 class QueueLine(Struct, frozen=True, kw_only=True):
-    """A check, a match or a tournament that waits, or whose turn has come."""
+    """A check, a match or a tournament that is waiting, or whose turn has come."""
 
     what: str
     author: str | None
-    """Author that it belongs to; None if it belongs to everybody."""
+    """Author to whom it belongs; None if it belongs to everybody."""
     why: str
-    """Reason why it waits."""
+    """Reason why it is waiting."""
     since: str | None
-    """Time since which it waits, ISO 8601 in UTC; None if it is not known."""
+    """Beginning of the wait, ISO 8601 in UTC; None if it is not known."""
     until: str | None
-    """Latest end of the wait, as above; None: within a minute, when the organiser acts, or nobody knows."""
+    """Latest end of the wait, ISO 8601 in UTC; None if it is within a minute, or depends on the organiser, or is not
+    known."""
     waits_for_organiser: bool
-    """True if it waits until the organiser does something; everything else happens by itself."""
+    """True if it waits for the organiser; everything else happens by itself."""
     has_no_limit: bool = False
-    """True if nobody can say how long it waits."""
+    """True if the length of the wait is not known."""
 
 
 def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
-    """Return the lines of the queue that a person may see: an author's own, then everybody's.
+    """Return the lines of the queue that a person may see.
 
-    Authors learn no more of others than how many are before them. Organisers see the first MOST_LINES of all.
+    An author sees its own lines, then the lines that belong to everybody. About other authors it only learns how many
+    are before it. Organisers see the first MOST_LINES of all lines.
     """
     if person.role is SiteRole.ORGANISER:
         return list(lines[:MOST_LINES])
@@ -76,10 +78,10 @@ def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
 
 
 class RecentQueue:
-    """The queue as it was a moment ago, because each open page of a member asks for it again and again.
+    """Computes the queue again only after RECENT_S, because each open page of a member asks for it again and again.
 
     Args:
-        queue: returns everything that waits.
+        queue: returns everything that is waiting.
         now: returns monotonic seconds.
     """
 
@@ -130,7 +132,7 @@ def describe_coming(run: TournamentRun, report: TournamentReport | None) -> Comi
 
 
 def list_waiting(run: TournamentRun, report: TournamentReport | None) -> list[ReportedDue]:
-    """Return the matches of a tournament that wait to be played, in the order in which they begin.
+    """Return the waiting matches of a tournament, in the order in which they will begin.
 
     Args:
         run: runs of the tournament.
@@ -141,7 +143,7 @@ def list_waiting(run: TournamentRun, report: TournamentReport | None) -> list[Re
 
 
 def _why(run: TournamentRun, *, has_matches: bool) -> str:
-    """Return a sentence that says when a tournament goes on, or why it does not."""
+    """Return a sentence that says when the next matches begin, or why none begins."""
     if run.state in _WAITS:
         return _WAITS[run.state]
     if has_matches:
@@ -149,20 +151,20 @@ def _why(run: TournamentRun, *, has_matches: bool) -> str:
     if run.open_matches:
         rounds = {context.round for context in run.open_matches.values()}
         last = f", the last of round {min(rounds)}" if len(rounds) == 1 else ""
-        return f"The next matches depend on those that are played now{last}."
+        return f"The next matches depend on the open matches{last}."
     return "The next matches are being paired."
 
 
 def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
-    """Yield the current check and those that wait, in their order, each with its latest end."""
+    """Yield the current check and the waiting checks in their order, each with its latest end."""
     first = () if checks.current is None else (checks.current,)
     for ahead, (author, number) in enumerate([*first, *checks.waiting()]):
         since = checks.since(author, number)
         limit = f"a check takes {CHECK_S / 60:.0f} minutes at most"
         why = (
-            f"waits for {counted(ahead, 'check')} before it: one is made at a time, and {limit}"
+            f"waits for {counted(ahead, 'check')} before it: checks run one at a time, and {limit}"
             if ahead
-            else f"is made now; {limit}"
+            else f"runs now; {limit}"
         )
         most = max(ahead, 1) * timedelta(seconds=CHECK_S)
         until = None if checks.begun is None else datetime.fromisoformat(checks.begun) + most
@@ -170,14 +172,14 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
 
 
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
-    """Yield the practice matches that are played or wait, in their order."""
+    """Yield the open and the waiting practice matches, in their order."""
     for challenge, why in practice.waiting():
         what, until = f"practice match {challenge.number}", practice.until(challenge)
         yield _line(what, challenge.author, why, challenge.asked, until)
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
-    """Yield the tournaments that wait."""
+    """Yield the waiting tournaments."""
     for run in runs:
         if run.state in _WHY:
             yield QueueLine(
@@ -192,21 +194,21 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
 
 
 class NextMatch(Struct, frozen=True, kw_only=True):
-    """What an entrant waits for in a tournament that is not over."""
+    """The next match of an entrant in a tournament that is not over."""
 
     tournament: str
     names: Sequence[str]
-    """Names of the players, by seat; empty if its next match is not paired yet."""
+    """Names of the players, by seat; empty if the entrant's next match is not paired yet."""
     why: str
-    """Sentence that says when it begins, or why it does not."""
+    """Sentence that says when the match begins, or why it does not begin."""
     at: str | None
-    """Time at which the tournament begins or goes on, ISO 8601 in UTC; None if it waits for no time."""
+    """Time at which the tournament begins or continues, ISO 8601 in UTC; None if no time is set."""
 
 
 def list_next(
     author: str, runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
 ) -> list[NextMatch]:
-    """Return what an author's program plays next, in each tournament that it is in and that is not over."""
+    """Return the next match of an author's program in each of its tournaments that is not over."""
     coming = []
     for run in runs:
         spec = run.scheduled.plan.spec
@@ -222,7 +224,7 @@ def list_next(
 def waiting_matches(
     runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
 ) -> Iterator[QueueLine]:
-    """Yield a line for each entrant of each rated match that waits, in the order in which the matches begin."""
+    """Yield a line for each entrant of each waiting rated match, in the order in which the matches will begin."""
     for run in runs:
         if run.state is RunState.OVER:
             continue

@@ -1,7 +1,7 @@
 """The seat of an author who plays a practice match in person."""
 
-# The page is on the site and the match is in a process of its own, so the two talk over a socket: the process sends
-# what the page shows (PageState), and the site sends what the author does (Act), each as one line of JSON.
+# The page is on the site, but the match runs in another process. The two talk over a socket, in lines of JSON: the
+# process sends what the page shows (PageState), and the site sends the author's actions (Act).
 
 import socket
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class HostedSeat(SeatView):
         reactor: Twisted's reactor.
         title: title of the game.
         name: name of the author.
-        why: returns why the match is not played at the moment.
+        why: returns in words why the match is not open at the moment.
     """
 
     def __init__(self, reactor: Any, title: str, name: str, why: Callable[[], str]) -> None:
@@ -37,7 +37,7 @@ class HostedSeat(SeatView):
         self._reactor = reactor
         self._why = why
         self._shown = _NOTHING
-        """Latest state that the match has sent."""
+        """Latest state that the process of the match has sent."""
         self._shown_s = self._left_s = reactor.seconds()
         """Time of that state, and time at which the last page was closed, in seconds."""
         self._link: _Link | None = None
@@ -49,7 +49,7 @@ class HostedSeat(SeatView):
 
     @property
     def away_s(self) -> float:
-        """Seconds for which no page has been open; 0 while one is."""
+        """Seconds for which no page has been open; 0 while a page is open."""
         return 0.0 if len(self.streams) else max(self._reactor.seconds() - self._left_s, 0.001)
 
     @property
@@ -57,11 +57,11 @@ class HostedSeat(SeatView):
         """True once the match is over and no page is open."""
         return self._over is not None and not len(self.streams)
 
-    # --- what the page sees and does
+    # --- the page
 
     def watch(self, request: Any) -> None:
-        """Send a browser how everything stands, and every change from then on."""
-        # All pages are cut from time to time: those of people who are still signed in come back by themselves.
+        """Send a browser the present state, then every change."""
+        # All pages are disconnected from time to time. Browsers that are still signed in connect again by themselves.
         self._cut = self._cut or self._reactor.callLater(LONGEST_S, self.leave)
         super().watch(request)
         request.notifyFinish().addBoth(self._note_leaving)
@@ -70,7 +70,7 @@ class HostedSeat(SeatView):
         self._left_s = self._reactor.seconds()
 
     def leave(self) -> None:
-        """Cut all open pages."""
+        """Disconnect all open pages."""
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
         self._cut = None
@@ -94,7 +94,7 @@ class HostedSeat(SeatView):
         self._version += 1
         super().notify()
 
-    # --- what the match sends
+    # --- the match
 
     def invite(self) -> socket.socket:
         """Return the other end of the seat's socket, for the process of its match."""
@@ -109,13 +109,13 @@ class HostedSeat(SeatView):
         """Show that the match is over.
 
         Args:
-            trouble: why it was not played; None if it was.
+            trouble: why the match was not played; None if it was played.
         """
         self._over = f"not played: {trouble}" if trouble else self._shown.over or "the match is over"
         self.rest()
 
     def rest(self) -> None:
-        """Show that the match is not played now: it is over, or goes on later."""
+        """Show that the match is not open now: it is over, or will continue later."""
         last = self._shown
         self._shown = replace(_NOTHING, names=last.names, svg=last.svg, said=last.said)
         self._is_played = False
@@ -135,8 +135,8 @@ class HostedSeats:
 
     Args:
         reactor: Twisted's reactor.
-        title: match -> title of what is played.
-        why: match -> why it is not played at the moment.
+        title: match -> title of the game.
+        why: match -> words for why it is not open at the moment.
     """
 
     def __init__(self, reactor: Any, title: Callable[[Challenge], str], why: Callable[[Challenge], str]) -> None:
@@ -144,7 +144,7 @@ class HostedSeats:
         self._title = title
         self._why = why
         self._seats: dict[str, HostedSeat] = {}
-        """Place of a match -> seat, as long as a page of it may be open."""
+        """Place of a match -> seat; kept as long as a page of the seat may be open."""
 
     def find(self, challenge: Challenge) -> HostedSeat:
         """Return the author's seat in a match that the author plays in person."""
@@ -158,7 +158,7 @@ class HostedSeats:
         return self._seats[key]
 
     def leave(self, author: str) -> None:
-        """Cut all pages of an author; a browser that is still signed in comes back."""
+        """Disconnect all pages of an author; a browser that is still signed in connects again."""
         for seat in self._seats.values():
             if seat.name == author:
                 seat.leave()
@@ -186,7 +186,7 @@ class _Link(LineOnlyReceiver):
         self.transport.registerProducer(self, True)
 
     def send_act(self, act: Act) -> None:
-        """Send an action, or drop it if the other end is behind: the page that it came from is out of date then."""
+        """Send an action. If the other end does not keep up, drop the action, because its page is out of date."""
         if not self._is_full:
             self.transport.write(msgspec.json.encode(act) + self.delimiter)
 

@@ -1,9 +1,9 @@
-"""Runs the tournaments of a contest when their time has come, each in a process of its own."""
+"""Starts the tournaments of a contest at their times, each in a process of its own."""
 
-# So a crash of one affects no other, and visitors of the site take no time from matches. The process prints what
-# happens as lines of JSON; this module reads them in a thread and shows them on the site. Nothing has to be passed
-# back: whether a tournament is paused, over or played elsewhere can be read from its files, and so a server that was
-# killed goes on.
+# With separate processes, a crash of one tournament affects no other, and visitors of the site take no time from
+# matches. The process prints events as lines of JSON; this module reads them in a thread and shows them on the site.
+# Nothing has to be sent to the process. Whether a tournament is paused, over or played elsewhere can be read from its
+# files, so a server that was killed can continue.
 
 import contextlib
 import subprocess
@@ -34,11 +34,11 @@ from ..published import find_entrants, heads_path
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
-"""Seconds between a failed run and the next one; the last value repeats."""
+"""Seconds between a failed run and the next run; the last value repeats."""
 _OVER, _WRONG_FILE = 0, 2
 """Exit statuses of `referee tournament`."""
 _LONGEST_S = 86_400.0
-"""Longest timer in seconds; then the clock is read again, as it may have been set."""
+"""Longest timer in seconds. After that, the clock is read again, because somebody may have changed it."""
 
 
 class RunState(StrEnum):
@@ -55,7 +55,7 @@ class RunState(StrEnum):
 
 
 class TournamentRun:
-    """The runs of one tournament: the first, and those after a fault.
+    """The runs of one tournament: the first run, and further runs after a pause or a fault.
 
     Args:
         reactor: Twisted's reactor.
@@ -63,8 +63,8 @@ class TournamentRun:
         referee: command line of this program.
         options: options for the tournament's process.
         live: live view of the tables.
-        changed: called whenever the public state has changed.
-        match_over: called with this run and the event of its process when a match is over.
+        changed: called when the public state has changed.
+        match_over: called with this object and the event of the process when a match is over.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class TournamentRun:
         self.state = RunState.WAITING
         self.since = datetime.now(UTC)
         self.open_matches: dict[str, OpenMatch] = {}
-        """Name of a match -> match that is played now."""
+        """Name of an open match -> the match."""
         self.played = 0
         self.processes: Sequence[SeenProcess] = ()
-        """Processes that play its matches, as last reported."""
+        """Processes that play its matches, from the last report."""
         self.heard: datetime | None = None
         """Time of that report, in UTC."""
         self._reactor = reactor
@@ -96,7 +96,7 @@ class TournamentRun:
         self._faults = 0
         self._timer: Timer | None = None
         self._watched: WatchedFile | None = None
-        """File in which a referee at a terminal reports; None while none plays the tournament."""
+        """File to which a referee at a terminal writes; None while no such referee plays the tournament."""
         self._process: OwnProcess | None = None
         self._ended: Deferred[None] | None = None
         self._read_at = _read_times(scheduled.plan)
@@ -108,7 +108,7 @@ class TournamentRun:
 
     @property
     def log(self) -> Path:
-        """File for the messages of its processes to the organiser."""
+        """File with the messages of its processes to the organiser."""
         return self.folder.with_name(f"{self.folder.name}.log")
 
     @property
@@ -128,12 +128,12 @@ class TournamentRun:
 
     @property
     def is_frozen(self) -> bool:
-        """True if its standings are frozen: nobody is shown a later result, nor a running match."""
+        """True if its standings are frozen: then the site shows no later result and no open match."""
         return frozen_path(self.folder).exists()
 
     @property
     def is_played(self) -> bool:
-        """True if it plays now, or may begin at any moment."""
+        """True if it is being played, or may begin at any moment."""
         return self._process is not None or self.state in (RunState.INTERRUPTED, RunState.ELSEWHERE)
 
     @property
@@ -145,12 +145,12 @@ class TournamentRun:
         return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
 
     def find_addresses(self, names: Iterable[str]) -> list[str | None]:
-        """Return the address of each entrant's page, from the site's first page; None: no report has made it yet."""
+        """Return the address of each entrant's page, relative to the site's first page; None if it has no page yet."""
         spec = self.scheduled.plan.spec
         return find_entrants(self.folder, [entrant.name for entrant in spec.entrants], names)
 
     def begin(self) -> None:
-        """Start it now or when its time comes; a tournament that is paused, or played elsewhere, waits."""
+        """Start the tournament now or at its time, unless it is paused or played elsewhere."""
         if is_locked(self.folder):
             self._set(RunState.ELSEWHERE)
             return
@@ -168,9 +168,9 @@ class TournamentRun:
             self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
 
     def look_around(self) -> None:
-        """Look whether another referee has begun or stopped to play it, and whether its file has changed.
+        """Look whether another referee has begun or stopped playing it, and whether its file has changed.
 
-        A tournament that this server does not play may be played from a terminal.
+        Somebody may play a tournament from a terminal while this server does not play it.
         """
         if self._process is not None:
             return
@@ -185,7 +185,7 @@ class TournamentRun:
             self._read_again()
 
     def _watch(self) -> None:
-        """Take what a referee at a terminal has written about the tournament."""
+        """Handle the lines that a referee at a terminal has written about the tournament."""
         if self._watched is None:
             self._watched = WatchedFile(self.folder)
         for line in self._watched.read_lines():
@@ -204,7 +204,7 @@ class TournamentRun:
         self._live.clear_tournament(self.scheduled.name)
 
     def _read_again(self) -> None:
-        """Read its file again if the file, or the folder of its entrants, has changed."""
+        """Read its file again, if the file or the folder of its entrants has changed."""
         times = _read_times(self.scheduled.plan)
         if times == self._read_at:
             return
@@ -213,13 +213,13 @@ class TournamentRun:
         self._changed()
 
     def _read_plan(self) -> None:
-        """Read its file; a file with mistakes changes nothing here, because its process reports them."""
+        """Read its file. A file with mistakes changes nothing here; the tournament's process reports the mistakes."""
         with contextlib.suppress(BadTournamentFile, OSError):
             plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
             self.scheduled = replace(self.scheduled, plan=plan)
 
     def stop(self) -> "Deferred[None]":
-        """Ask its process to end; its matches go on from their records in the next run.
+        """Ask its process to end; in the next run, its matches continue from their records.
 
         Returns:
             Deferred that fires when the process has ended.
@@ -235,7 +235,7 @@ class TournamentRun:
         return ended
 
     def start(self) -> None:
-        """Start it, whatever its time; `may_start` must be true."""
+        """Start it at once, whatever its start time; `may_start` must be true."""
         self._pause.unlink(missing_ok=True)
         self._cancel()
         self._start()
@@ -257,7 +257,7 @@ class TournamentRun:
         """Carry out a new ruling; called in any thread.
 
         Args:
-            must_run: true if the ruling must not wait until a paused tournament goes on.
+            must_run: true to start a paused tournament, so that the ruling does not have to wait.
         """
         self._reactor.callFromThread(self._look, must_run)
 
@@ -267,7 +267,7 @@ class TournamentRun:
 
     @property
     def _pause(self) -> Path:
-        """File that exists while it is paused."""
+        """File that exists while the tournament is paused."""
         return self.folder.with_name(f"{self.folder.name}.paused")
 
     def _cancel(self) -> None:
@@ -290,7 +290,7 @@ class TournamentRun:
         Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
 
     def _follow(self, process: OwnProcess) -> None:
-        """Pass on the lines of a process, and its end; runs in a thread of its own."""
+        """Pass the lines of a process and its exit status to the reactor; runs in a thread of its own."""
         assert process.output is not None
         with process.output as lines:
             for line in lines:
@@ -298,7 +298,7 @@ class TournamentRun:
         self._reactor.callFromThread(self._end, process.wait())
 
     def take(self, line: bytes) -> None:
-        """Take a line that the process of the tournament printed."""
+        """Handle a line that the process of the tournament printed."""
         facts = msgspec.json.decode(line)
         match facts["event"]:
             case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a suspension may disregard matches
@@ -357,7 +357,7 @@ class TournamentRun:
 
 
 def _read_times(plan: TournamentPlan) -> tuple[int, ...]:
-    """Return when a tournament's file and the folder of its entrants were last changed; 0 for one that is missing."""
+    """Return the times of the last change of a tournament's file and of its entrants' folder; 0 for a missing path."""
 
     def _look(path: Path) -> int:
         try:
@@ -369,6 +369,6 @@ def _read_times(plan: TournamentPlan) -> tuple[int, ...]:
 
 
 def count_open(runs: Iterable[TournamentRun]) -> int | None:
-    """Return the number of matches that are played now; None if no tournament could begin one."""
+    """Return the number of open matches; None if no tournament could begin a match now."""
     played = [len(run.open_matches) for run in runs if run.is_played]
     return sum(played) if played else None

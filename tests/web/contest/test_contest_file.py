@@ -26,7 +26,7 @@ MISTAKES = {
     "no such file": ('[[tournaments]]\nfile = "no.toml"', "tournaments.file: there is no file"),
     "a time without its zone": (f"{CUP}start = 2026-12-01T18:00:00", "tournaments.start: takes a time with its zone"),
     **{
-        f"a start of {start}": (f"{CUP}start = {start}", "tournaments.start: takes a time of the years 2000 to 9000")
+        f"a start of {start}": (f"{CUP}start = {start}", "tournaments.start: takes a time in the years 2000 to 9000")
         for start in (
             "9999-12-31T23:59:59-23:59",
             "0001-01-01T00:00:00+23:59",
@@ -40,9 +40,9 @@ MISTAKES = {
     },
     "a start of every day": (
         f'{CUP}start = 9999-12-31T23:59:59Z\nevery = "day"',
-        "tournaments.start: takes a time of the years 2000 to 9000",
+        "tournaments.start: takes a time in the years 2000 to 9000",
     ),
-    "keys of no cluster": (f'{CUP}keys = "keys"', "keys: keys are for a cluster, and there is none"),
+    "keys of no cluster": (f'{CUP}keys = "keys"', "keys: keys are for a cluster, but no cluster is set"),
     "no time": (f'{CUP}start = "soon"', "tournaments.start: takes a time with its zone"),
     "twice": (CUP + CUP, "there are two tournaments with the name cup"),
     "a delay of no time": ('spectators = "delay 0"', 'spectators: takes "after", "board only", or "delay SECONDS"'),
@@ -54,7 +54,7 @@ MISTAKES = {
     "every night": (f'{CUP}every = "night"', 'every: takes "day"'),
     "every day without a start": (
         f'{CUP}every = "day"',
-        "every: it needs a start, the time of the first day",
+        "every: this key needs `start`, the time on the first day",
     ),
     "no TOML": ("title", "this is not TOML"),
 }

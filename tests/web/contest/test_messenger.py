@@ -101,7 +101,7 @@ def test_an_author_is_told_of_a_crash(tmp_path: Path, monkeypatch: pytest.Monkey
 )
 def test_what_is_no_mailbox_is_refused(tmp_path: Path, address: str) -> None:
     """No second receiver and no line of a header gets in."""
-    with pytest.raises(BadRequest, match="no mail address"):
+    with pytest.raises(BadRequest, match="not a mail address"):
         MailAddresses(tmp_path / ADDRESSES).set("bob", address)
 
 

@@ -63,7 +63,7 @@ def test_an_appeal_is_answered_by_a_ruling_or_a_rejection(folder: Path) -> None:
         ("bob", "cup-00001", "replay, ruled by ann: power cut"),
         ("ada", "cup-00002", "rejected by ann: the record shows it"),
     ]
-    with pytest.raises(BadRequest, match="no appeal of ada about cup-00002 waits"):
+    with pytest.raises(BadRequest, match="there is no unanswered appeal of ada about cup-00002"):
         said.reject("ann", "ada", "cup-00002", "again")
     waiting = said.find_appeal("ada", "league-00001")
     assert waiting is not None
@@ -76,6 +76,6 @@ def test_an_author_has_few_open_appeals(folder: Path) -> None:
     said = notices(folder)
     for number in range(MOST_OPEN):
         said.appeal("ada", f"cup-{number:05}", "no")
-    with pytest.raises(BadRequest, match=f"{MOST_OPEN} of your appeals wait"):
+    with pytest.raises(BadRequest, match=f"{MOST_OPEN} of your appeals are unanswered"):
         said.appeal("ada", "cup-99999", "no")
     said.appeal("bob", "cup-99999", "no")

@@ -142,7 +142,7 @@ def test_a_host_goes_on_with_what_another_left(scene: PracticeScene) -> None:
     second = replace(scene.practice.challenges("ada")[0], attempts=MAX_ATTEMPTS)
     scene.practice.taken_challenges.save(second)
     scene.look(CALM_LOOKS)
-    assert "cut off 3 times" in (scene.practice.challenges("ada")[0].trouble or "")
+    assert "crashed 3 times" in (scene.practice.challenges("ada")[0].trouble or "")
 
 
 def test_an_author_plays_in_person(scene: PracticeScene) -> None:

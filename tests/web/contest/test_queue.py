@@ -38,7 +38,7 @@ from ..submissions.receptions import archive
 
 START = datetime(2999, 1, 1, tzinfo=UTC)
 WAITING = {
-    RunState.WAITING: ("its time has not come", "2999-01-01T00:00:00+00:00", False),
+    RunState.WAITING: ("its start is later", "2999-01-01T00:00:00+00:00", False),
     RunState.PAUSED: ("the organiser has paused it", None, True),
     RunState.FAILED: ("its file has mistakes", None, True),
     RunState.ELSEWHERE: ("another referee plays it", None, False),
@@ -60,16 +60,16 @@ def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
     lines = list(waiting_checks(checks))
     assert {line.what for line in lines} == {"check of version 1"}
     assert [(line.author, line.why, line.since, line.until) for line in lines] == [
-        ("ada", f"is made now; {limit}", "handed in by ada", "2026-11-01T10:10:00+00:00"),
+        ("ada", f"runs now; {limit}", "handed in by ada", "2026-11-01T10:10:00+00:00"),
         (
             "bob",
-            f"waits for 1 check before it: one is made at a time, and {limit}",
+            f"waits for 1 check before it: checks run one at a time, and {limit}",
             "handed in by bob",
             "2026-11-01T10:10:00+00:00",
         ),
         (
             "carl",
-            f"waits for 2 checks before it: one is made at a time, and {limit}",
+            f"waits for 2 checks before it: checks run one at a time, and {limit}",
             "handed in by carl",
             "2026-11-01T10:20:00+00:00",
         ),
@@ -193,7 +193,7 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
     found = describe_coming(run, swiss)
     assert (found.matches, found.why) == (
         [],
-        "The next matches depend on those that are played now, the last of round 1.",
+        "The next matches depend on the open matches, the last of round 1.",
     )
 
 

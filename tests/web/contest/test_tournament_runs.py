@@ -94,7 +94,7 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
     nobody = cast("Any", None)
     organising = Organising(tmp_path, {"cup": run}, nobody, nobody, lambda: 0.0, lambda _: None, nobody)
-    with pytest.raises(BadRequest, match="cup waits for its time; only one that is played or paused can be stopped"):
+    with pytest.raises(BadRequest, match="cup waits for its time; only a tournament that has begun can be stopped"):
         organising.rule("ann", "cup", "stop", "", "", "power cut")
     run.folder.mkdir(parents=True)
     run.pause()
