@@ -60,7 +60,7 @@ def test_who_leaves_can_go_on_later(tmp_path: Path) -> None:
         (["play", "q", "me:terminal", "me:terminal"], "only one person can play in the terminal"),
         (["play", "q", "me:a b", "house:random"], "a person's name must be"),
         (["compare", "--game", "q", "me:", "house:random"], "only `referee play` has a seat for one"),
-        (["check", "me:ada"], "is a person, not a program"),
+        (["check", "me:ada"], "is a person; only a program can be checked"),
     ],
 )
 def test_persons_are_refused_where_there_is_no_seat_for_them(command: list[str], text: str, tmp_path: Path) -> None:
