@@ -377,8 +377,8 @@ class Hosts:
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
-            folder_message = m.KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
-            self.dispatcher.ask(host.address, "keep", folder_message, partial(self._on_pushed, host, digest))
+            folder_message = m.StoredFolder(digest=digest, folder=self.shipping.read_packed(digest))
+            self.dispatcher.ask(host.address, "store", folder_message, partial(self._on_pushed, host, digest))
 
     def _on_pushed(self, host: ClusterHost, digest: str, answer: m.HostAnswer) -> None:
         host.pushing.discard(digest)

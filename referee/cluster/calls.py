@@ -16,9 +16,9 @@ def enter(data: bytes) -> bytes:
     return handlers["enter"](data)
 
 
-def keep(data: bytes) -> bytes:
+def store(data: bytes) -> bytes:
     """Store a program's folder."""
-    return handlers["keep"](data)
+    return handlers["store"](data)
 
 
 def stop(data: bytes) -> bytes:
@@ -44,5 +44,5 @@ PLAYS = {"play": 1, "fetch": 0}
 
 A host that takes no more matches offers no tables. The result of a match that it has played is still fetched from it.
 """
-CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, keep, stop)}
+CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, store, stop)}
 """The calls that are answered at once, by name."""

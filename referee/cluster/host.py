@@ -238,11 +238,11 @@ class Host:
         self._call_in_loop(self._enter, offer, choose_confinement(offer, self._settings, self._say))
         return None
 
-    def keep(self, data: bytes) -> bytes:
+    def store(self, data: bytes) -> bytes:
         """Store a program's folder."""
         try:
-            program = m.decode_message(data, m.KeptFolder)
-            self._programs.keep(program.digest, program.folder)
+            program = m.decode_message(data, m.StoredFolder)
+            self._programs.store(program.digest, program.folder)
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
             return m.encode_message(m.RunAnswer(refused=_words(error)))
         return m.encode_message(m.RunAnswer())

@@ -140,7 +140,7 @@ class RunOffer(Struct, frozen=True, kw_only=True):
 
 
 class RunAnswer(Struct, frozen=True, kw_only=True):
-    """A host's answer to `RunOffer`, `KeptFolder` or `StopMatch`."""
+    """A host's answer to `RunOffer`, `StoredFolder` or `StopMatch`."""
 
     refused: str | None = None
     """Reason for a refusal; None: the host agrees."""
@@ -158,7 +158,7 @@ class ShippedJob(Struct, frozen=True, kw_only=True):
     """Digest of each seat's program folder; empty where a seat has none."""
 
 
-class KeptFolder(Struct, frozen=True, kw_only=True):
+class StoredFolder(Struct, frozen=True, kw_only=True):
     """Asks a host to store a program's folder."""
 
     digest: str

@@ -91,7 +91,7 @@ class ProgramStore:
         """Return the folder of a program."""
         return self._folder / digest
 
-    def keep(self, digest: str, packed: bytes) -> None:
+    def store(self, digest: str, packed: bytes) -> None:
         """Unpack a program, unless it is stored here already.
 
         Raises:

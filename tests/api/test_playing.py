@@ -37,7 +37,7 @@ def timeless(value: Any) -> Any:
     return [timeless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def course(record: Record) -> list[Any]:
+def list_transitions(record: Record) -> list[Any]:
     """Return a record without the fields that differ from match to match, such as who was ready first."""
     events = [timeless(msgspec.to_builtins(step.event)) for step in record.transitions]
     ready = [event for event in events if event["event"] == "ready-received"]
@@ -52,7 +52,7 @@ def course(record: Record) -> list[Any]:
     ]
 
 
-COURSES: list[tuple[str, list[Any], float]] = [
+MATCHES: list[tuple[str, list[Any], float]] = [
     ("q", [illegal, raising, "house:random", "house:ldasg"], 60),
     ("quincy", [malformed, "house:random", "house:greedy", "house:random"], 60),
     ("quincala", ["house:random", "house:greedy"], 60),
@@ -62,7 +62,7 @@ COURSES: list[tuple[str, list[Any], float]] = [
 """Game, players and time limit of a move: each game once to its end, and each kind of foul once."""
 
 
-@pytest.mark.parametrize(("game", "players", "limit_s"), COURSES)
+@pytest.mark.parametrize(("game", "players", "limit_s"), MATCHES)
 def test_a_match_over_sockets_has_the_same_record(
     game: str, players: list[Any], limit_s: float, tmp_path: Path
 ) -> None:
@@ -74,7 +74,7 @@ def test_a_match_over_sockets_has_the_same_record(
     refereed = referee.load(tmp_path / msgspec.json.decode(done.stdout)["record"])
     assert isinstance(refereed, referee.Match)
     match = referee.play(game, players, seed=2, names=refereed.players, per_move_s=limit_s)
-    assert course(match.record) == course(refereed.record)
+    assert list_transitions(match.record) == list_transitions(refereed.record)
     assert len(match.fouls) == sum(callable(player) for player in players)
 
 

@@ -23,7 +23,7 @@ from referee.web.sessions import Person, SiteRole
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
-from ..web.course import Course
+from ..web.tour import Tour
 
 WIDTHS = (360, 1280, 2560)
 HEIGHT = 900
@@ -80,7 +80,7 @@ def main(arguments: list[str]) -> int:
         try:
             looks = Looks(Page(driver), given.axe, given.into)
             look_at_hosts(looks)
-            _walk(Course(folder, looks.page), looks)
+            _walk(Tour(folder, looks.page), looks)
         finally:
             driver.quit()
     print(f"{len(looks.seen)} pages, each in {len(WIDTHS)} widths, light and dark: {len(looks.faults)} faults")
@@ -172,34 +172,34 @@ def look_at_hosts(looks: "Looks") -> None:
         server.shutdown()
 
 
-def _walk(course: Course, looks: Looks) -> None:
+def _walk(tour: Tour, looks: Looks) -> None:
     """Go through a contest, then look at every page of it."""
-    with hosted(course.contest) as (_, site):
-        course.goes_on(site)
-        course.hand_in(course.broken, "failed")
-        course.hand_in(course.mended, "passed")
-        course.practise()
-        course.sit_down()
+    with hosted(tour.contest) as (_, site):
+        tour.goes_on(site)
+        tour.hand_in(tour.broken, "failed")
+        tour.hand_in(tour.mended, "passed")
+        tour.practise()
+        tour.sit_down()
         looks.at("seat")
-        course.decide("start")
-        live = course.visitor("live")
+        tour.decide("start")
+        live = tour.visitor("live")
         live.wait_until(
             "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
         )
         match = live.text(".table .facts").split()[0]
         looks.at("live")
         shown_until(site, lambda final: final["state"] == "is over" and final["reported"] == final["played"])
-        course.award(match, "the wire broke")
+        tour.award(match, "the wire broke")
         shown_until(site, lambda final: final["state"] == "is over" and final["reported"] == final["played"])
         head = shown_until(site, lambda _: True)["head"]
         looks.page.forget()
-        for opened, paths in _people(course):
+        for opened, paths in _people(tour):
             for path in paths:
                 opened(path.format(match=match, head=head))
                 looks.at(path.split("#")[0].replace("/", "_").replace("{match}", "match").replace("?", "_") or "home")
 
 
-def _people(course: Course) -> Iterator[tuple[Callable[[str], Page], tuple[str, ...]]]:
-    yield course.visitor, PUBLIC
-    yield course.author, AUTHORS
-    yield course.organiser, ORGANISERS
+def _people(tour: Tour) -> Iterator[tuple[Callable[[str], Page], tuple[str, ...]]]:
+    yield tour.visitor, PUBLIC
+    yield tour.author, AUTHORS
+    yield tour.organiser, ORGANISERS

@@ -23,7 +23,7 @@ from referee.tournament import events as e
 from referee.tournament.machine import Tournament
 from referee.tournament.spec import Participant, TournamentSpec
 
-from ..tournament.courses import AT, SALT, Troubles, events_of, spec_of, tournament_of
+from ..tournament.playing import AT, SALT, Troubles, events_of, spec_of, tournament_of
 
 FOUNDERS = 20
 TABLES = 8
@@ -75,7 +75,7 @@ def play(path: Path, matches: int, joining: int) -> float:
     begun = time.process_time()
     with closing(UnsyncedWriter(path, Sealer.new())) as writer:
         writer.write_header(tournament.spec, SALT, {}, referee="benchmark", opened=AT)
-        for event in course(tournament, matches, joining):
+        for event in play_season(tournament, matches, joining):
             writer.write_transition(event, tournament.handle(event))
             if isinstance(event, e.MatchClosed) and tournament.played % (matches // LOOKS) == 0:
                 seen.append(memory_mib())
@@ -89,7 +89,7 @@ def play(path: Path, matches: int, joining: int) -> float:
     return seen[-1] - seen[len(seen) // 2 - 1]
 
 
-def course(tournament: Tournament, matches: int, joining: int) -> Iterator[e.TournamentEvent]:
+def play_season(tournament: Tournament, matches: int, joining: int) -> Iterator[e.TournamentEvent]:
     """Yield the events of a season; the tournament must take each event before the next is asked for."""
     random, arrived = Random(1), 0
     yield e.Begun(at=AT)

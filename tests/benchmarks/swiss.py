@@ -135,12 +135,12 @@ def _random_tournaments(given: argparse.Namespace, other: OtherProgram | None) -
         print(f"{times:6} {what}")
 
 
-def _compare_round(other: OtherProgram, course: PlayedRounds, name: str, kept: Path | None) -> None:
+def _compare_round(other: OtherProgram, played: PlayedRounds, name: str, folder: Path | None) -> None:
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / name
-        _write_trf(path, course)
-        if not other.compare(path) and kept is not None:
-            _write_trf(kept / name, course)
+        _write_trf(path, played)
+        if not other.compare(path) and folder is not None:
+            _write_trf(folder / name, played)
 
 
 def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair, Sequence[Group], str]]:
@@ -168,10 +168,10 @@ def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair,
         _write_trf(given.write / f"{seed}.trf", make_played_rounds(state))
 
 
-def _write_trf(path: Path, course: PlayedRounds) -> None:
-    people = [TrfPlayer(f"e{entrant}") for entrant in range(len(course.order))]
+def _write_trf(path: Path, played: PlayedRounds) -> None:
+    people = [TrfPlayer(f"e{entrant}") for entrant in range(len(played.order))]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(trf_text(course, people, [("012", path.stem)]))
+    path.write_text(trf_text(played, people, [("012", path.stem)]))
 
 
 def _breaches(request: RoundToPair, tables: Sequence[Group]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from referee.tournament import events as e
 from referee.tournament.pairing.base import Pairing, PairingFormat, PlayedPairing
-from tests.tournament.courses import FORMATS, Troubles, begun, events_of, spec_of, take
+from tests.tournament.playing import FORMATS, Troubles, begun, events_of, spec_of, take
 
 KEY = "00" * 32
 TABLES = 32

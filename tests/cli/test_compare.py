@@ -16,7 +16,7 @@ from referee.tournament.spec import Participant, TournamentSpec
 
 from ..record.records import SEALER
 from ..time_controls import time_control
-from ..tournament.courses import AT, SALT
+from ..tournament.playing import AT, SALT
 from .calling import referee
 
 TOML = 'name = "ada"\nrun = "./ada"\n'

@@ -32,8 +32,8 @@ from referee.tournament.spec import Participant
 from referee.tournament.standings import standings
 
 from ..pages.tournaments import AT, START_DETAIL, Cast, Stage, spec
-from ..tournament.courses import begun, spec_of
-from ..tournament.courses import closed as match_closed
+from ..tournament.playing import begun, spec_of
+from ..tournament.playing import closed as match_closed
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"

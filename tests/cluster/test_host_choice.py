@@ -19,7 +19,6 @@ from referee.cluster.messages import (
     BrokenOff,
     HostAnswer,
     HostLines,
-    KeptFolder,
     KnownHosts,
     Needs,
     NotBegun,
@@ -27,6 +26,7 @@ from referee.cluster.messages import (
     RunAnswer,
     SeenHost,
     ShippedJob,
+    StoredFolder,
     encode_message,
 )
 from referee.net.jobs.messages import SharedSettings
@@ -264,7 +264,7 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     _, _, _ = scene.given((digest,))
     scene.way.answer(Needs(digests=(digest,)))
     scene.way.answer(Needs(digests=(digest,)))
-    assert [type(message) for _, _, message, _ in scene.way.asked] == [KeptFolder]
+    assert [type(message) for _, _, message, _ in scene.way.asked] == [StoredFolder]
     scene.way.answer(RunAnswer())
     assert scene.way.calls == [("at-a", "play")] * 2
     scene.way.answer(PlayedMatch(record=b"all of it"))

@@ -34,7 +34,7 @@ def test_a_host_has_the_same_program(tmp_path: Path) -> None:
     store, digest = ProgramStore(tmp_path / "programs"), hash_folder(packed)
     assert not store.has(digest)
     for _ in range(2):
-        store.keep(digest, packed)
+        store.store(digest, packed)
     assert content_hash(store.path(digest)) == content_hash(folder)
     assert [path.name for path in (tmp_path / "programs").iterdir()] == [digest]
     (folder / "run").chmod(0o644)
@@ -48,8 +48,8 @@ def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as killed:
         killed.setattr(programs, "remove", lambda _: None)
         with pytest.raises(RefereeError):
-            ProgramStore(folder).keep(hash_folder(torn), torn)
-    ProgramStore(folder).keep(hash_folder(packed), packed)
+            ProgramStore(folder).store(hash_folder(torn), torn)
+    ProgramStore(folder).store(hash_folder(packed), packed)
     assert [path.name for path in folder.iterdir()] == [hash_folder(packed)]
 
 
@@ -82,7 +82,7 @@ def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> Non
     """Such bytes are refused, and leave nothing."""
     packed = msgspec.msgpack.encode(entries)
     with pytest.raises(RefereeError):
-        ProgramStore(tmp_path / "programs").keep(hash_folder(packed), packed)
+        ProgramStore(tmp_path / "programs").store(hash_folder(packed), packed)
     assert (list(tmp_path.iterdir()), list((tmp_path / "programs").iterdir())) == ([tmp_path / "programs"], [])
 
 
@@ -92,4 +92,4 @@ def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
     store = ProgramStore(tmp_path / "programs")
     for digest in (hash_folder(packed), hash_folder(b"another")):
         with pytest.raises(RefereeError):
-            store.keep(digest, packed)
+            store.store(digest, packed)

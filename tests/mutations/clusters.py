@@ -105,7 +105,7 @@ def _keep_program(folder: Path) -> None:
     """
     packed_program, there = (folder / _PROGRAM).read_bytes(), _below(folder)
     try:
-        ProgramStore(folder / "kept").keep(hash_folder(packed_program), packed_program)
+        ProgramStore(folder / "kept").store(hash_folder(packed_program), packed_program)
     finally:
         if strays := [path for path in _below(folder) - there if path.parts[0] != "kept"]:
             raise Failed(f"{strays[0]} is in no program's folder")

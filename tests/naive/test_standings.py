@@ -22,7 +22,7 @@ from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 from referee.tournament.standings import DEFAULT_SWISS
 
-from ..tournament.courses import AT, SALT, Troubles, events_of, spec_of, tournament_of
+from ..tournament.playing import AT, SALT, Troubles, events_of, spec_of, tournament_of
 from . import standings as naive
 
 TOURNAMENTS = 30

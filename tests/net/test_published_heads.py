@@ -13,7 +13,7 @@ from referee.record.reader import read_chain
 from referee.record.tournament_record import read_tournament, refold
 from referee.tournament import events as e
 
-from ..tournament.courses import AT, closed, spec_of, tournament_of
+from ..tournament.playing import AT, closed, spec_of, tournament_of
 from .in_memory import OpenMatch
 from .tournaments.in_memory import InMemoryTournament
 

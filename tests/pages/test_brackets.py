@@ -13,7 +13,7 @@ from referee.tournament.events import Begun, Ruled
 from referee.tournament.history import History
 from referee.tournament.rulings import Ruling
 
-from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
+from ..tournament.playing import AT, Troubles, events_of, spec_of, tournament_of
 from .reports import section
 
 THIRD = {"third_place": True}

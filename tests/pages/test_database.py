@@ -20,7 +20,7 @@ from referee.tournament.match_context import FoulEntry, MatchEntry
 from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
-from ..tournament.courses import AT, SALT, Troubles, closed, events_of, paired, spec_of, tournament_of
+from ..tournament.playing import AT, SALT, Troubles, closed, events_of, paired, spec_of, tournament_of
 from .postgresql import new_schema
 
 SPEC = spec_of(5, "swiss", format_options={"rounds": 3})

@@ -20,7 +20,7 @@ from referee.tournament.history import History
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.elo import MEAN, PRIOR_ELO, Rating, elo_ratings
 
-from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
+from ..tournament.playing import AT, Troubles, events_of, spec_of, tournament_of
 from .tournaments import Stage
 
 

@@ -20,7 +20,7 @@ from referee.tournament.pairing.base import BadRuling
 from referee.tournament.points import Scoring
 from referee.tournament.rulings import Ruling
 
-from ..tournament.courses import AT, FORMATS, Troubles, ask_anything, events_of, spec_of, tournament_of
+from ..tournament.playing import AT, FORMATS, Troubles, ask_anything, events_of, spec_of, tournament_of
 
 TEAMS = Scoring(teams=((0, 2), (1, 3)))
 ODD = Scoring(bye=0.5, late_bye=0.25)

@@ -25,7 +25,7 @@ from referee.tournament import events as e
 from referee.tournament.history import new_tournament
 from referee.tournament.spec import Participant
 
-from ..tournament.courses import AT, FORMATS
+from ..tournament.playing import AT, FORMATS
 from .forging import Line, changed
 from .records import SEALER, record_of
 from .tournament_forging import chain, course_of, event_lines

@@ -30,7 +30,7 @@ from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import TournamentSpec
 
 from ..driving import drive, random_chooser
-from ..tournament.courses import AT, paired, spec_of
+from ..tournament.playing import AT, paired, spec_of
 from .records import SEALER
 
 FORMATS = load().formats

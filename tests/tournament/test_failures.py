@@ -10,7 +10,7 @@ from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry
 from referee.tournament.rulings import Ruling
 
-from .courses import AT, begun, closed, spec_of, take
+from .playing import AT, begun, closed, spec_of, take
 
 CRASH = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
 

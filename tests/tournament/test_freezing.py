@@ -6,7 +6,7 @@ import pytest
 
 from referee.tournament.pairing.base import BadRuling
 
-from .courses import played_out
+from .playing import played_out
 from .test_machine import new, ruling
 
 

@@ -12,7 +12,7 @@ from referee.tournament.pairing.base import BadRuling
 from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
-from .courses import AT, FORMATS, SALT, Troubles, closed, events_of, spec_of, tournament_of
+from .playing import AT, FORMATS, SALT, Troubles, closed, events_of, spec_of, tournament_of
 
 
 def history_of(spec: TournamentSpec) -> History:

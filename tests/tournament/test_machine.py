@@ -15,7 +15,7 @@ from referee.tournament.match_context import DuePairings, Fixture, FoulEntry
 from referee.tournament.pairing.base import BadRuling, Pairing
 from referee.tournament.rulings import Kind, Ruling, make_ruled_entry
 
-from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
+from .playing import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
 
 SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "swiss": {"rounds": 4}}
 TROUBLES = Troubles(void=0.1, failed=0.08)

@@ -8,7 +8,7 @@ from referee.tournament.machine import Tournament
 from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.tie_breaks import TIE_BREAKS
 
-from .courses import AT, begun, closed, spec_of, take
+from .playing import AT, begun, closed, spec_of, take
 
 
 def rule(tournament: Tournament, kind: Kind) -> None:

@@ -18,10 +18,10 @@ from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 from referee.tournament.standings import Standing
 
-from .courses import AT, Troubles, closed, paired, spec_of, tournament_of
+from .playing import AT, Troubles, closed, paired, spec_of, tournament_of
 
 
-class Course(Struct, frozen=True):
+class Play(Struct, frozen=True):
     """Everything that must not depend on the order in which matches end."""
 
     matches: list[tuple[int, Pairing, tuple[tuple[int, ...], ...]]]
@@ -52,7 +52,7 @@ class Fate(Struct, frozen=True):
         return Troubles(void=0.05, failed=0.7 * is_flaky)
 
 
-def course(tournament: Tournament, fate: Fate, tables: int, order: Random) -> Course:
+def play_all(tournament: Tournament, fate: Fate, tables: int, order: Random) -> Play:
     """Play a tournament at so many tables; any match may end next."""
     history = History(tournament)
     history.take(e.Begun(at=AT))
@@ -81,10 +81,10 @@ def _end(history: History, match: str, fate: Fate) -> None:
     history.take(closed(tournament, match, source, fate.troubles(fixture)))
 
 
-def _summed_up(history: History) -> Course:
+def _summed_up(history: History) -> Play:
     tournament = history.tournament
     played = sorted(history.played, key=lambda each: each.pairing.number)
-    return Course(
+    return Play(
         matches=[(each.pairing.number, each.pairing, each.ranking) for each in played if _is_match(each)],
         byes=sorted((bye.round, bye.seats[0], bye.table) for bye in history.byes),
         standings=tournament.standings(),
@@ -153,5 +153,5 @@ def test_one_table_and_many_give_the_same_course(
     spec = replace(spec_of(size, name, seats, duplicate=is_duplicate, format_options=options), entrants=entrants)
     if name == "gauntlet" or is_duplicate:  # of two rulings on matches that are played at once, the first one decides
         fate = replace(fate, leaving=0)
-    alone = course(tournament_of(spec), fate, 1, Random(0))
-    assert course(tournament_of(spec), fate, tables, Random(order)) == alone
+    alone = play_all(tournament_of(spec), fate, 1, Random(0))
+    assert play_all(tournament_of(spec), fate, tables, Random(order)) == alone

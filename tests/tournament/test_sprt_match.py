@@ -13,9 +13,9 @@ from referee.tournament import events as e
 from referee.tournament.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
 from referee.tournament.sprt import Hypotheses, SprtDecision, SprtMatch, State, sprt
 
-from . import courses
-from .courses import begun, spec_of
+from . import playing
 from .pairing.tournaments import field, started
+from .playing import begun, spec_of
 from .results import Groups
 from .simulated import duel_ranking
 
@@ -143,7 +143,7 @@ def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
     options = {"hypotheses": {"elo0": 0.0, "elo1": 400.0}, "window": 3}
     spec = spec_of(2, "sprt", duplicate=is_duplicate, format_options=options)
     tournament = begun(spec, SprtMatch())
-    events = courses.played_out(tournament, Random(3), tables=5)
+    events = playing.played_out(tournament, Random(3), tables=5)
     assert tournament.is_over
     assert tournament.played == sum(isinstance(event, e.MatchClosed) for event in events)
     assert len(tournament.state.counts) == (5 if is_duplicate else 3)

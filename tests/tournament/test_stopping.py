@@ -9,7 +9,7 @@ from referee.tournament import events as e
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.spec import Participant
 
-from .courses import AT, Troubles, events_of, played_out, take
+from .playing import AT, Troubles, events_of, played_out, take
 from .test_machine import CASES, new, ruling
 
 

@@ -13,7 +13,7 @@ from referee.tournament.ratings.elo import expected_score
 from referee.tournament.ratings.multi_seat import SkillBook, TeamMatch, TeamResults
 from referee.tournament.ratings.newton import Prior
 
-from .courses import AT, events_of, spec_of, tournament_of
+from .playing import AT, events_of, spec_of, tournament_of
 from .results import field, match
 from .simulated import strengths
 

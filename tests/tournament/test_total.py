@@ -10,7 +10,7 @@ from referee.tournament.machine import Tournament
 from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import Participant
 
-from .courses import AT, Troubles, begun, closed, events_of, spec_of, take
+from .playing import AT, Troubles, begun, closed, events_of, spec_of, take
 
 CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("roundrobin", 2, {}),

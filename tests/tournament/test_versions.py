@@ -13,7 +13,7 @@ from referee.tournament.ratings.elo import VERSION_ELO, Rating, elo_ratings
 from referee.tournament.ratings.multi_seat import SkillBook
 from referee.tournament.rulings import Ruling
 
-from .courses import AT, begun, played_out, spec_of
+from .playing import AT, begun, played_out, spec_of
 from .results import field, match
 from .simulated import duel_ranking, strengths, table_ranking
 

@@ -13,7 +13,7 @@ import pytest
 
 from ..hosted import started
 from ..pages.browser import Page, start_browser
-from .course import Course
+from .tour import Tour
 
 PREFIX = "/contest"
 
@@ -94,15 +94,15 @@ NOTICE = "document.querySelector('.notice-of-host')?.textContent.includes('does 
 @pytest.mark.parametrize("path", ["", "live", "author/queue"])
 def test_a_page_that_follows_says_that_the_host_is_gone_and_recovers(tmp_path: Path, page: Page, path: str) -> None:
     """The page recovers by itself, although the web server answers in between; the session survives."""
-    course = Course(tmp_path, page)
+    tour = Tour(tmp_path, page)
     with front() as site:
-        course.goes_on(site)
-        with host(course.contest) as first:
-            course.author("author/queue") if path.startswith("author") else course.visitor(path)
+        tour.goes_on(site)
+        with host(tour.contest) as first:
+            tour.author("author/queue") if path.startswith("author") else tour.visitor(path)
             shown = page.text("h1")
             first.kill()
         page.wait_until(NOTICE)
-        with host(course.contest):
+        with host(tour.contest):
             page.wait_until("!document.querySelector('.notice-of-host')")
             assert page.text("h1") == shown
 
@@ -110,17 +110,17 @@ def test_a_page_that_follows_says_that_the_host_is_gone_and_recovers(tmp_path: P
 @pytest.mark.long
 def test_what_is_handed_in_while_the_host_is_gone_is_not_lost(tmp_path: Path, page: Page) -> None:
     """The chosen file stays; once the host is back, the same page hands it in."""
-    course = Course(tmp_path, page)
+    tour = Tour(tmp_path, page)
     with front() as site:
-        course.goes_on(site)
-        with host(course.contest) as first:
-            course.author()
-            page.choose("archive", course.broken)
+        tour.goes_on(site)
+        with host(tour.contest) as first:
+            tour.author()
+            page.choose("archive", tour.broken)
             first.kill()
         page.wait_until(NOTICE)
         page.run("document.querySelector('#hand-in button').click()")
         assert page.run("return document.querySelector('#archive').files.length") == 1
-        with host(course.contest):
+        with host(tour.contest):
             page.wait_until("!document.querySelector('.notice-of-host')")
             page.send(f"{PREFIX}/author/hand-in")
             assert page.run("return location.pathname") == f"{PREFIX}/author/versions/1"
@@ -129,16 +129,16 @@ def test_what_is_handed_in_while_the_host_is_gone_is_not_lost(tmp_path: Path, pa
 @pytest.mark.long
 def test_who_is_not_signed_in_any_more_keeps_the_page(tmp_path: Path, page: Page) -> None:
     """The chosen file stays, too: the author signs in in another window, and hands in."""
-    course = Course(tmp_path, page)
-    with front() as site, host(course.contest):
-        course.goes_on(site)
-        course.author()
-        page.choose("archive", course.broken)
+    tour = Tour(tmp_path, page)
+    with front() as site, host(tour.contest):
+        tour.goes_on(site)
+        tour.author()
+        page.choose("archive", tour.broken)
         page.forget()
         page.run("document.querySelector('#hand-in button').click()")
         page.wait_until("document.querySelector('.notice-of-host a')")
         way = page.run("return document.querySelector('.notice-of-host a').href")
         assert way.startswith(f"{site}/sign-in?back=")
-        course.sign_in_elsewhere(way)
+        tour.sign_in_elsewhere(way)
         page.send(f"{PREFIX}/author/hand-in")
         assert page.run("return location.pathname") == f"{PREFIX}/author/versions/1"

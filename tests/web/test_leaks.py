@@ -51,7 +51,7 @@ from referee.web.submissions.store import Store
 from ..driving import drive, random_chooser
 from ..match.folding import SEED, setup_of
 from ..record.records import SEALER
-from ..tournament.courses import AT, SALT
+from ..tournament.playing import AT, SALT
 from .sites import Browser
 from .test_live import EXPELLED, GAMES, retold, seen_of
 from .test_who_may import TABLE, Who

@@ -26,7 +26,7 @@ from referee.web.live import LiveTable, LiveTables
 
 from ..driving import drive, random_chooser
 from ..match.folding import SEED, setup_of
-from ..tournament.courses import begun, spec_of
+from ..tournament.playing import begun, spec_of
 from .looking import Visitor
 
 GAMES = sorted(installed().games)

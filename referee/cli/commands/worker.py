@@ -119,7 +119,7 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
     host = Host(
         reactor, name, settings, worker.publish, options.say, lambda is_resting: worker.rest(is_resting=is_resting)
     )
-    calls.handlers.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
+    calls.handlers.update(enter=host.enter, store=host.store, stop=host.stop, describe=host.describe, play=host.play)
     worker.start(host)
     try:
         await Deferred()

@@ -32,7 +32,7 @@ from ...record.forging import changed
 from ...record.records import SEALER, cut, record_of, tell
 from ...record.tournament_forging import bind_matches, chain, course_of
 from ...record.tournaments import Organiser, cup, play_cup
-from ...tournament.courses import AT
+from ...tournament.playing import AT
 
 
 @pytest.fixture(scope="module")

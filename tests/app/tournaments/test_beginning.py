@@ -12,7 +12,7 @@ from referee.tournament.hosts import Calibration
 
 from ...record.records import SEALER
 from ...record.tournaments import Organiser, cup
-from ...tournament.courses import AT
+from ...tournament.playing import AT
 
 
 def test_where_the_legs_of_a_pairing_were_played(tmp_path: Path) -> None:

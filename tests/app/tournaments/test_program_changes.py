@@ -12,7 +12,7 @@ from referee.record.tournament_record import read_start
 from referee.tournament.spec import Participant
 
 from ...record.tournaments import Organiser, cup
-from ...tournament.courses import AT
+from ...tournament.playing import AT
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from referee.tournament.machine import Tournament
 from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import TournamentSpec
 
-from ...tournament.courses import AT, SALT, tournament_of
+from ...tournament.playing import AT, SALT, tournament_of
 
 SEALER = Sealer.new()
 Decide = Callable[[MatchSettings], tuple[tuple[int, ...], ...]]

@@ -22,7 +22,7 @@ from referee.record.folder import output_path
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture, MatchContext
 
-from ...tournament.courses import AT, spec_of
+from ...tournament.playing import AT, spec_of
 from .in_memory import SEALER, InMemoryTournament
 from .playing import audit, run, write_toml
 

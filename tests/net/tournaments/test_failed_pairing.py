@@ -9,7 +9,7 @@ from twisted.internet.defer import CancelledError
 from referee.net.jobs import tables
 from referee.net.tournaments.round_pairing import PairingProgram, PairingProgramError
 
-from ...tournament.courses import spec_of
+from ...tournament.playing import spec_of
 from .in_memory import Hosts, InMemoryTournament, events_on_record
 
 

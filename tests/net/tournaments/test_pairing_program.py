@@ -20,14 +20,14 @@ from referee.tournament.pairing.base import PlayedRounds, RoundToPair
 from referee.tournament.pairing.dutch import TrfPlayer, pair_round
 from referee.tournament.pairing.swiss import Swiss
 
-from ...tournament.pairing.courses import course
+from ...tournament.pairing.rounds import played_rounds
 from ...tournament.pairing.tournaments import SHUFFLE, field
 
-FIRST = course(*[""] * 4, rounds=3)
+FIRST = played_rounds(*[""] * 4, rounds=3)
 """The first round of four."""
-SECOND = course("3w1", "4b1", "1b0", "2w0", "0-U", rounds=4)
+SECOND = played_rounds("3w1", "4b1", "1b0", "2w0", "0-U", rounds=4)
 """The second round of five: 5 has had the bye, 1-3 and 4-2 have met."""
-THIRD = course("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=4)
+THIRD = played_rounds("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=4)
 """The third round of four, of which 1 must have Black."""
 
 
@@ -77,7 +77,7 @@ def test_it_is_known_which_release_paired_the_round(tmp_path: Path, script: str,
 
 def test_it_is_given_the_file_of_the_tournament(tmp_path: Path) -> None:
     """Rounds, who began, results, byes, who is away: as FIDE's report file has them, where `{trf}` stands."""
-    before = course("2w1 0-U", "1b0 0-H", "4b= 0-Z", "3w= 5w+", "0-U 4b-", rounds=4, away=(3,))
+    before = played_rounds("2w1 0-U", "1b0 0-H", "4b= 0-Z", "3w= 5w+", "0-U 4b-", rounds=4, away=(3,))
     own = program(tmp_path, 'cat "${1#file=}" > seen; exit 1', "file={trf}")
     with pytest.raises(PairingProgramError):
         round_of(own, before).pair()
@@ -149,14 +149,14 @@ def test_a_fault_of_the_program_is_told_in_two_lines(
 
 def test_a_leader_in_the_last_round_may_have_a_third_colour(tmp_path: Path) -> None:
     """As C.3 lets those who have more than half of the points."""
-    before = course("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=3)
+    before = played_rounds("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=3)
     paired = round_of(program(tmp_path, r"printf '2\n1 4\n3 2\n'"), before).pair()
     assert paired.tables == ((0, 3), (2, 1))
 
 
 def test_who_is_away_is_not_paired(tmp_path: Path) -> None:
     """A program that pairs somebody who has withdrawn pairs another round than it was asked to."""
-    before = course("2w1", "1b0", "4w1", "3b0", rounds=3, away=(4,))
+    before = played_rounds("2w1", "1b0", "4w1", "3b0", rounds=3, away=(4,))
     with pytest.raises(PairingProgramError, match="it paired 4, who does not play in this round"):
         round_of(program(tmp_path, r"printf '2\n3 1\n2 4\n'"), before).pair()
 

@@ -16,7 +16,7 @@ from referee.tournament.machine import ImpossibleEvent
 from referee.tournament.match_context import FoulEntry, MatchContext
 from referee.tournament.rulings import Ruling
 
-from ...tournament.courses import AT, closed, spec_of
+from ...tournament.playing import AT, closed, spec_of
 from .in_memory import Hosts, InMemoryTournament, events_on_record, lines_of
 
 

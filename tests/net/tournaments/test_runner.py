@@ -23,7 +23,7 @@ from referee.tournament.pairing.dutch import pair_round
 from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 
-from ...tournament.courses import AT, spec_of
+from ...tournament.playing import AT, spec_of
 from .in_memory import (
     Hosts,
     InMemoryTournament,

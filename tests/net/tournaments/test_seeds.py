@@ -15,7 +15,7 @@ from referee.tournament import events as e
 from referee.tournament.match_context import Fixture
 from referee.tournament.pairing.base import Pairing
 
-from ...tournament.courses import begun, events_of, spec_of, take
+from ...tournament.playing import begun, events_of, spec_of, take
 
 SECRET = bytes(range(32))
 COURSES: tuple[tuple[str, int, dict[str, Any]], ...] = (

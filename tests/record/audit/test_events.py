@@ -16,7 +16,7 @@ from referee.record.tournament_record import record_path
 from referee.tournament import events as e
 from referee.tournament.pairing.base import RoundToPair
 
-from ...tournament.courses import AT, spec_of
+from ...tournament.playing import AT, spec_of
 from ..records import SEALER
 from ..tournament_forging import chain, course_of, event_lines
 from ..tournaments import Organiser, cup, play_cup

@@ -17,7 +17,7 @@ from referee.tournament.hosts import Calibration
 from referee.tournament.match_context import Fixture
 from referee.tournament.spec import Participant, TournamentSpec
 
-from ...tournament.courses import spec_of
+from ...tournament.playing import spec_of
 from ..tournaments import play_cup
 
 Ran = dict[str, tuple[Presence, ...]]

@@ -20,7 +20,7 @@ from referee.tournament.pairing.base import PlayedRounds, RoundToPair
 from referee.tournament.pairing.dutch import TrfPlayer, complaint, pair_round, trf_text
 from referee.tournament.pairing.swiss import Swiss
 
-from .courses import course
+from .rounds import played_rounds
 from .tournaments import SHUFFLE, field
 from .trf_files import read_trf
 
@@ -53,14 +53,14 @@ C9 = ("3w1", "4b1", "1b0", "2w0", "0-Z")
 def held(number: int) -> PlayedRounds:
     """Return the tournament of 14 entrants before a round, counted from 0."""
     cells = [player.split()[:number] for player in HELD]
-    return course(*map(" ".join, cells), rounds=9, away=(12,) if number == 1 else ())
+    return played_rounds(*map(" ".join, cells), rounds=9, away=(12,) if number == 1 else ())
 
 
 PUBLISHED: tuple[tuple[PlayedRounds, str], ...] = (
     *((held(number), text) for number, text in enumerate(HELD_ROUNDS)),
-    (course(*C9, rounds=3), "2-1 3-5 4"),
-    (course(*[""] * 8, rounds=3), "1-5 6-2 3-7 8-4"),
-    (course(*[""] * 16, rounds=4), "1-9 10-2 3-11 12-4 5-13 14-6 7-15 16-8"),
+    (played_rounds(*C9, rounds=3), "2-1 3-5 4"),
+    (played_rounds(*[""] * 8, rounds=3), "1-5 6-2 3-7 8-4"),
+    (played_rounds(*[""] * 16, rounds=4), "1-9 10-2 3-11 12-4 5-13 14-6 7-15 16-8"),
 )
 
 
@@ -83,7 +83,7 @@ def test_published_rounds_come_out(before: PlayedRounds, text: str) -> None:
 )
 def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, ...], rounds: int) -> None:
     """All have met, or must not have the same seat again: a round is still paired, and legal."""
-    before = course(*players, rounds=rounds)
+    before = played_rounds(*players, rounds=rounds)
     assert dutch_library.pair(dutch_library.make_trf(before)) is None
     tables, by = pair_round(RoundToPair(round=before.through + 1, played=before))
     assert by == f"referee {__version__}"

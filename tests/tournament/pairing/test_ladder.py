@@ -133,7 +133,7 @@ def test_nothing_is_learnt_from_a_match_without_credit() -> None:
     assert after.done == 1
 
 
-def course(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, ...]], Any]:
+def play_ladder(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, ...]], Any]:
     """Play at some tables; any match may end next.
 
     Args:
@@ -164,9 +164,9 @@ def test_the_course_does_not_depend_on_the_tables(
 ) -> None:
     """The number of tables and the order of the ends change neither pairings nor places."""
     start = started(FORM, field(count, seats), at_once=at_once, **options)
-    alone = course(start, 1, seed)
+    alone = play_ladder(start, 1, seed)
     for tables in (2, 3, 6):
-        assert course(start, tables, seed) == alone
+        assert play_ladder(start, tables, seed) == alone
 
 
 def test_an_early_result_waits_for_those_before_it() -> None:

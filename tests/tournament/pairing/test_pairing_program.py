@@ -8,7 +8,7 @@ from referee.tournament.pairing.base import BadFormat, BadPairing, PairingFormat
 from referee.tournament.pairing.knockout import Knockout
 from referee.tournament.pairing.swiss import State, Swiss
 
-from ..courses import AT, begun, spec_of, tournament_of
+from ..playing import AT, begun, spec_of, tournament_of
 from .tournaments import SHUFFLE, falling, field, first_wins
 
 FORM = Swiss()

@@ -29,7 +29,9 @@ def result_of(pairing: Pairing, seed: int) -> PlayedPairing:
     return random_result(pairing, Random(f"{seed} {pairing.number} {pairing.seats}"))
 
 
-def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leaving: dict[int, int]) -> PlayedRounds:
+def play_places(
+    form: PairingFormat[Any], state: Any, seed: int, order: Random, leaving: dict[int, int]
+) -> PlayedRounds:
     """Play to the end in some order.
 
     Args:
@@ -59,7 +61,7 @@ def test_the_order_of_finishing_is_no_matter(
 ) -> None:
     """Numbers, seats, tables, byes and places follow only from the results, and so do the deals and the champion."""
     of = field(max(count, seats), seats)
-    one, other = (course(form, started(form, of, **options), seed, Random(order), {}) for order in orders)
+    one, other = (play_places(form, started(form, of, **options), seed, Random(order), {}) for order in orders)
     assert one == other
 
 
@@ -75,7 +77,7 @@ def test_nor_are_withdrawals(
     *, form: PairingFormat[Any], count: int, seed: int, orders: tuple[int, int], leaving: dict[int, int]
 ) -> None:
     """Entrants that withdraw with a result, such as a failure to start, do not change the places either."""
-    one, other = (course(form, started(form, field(count)), seed, Random(order), leaving)[1] for order in orders)
+    one, other = (play_places(form, started(form, field(count)), seed, Random(order), leaving)[1] for order in orders)
     assert one == other
 
 

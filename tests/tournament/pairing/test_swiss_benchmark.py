@@ -9,11 +9,11 @@ from referee.tournament.pairing.base import PlayedRounds
 from referee.tournament.pairing.dutch import TrfPlayer, trf_text
 
 from ...benchmarks.swiss import main
-from .courses import course
+from .rounds import played_rounds
 
-FIRST = course(*[""] * 8, rounds=3)
+FIRST = played_rounds(*[""] * 8, rounds=3)
 """The first round of eight: 1-5 6-2 3-7 8-4."""
-MET = course("2w1", "1b0", rounds=2)
+MET = played_rounds("2w1", "1b0", rounds=2)
 """There is no second round of two."""
 
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from referee.tournament.pairing.base import PlayedRounds
 from referee.tournament.pairing.dutch import complaint, pair_plainly
 
-from .courses import course
+from .rounds import played_rounds
 
-EVEN = course("3w1", "4b1", "1b0", "2w0", rounds=3)
+EVEN = played_rounds("3w1", "4b1", "1b0", "2w0", rounds=3)
 """1 and 2 have won; 1 had the first seat, 2 the second."""
-ODD = course("3w1", "4b1", "1b0", "2w0", "0-U", rounds=3)
-WALKED = course("3w+", "4b1", "1b-", "2w0", "0-U", rounds=3)
+ODD = played_rounds("3w1", "4b1", "1b0", "2w0", "0-U", rounds=3)
+WALKED = played_rounds("3w+", "4b1", "1b-", "2w0", "0-U", rounds=3)
 
 FOUND: tuple[tuple[PlayedRounds, tuple[tuple[int, ...], ...], str | None], ...] = (
     (EVEN, ((1, 0), (2, 3)), None),
@@ -65,7 +65,7 @@ SEATS: tuple[tuple[str, str, str, int], ...] = (
 @pytest.mark.parametrize(("one", "other", "seat"), [case[1:] for case in SEATS], ids=[case[0] for case in SEATS])
 def test_seats_are_as_the_handbook_has_them(*, one: str, other: str, seat: int) -> None:
     """E.1 to E.5, one after the other."""
-    before = course(one, other, *["0-Z"] * 4, rounds=9, away=(3, 4, 5, 6))
+    before = played_rounds(one, other, *["0-Z"] * 4, rounds=9, away=(3, 4, 5, 6))
     tables = [(1, 0) if seat else (0, 1)]
     assert pair_plainly(before) == tables
     assert complaint(tables, before) is None
@@ -74,7 +74,7 @@ def test_seats_are_as_the_handbook_has_them(*, one: str, other: str, seat: int) 
 
 def test_the_lot_decides_who_begins() -> None:
     """If two have not played yet, the lot says whether the better one begins."""
-    assert pair_plainly(replace(course("", "", rounds=1), is_white_first=False)) == [(1, 0)]
+    assert pair_plainly(replace(played_rounds("", "", rounds=1), is_white_first=False)) == [(1, 0)]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -85,7 +85,7 @@ def test_a_plain_pairing_keeps_to_the_rules(seed: int) -> None:
     players = [""] * count
     byes = Counter[int]()
     for _ in range(9):
-        before = course(*players, rounds=9)
+        before = played_rounds(*players, rounds=9)
         tables = pair_plainly(before)
         assert complaint(tables, before) is None
         for table in tables:

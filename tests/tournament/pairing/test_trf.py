@@ -5,9 +5,9 @@ import pytest
 from referee.tournament.pairing.base import PlayedRounds
 from referee.tournament.pairing.dutch import TrfPlayer, trf_text
 
-from .courses import course
+from .rounds import played_rounds
 
-CUP = course(
+CUP = played_rounds(
     "3w1 0-H 2b0",
     "4b0 3w+ 1w0",
     "1b0 2b- 0-Z",

@@ -1,6 +1,6 @@
 """Tournaments that are simulated table by table, as a referee would run them.
 
-Refuses to take a result: whoever asks for the course does, so that he can look at every step.
+Nothing here takes a result: the caller does, so that it can look at every transition.
 """
 
 from collections.abc import Iterator

@@ -56,7 +56,7 @@ CRASH = """
 """Enough time to watch."""
 
 
-class Course:
+class Tour:
     """A contest, and a browser that each person uses in turn.
 
     Args:

@@ -5,8 +5,8 @@ from referee.tournament.pairing.base import PlayedRounds, RoundLine
 _POINTS = {"1": 2, "=": 1, "0": 0, "+": 2, "-": 0, "U": 2, "H": 1}
 
 
-def course(*players: str, rounds: int, away: tuple[int, ...] = ()) -> PlayedRounds:
-    """Return a tournament.
+def played_rounds(*players: str, rounds: int, away: tuple[int, ...] = ()) -> PlayedRounds:
+    """Return the rounds of a tournament so far.
 
     Args:
         players: by starting number, of each round opponent, colour and letter like `12w1`, `0-U` and, missed, `0-Z`.
