@@ -89,8 +89,10 @@ class DaskWorker:
         self._tables = tables
         self._folder = folder
         self._say = say
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._worker: Any = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """Loop of Dask's thread; None before it runs."""
+        self.worker: Any = None
+        """Dask's worker; None while there is none."""
         self._serving: asyncio.Task[None] | None = None
         self._is_draining = False
         self._is_resting = False
@@ -108,8 +110,8 @@ class DaskWorker:
         """Publish an event under a topic, if there is a connection. Call it in any thread."""
         # Events are lost while there is no connection. Nothing depends on them: the whole record is returned at the
         # end, and the lines of a running match are sent from the first one again when the tournament has reconnected.
-        if self._worker is not None:
-            self._worker.log_event(topic, event)
+        if self.worker is not None:
+            self.worker.log_event(topic, event)
 
     def drain(self) -> None:
         """Take no more matches. Call it in any thread."""
@@ -123,8 +125,8 @@ class DaskWorker:
 
     def close(self) -> None:
         """Leave the cluster, and wait until that is done. Call it in any thread but the worker's."""
-        if self._loop is not None and self._serving is not None:
-            self._loop.call_soon_threadsafe(self._serving.cancel)
+        if self.loop is not None and self._serving is not None:
+            self.loop.call_soon_threadsafe(self._serving.cancel)
         if self._thread is not None:
             self._thread.join(CONNECT_S)
 
@@ -133,15 +135,15 @@ class DaskWorker:
         return 0 if self._is_draining or self._is_resting else self._tables
 
     def _update_tables(self) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._set_tables)
+        if self.loop is not None:
+            self.loop.call_soon_threadsafe(self._set_tables)
 
     def _set_tables(self) -> None:
-        if self._worker is not None:
-            self._setting = asyncio.ensure_future(self._worker.set_resources(tables=self._open_tables))
+        if self.worker is not None:
+            self._setting = asyncio.ensure_future(self.worker.set_resources(tables=self._open_tables))
 
     async def _serve(self, host: Host) -> None:
-        self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
+        self.loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
         while True:
             try:
                 await self._connect(host)
@@ -152,7 +154,7 @@ class DaskWorker:
                 why = f"{type(error).__name__}: {error}"[:300]
             # A worker that has given up cannot be started again, so there will be a new one. Its name is the same: the
             # tournament takes it for the same host.
-            self._worker = None
+            self.worker = None
             host.release()
             self._say(f"no connection to the scheduler at {self._address}: {why}; trying again")
             await asyncio.sleep(random.uniform(*AGAIN_S))  # noqa: S311  # a pause, not a secret
@@ -173,10 +175,10 @@ class DaskWorker:
         )
         try:
             await worker
-            self._worker = worker
+            self.worker = worker
             self._set_tables()  # it may have begun to drain or to rest while it connected
             self._say(f"connected to {self._address} as {self._name}, with {self._tables} tables")
             await worker.finished()
         finally:
-            self._worker = None
+            self.worker = None
             await worker.close(timeout=2, executor_wait=False)

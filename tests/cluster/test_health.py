@@ -71,9 +71,9 @@ def test_a_host_that_drains_takes_nothing_again(tmp_path: Path) -> None:
         async def set_resources(self, **resources: int) -> None:
             tables.append(resources["tables"])
 
-    async def _course() -> None:
+    async def _rest_and_drain() -> None:
         worker = DaskWorker("tcp://127.0.0.1:1", None, "a", 2, tmp_path, lambda text: None)
-        worker._loop, worker._worker = asyncio.get_running_loop(), _Worker()
+        worker.loop, worker.worker = asyncio.get_running_loop(), _Worker()
         for change in (partial(worker.rest, is_resting=True), partial(worker.rest, is_resting=False), worker.drain):
             change()
             await asyncio.sleep(0)  # called in Dask's loop,
@@ -82,5 +82,5 @@ def test_a_host_that_drains_takes_nothing_again(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-    asyncio.run(_course())
+    asyncio.run(_rest_and_drain())
     assert tables == [0, 2, 0, 0]
