@@ -116,6 +116,14 @@ class Page:
         self._browser.close()
         self._browser.switch_to.window(own)
 
+    def go_to_window(self, number: int) -> None:
+        """Work in another window from now on; it is opened if there is none of this number, counted from 0."""
+        handles = self._browser.window_handles
+        if number < len(handles):
+            self._browser.switch_to.window(handles[number])
+        else:
+            self._browser.switch_to.new_window("window")
+
     def forget(self) -> None:
         """Remove the cookies of all sites."""
         self._browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
