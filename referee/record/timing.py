@@ -145,7 +145,7 @@ class FairnessTotals(Struct, frozen=True, kw_only=True):
     voided: int
     """Number of late answers that were excused by a standstill of the referee."""
     cases: Sequence[Timing]
-    """Excused answers, then expulsions, up to MAX_CASES."""
+    """Excused answers, then expulsions; at most 100 together."""
     processes: Sequence[ProcessTotal]
     """Processes that have played matches: workers, and hosts of a cluster."""
 

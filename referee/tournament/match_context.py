@@ -21,7 +21,7 @@ class Fixture(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One match that must be played."""
 
     match: str
-    """Name of the match and of its record, as name_match makes it."""
+    """Name of the match and of its record."""
     number: Annotated[int, Meta(ge=1)]
     """Number of the pairing."""
     round: Annotated[int, Meta(ge=1)]

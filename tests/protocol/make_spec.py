@@ -60,7 +60,7 @@ LIMITS = (
         "longest body from a player that was asked nothing",
         limits.MAX_UNASKED_BYTES,
         "bytes",
-        "enough for one whole message, which the verdict can then show",
+        "enough for one whole message, which the expulsion can then show",
     ),
     (
         "unread bytes that the referee holds for a player",
