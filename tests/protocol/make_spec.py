@@ -202,11 +202,11 @@ def placements() -> str:
     for tiles in PLACEMENTS:
         try:
             points = game.news(game.play(state, game.parse_move({"action": "place", "tiles": tiles}))).public["points"]
-            verdict = f"legal, {points} points"
+            result = f"legal, {points} points"
         except IllegalMove as error:
-            verdict = f"`{error.rule_id}`: {game.rules[error.rule_id].text}"
-        rows.append((f"`{json.dumps(tiles)}`", verdict))
-    return table(("`tiles`", "verdict"), *rows)
+            result = f"`{error.rule_id}`: {game.rules[error.rule_id].text}"
+        rows.append((f"`{json.dumps(tiles)}`", result))
+    return table(("`tiles`", "result"), *rows)
 
 
 def hidden_seed() -> str:

@@ -66,7 +66,7 @@ def submit(
     match: str | None,
     as_json: bool,
 ) -> None:
-    """Hand in the program PLAYER, and wait for the organiser's verdict.
+    """Hand in the program PLAYER, and wait for the result of the organiser's check.
 
     PLAYER is the program's folder, or an archive of the folder: a tar (also with gzip, bzip2 or xz) or a zip. The
     command packs the folder, checks it with `referee check`, and hands it in. Then the organiser's referee checks it
