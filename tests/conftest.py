@@ -28,13 +28,13 @@ from .needs import SEPARATOR, require
 from .pages.postgresql import server
 
 collect_ignore = [] if (Path(__file__).parents[2] / "shared" / "conformance").is_dir() else ["test_q_cases.py"]
-"""The public cases of the Q course are no part of this repository; without them, their tests do not exist."""
+"""The public cases of the Q course are not part of this repository; without them, their tests are not collected."""
 MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""
 FREE_BYTES = 1 << 30
 """Ten times what all tests together need."""
 
-# How long an example takes says nothing about the code on a machine that does something else as well.
+# On a machine that also does other work, the time of an example says nothing about the code.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
 
@@ -154,7 +154,7 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 @pytest.fixture
 def disk_path(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Give such a folder on the disk, for programs in a sandbox, which shows nothing below /dev."""
+    """Give a test such a folder on the disk, for programs in a sandbox, which does not show /dev/shm."""
     with tempfile.TemporaryDirectory(prefix="referee-test-") as folder:
         yield Path(folder).resolve()
         _audit(Path(folder), request)

@@ -1,6 +1,6 @@
 """An endless game for tests of everything around a game: the players count, one after the other.
 
-Knows numbers. Refuses to have chance, hidden things and skill: a turn costs nothing but its way over the wire.
+It has no chance, nothing hidden and no skill: a turn costs only its messages.
 """
 
 from collections.abc import Collection
@@ -105,7 +105,7 @@ class CountingGame(Game[State, View, Count]):
         return replace(state, said=move.count, order=order, counts=counts)
 
     def news(self, state: State) -> News:
-        """Tell the number, as loudly as the options say."""
+        """Return the number as public news, with as many long strings as the options say."""
         return News({"said": state.said, "talk": [_TALK] * state.options.talk}, None)
 
     def deliver(self, state: State) -> State:

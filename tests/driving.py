@@ -21,8 +21,8 @@ def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event
         seats: by seat.
 
     Yields:
-        Each event with the commands that it gave, in the order of their instants. What an expelled seat still says is
-        left out, as the network's edge does.
+        Each event with the commands that it gave, in the order of their instants. Later answers of an expelled seat are
+        left out, as in a match with sockets.
 
     Raises:
         RuntimeError: the match waits for a seat that says nothing.
@@ -50,7 +50,7 @@ def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event
 
 
 def with_frame(event: e.Event, match: str) -> e.Event:
-    """Return an event with the bytes of the answer that it is, as the network's edge gives it to the fold."""
+    """Return an event with the bytes of the answer that it is, as a match with sockets has it."""
     if not isinstance(event, e.Answer) or event.frame:
         return event
     said = {key: getattr(event, key) for key in ("commitment", "nonce", "turn", "move", "ack") if hasattr(event, key)}
@@ -61,6 +61,6 @@ def with_frame(event: e.Event, match: str) -> e.Event:
 def random_chooser(game: AnyGame, source: Random, match: Match) -> Choose:
     """Return a player of any game that picks one of the legal moves.
 
-    It looks into the match, for a view need not tell all legal moves: no honest player.
+    It looks into the match, because a view need not show all legal moves; an honest player could not do that.
     """
     return lambda _view: plain(source.choice(game.legal_moves(match.state)))

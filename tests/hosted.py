@@ -1,4 +1,4 @@
-"""A contest that is hosted in a process of its own, and those who visit its site."""
+"""A contest that is hosted in its own process, and visitors of its site."""
 
 import json
 import signal
@@ -49,7 +49,7 @@ def hosting(contest: Path, number: signal.Signals, says: str | None = "") -> Ite
     Args:
         contest: its folder.
         number: of the signal.
-        says: what it says before it says that it stops; None: whatever it is.
+        says: what it prints before it prints that it stops; None: anything.
     """
     host, site = started(contest)
     with host:
@@ -64,12 +64,12 @@ def hosting(contest: Path, number: signal.Signals, says: str | None = "") -> Ite
 
 
 def shown_until(site: str, holds: Callable[[Any], bool]) -> Any:
-    """Look on until something holds of the tournament; return how it was shown then."""
+    """Watch until a condition holds for the tournament; return its state then."""
     return events_until(site, "events", lambda card: holds(card["tournaments"][0]))["tournaments"][0]
 
 
 def events_until(site: str, name: str, holds: Callable[[Any], bool]) -> Any:
-    """Take events until something holds of one; return that."""
+    """Read events until a condition holds for one; return this event."""
     with urllib.request.urlopen(f"{site}/api/{name}", timeout=60) as events:
         for line in events:
             if line.startswith(b"data: "):
@@ -86,7 +86,7 @@ def fetched(site: str, path: str) -> bytes:
 
 
 class Person:
-    """Somebody who is signed in, in a browser without script.
+    """A person who is signed in, with a browser without scripts.
 
     Args:
         contest: its folder.
@@ -124,7 +124,7 @@ class Person:
             yield from (line for line in events if line.startswith(b"data: "))
 
     def send(self, page: str, action: str, **fields: str) -> str:
-        """Send a form of a page off, and return the page that is shown then."""
+        """Submit a form of a page, and return the page that is shown then."""
         token = self.open(page).partition(b'name="form_token" value="')[2].partition(b'"')[0]
         body = urlencode({"form_token": token.decode(), **fields}).encode()
         with self._opener.open(f"{self._site}/{action}", body, timeout=60) as answer:

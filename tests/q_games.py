@@ -1,6 +1,6 @@
 """The game cases of the Q course on the match fold: actors answer commands directly, without network and clock.
 
-Knows how an actor's misbehaviour becomes an event. Refuses to know tiles.
+It turns an actor's misbehaviour into an event.
 """
 
 import re

@@ -1,7 +1,6 @@
 """The remote cases of the Q course as the course runs them: `referee xserver` and `referee xclients` over TCP.
 
-Knows how the programs are started and what they read. Refuses to know tiles and verdicts. Clients that break the wire
-on purpose are a program of the tests (peers/q_bonus.py).
+Clients that break the protocol on purpose are a program of the tests (peers/q_bonus.py).
 """
 
 import atexit

@@ -1,6 +1,6 @@
 """The game cases of the Q course over loopback TCP: the real listener, sign-up and runner, actors in other processes.
 
-Knows how many tables and actor processes run at once. Refuses to know tiles and verdicts.
+Several tables and actor processes run at the same time.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Runs `referee` in processes that are forked from a warm one, so that everything is imported once.
 
 Such a process runs what `python -m referee` runs, from its first line to its last, with its own arguments, folder,
-environment, reactor and exit. That an interpreter can be started with it is for the tests that start one.
+environment, reactor and exit. Only the tests that start a new interpreter check that one can be started.
 """
 
 import atexit
@@ -161,7 +161,7 @@ def _attend(pid: int, connection: socket.socket) -> NoReturn:
 
 
 def _run() -> None:
-    """Be `referee`.
+    """Run as the program `referee`.
 
     End as an interpreter does, but without freeing what it shares, which takes most of a short run's time.
     """

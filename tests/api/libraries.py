@@ -1,6 +1,6 @@
 """Convert the tables to pandas, Polars and PyArrow: `python -m tests.api.libraries` tries the real libraries.
 
-They take half a gigabyte, so they are no dependencies of the tests, which have stand-ins; `.ci/run` installs them.
+They take half a gigabyte, so the tests use stand-ins and do not depend on them; `.ci/run` installs them.
 """
 
 import os
@@ -33,12 +33,12 @@ def main() -> int:
 
 
 def _wrong(_view: Any) -> Any:
-    """Answer what is no move of any game."""
+    """Return something that is not a move of any game."""
     return "nothing"
 
 
 def _try(table: str, found: list[Tables]) -> None:
-    """Check that a table has its rows in each library, and that those of different matches can be put together."""
+    """Check that a table has its rows in each library, and that tables of different matches can be joined."""
     rows = [tables.rows(table) for tables in found]
     frames = [tables.to_pandas(table) for tables in found]
     assert [_plain(frame) for frame in frames] == rows
@@ -53,7 +53,7 @@ def _try(table: str, found: list[Tables]) -> None:
 
 
 def _plain(frame: Any) -> list[dict[str, Any]]:
-    """Return the rows of a frame of pandas, with None for what is missing."""
+    """Return the rows of a pandas frame, with None for missing values."""
     rows: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return rows
 

@@ -1,4 +1,4 @@
-"""Players that are functions, and programs that play by them."""
+"""Players that are functions, and programs that use these functions."""
 
 import inspect
 import shlex
@@ -11,11 +11,11 @@ from typing import Any
 import referee
 
 LATE_S = 0.4
-"""How long `late` thinks."""
+"""Seconds for which `late` thinks."""
 
 
 def program(choose: Callable[[Any], Any], folder: Path) -> str:
-    """Write a program that plays by a function of this module; return the player's folder.
+    """Write a program that plays with a function of this module; return the player's folder.
 
     The function is in the same line of a file of the same name, so that a crash is reported with the same place.
     """
@@ -47,7 +47,7 @@ def raising(view: Any) -> Any:
 
 
 def malformed(view: Any) -> Any:
-    """Answer what is no move at all."""
+    """Return something that is not a move."""
     return "pass"
 
 

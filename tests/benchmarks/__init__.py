@@ -1,1 +1,1 @@
-"""Programs that measure and never assert a time: `python -m tests.benchmarks NAME`. Each measures a floor as well."""
+"""Programs that measure times and never assert one: `python -m tests.benchmarks NAME`. Each also measures a floor."""

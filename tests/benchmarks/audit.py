@@ -1,7 +1,7 @@
 """How much faster than its match a record is audited, with players that answer in 10 ms, and what sealing costs.
 
-How long a turn of such a match takes is measured: a few are played over TCP, by real programs, and their records tell.
-The floor, measured in the same run, is to read the same files and hash their lines.
+The time of a turn is measured: real programs play a few such matches over TCP, and their records have the times. The
+floor is the time to read the same files and hash their lines, in the same run.
 """
 
 import argparse
@@ -46,10 +46,10 @@ _SEALS = 200
 
 
 def write_record(path: Path, number: int, sealer: Sealer) -> int:
-    """Play a match between two house players (dag) in the fold, and write its record.
+    """Play a match between two house players (dag) without a network, and write its record.
 
     Returns:
-        Its turns.
+        The number of its turns.
     """
     seed = chance.seed_from_number(number)
     names = tuple(f"p{seat}" for seat in range(SEATS))
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
         turns = sum(write_record(path, number, sealer) for number, path in enumerate(paths))
         size = sum(path.stat().st_size for path in paths)
         print(f"{len(paths)} records of {SEATS} seats, {turns} turns, {size / 1e6:.1f} MB")
-        gc.disable()  # as the command does
+        gc.disable()  # as the command `audit` does
         each_s = turn_s(Path(folder))
         played_s = turns * each_s
         print(f"a turn of a match over TCP took {each_s * 1000:.2f} ms, {ANSWER_MS:g} ms of it the player's")

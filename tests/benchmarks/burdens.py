@@ -1,8 +1,8 @@
-"""How much processor time a sandboxed program takes from others by kernel work outside of its control group.
+"""Measures the processor time that a sandboxed program takes from others by kernel work outside of its control group.
 
-Forty processes ask the kernel for the same thing again and again. Meanwhile, a program in a control group of its own
-computes for a tenth of a second at a time, as an honest player would. Each burden is compared with processes that ask
-for nothing: how much slower the honest program is, and how long threads of the kernel and its interrupts have worked.
+Forty processes make the same request to the kernel again and again. Meanwhile, a program in its own control group
+computes for a tenth of a second at a time, as an honest player would. Each burden is compared with processes that
+request nothing. Compared are the honest program's slowdown, and the time that kernel threads and interrupts took.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def bear(sandbox: Sandbox, what: str, seconds: float) -> tuple[float, float]:
     """Let one program burden the kernel while another one computes.
 
     Returns:
-        How long a tenth of a second took the honest one, in seconds, and the share of a core that the kernel worked.
+        The seconds in which the honest program did its tenth of a second of work, and the kernel's share of a core.
     """
     groups, limits = find_control_groups(), ProgramLimits()
     script = Path(burden.__file__)

@@ -1,6 +1,6 @@
 """Runs in a sandbox for channels.py: tries to send a bit to another program, or to receive one, by each channel.
 
-It is told over the referee's socket what to do, one line each, and answers in one line. It needs nothing but Python.
+Each line on the referee's socket is a command to it, and it answers each in one line. It needs nothing but Python.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 LOCKED, WATCHED, LARGE = "/usr/bin/env", "/usr/bin/id", sys.argv[1] if len(sys.argv) > 1 else ""
-"""Files that everybody can read: to lock and mark, to watch, and to read single pages of."""
+"""Files that everybody can read: one to lock and mark, one to watch, and one for reading single pages."""
 _DEVICE = "/dev/null"
 _SPACING_BYTES = 1 << 20
 """Pages between the pages of two channels, because the kernel reads ahead."""
@@ -109,11 +109,11 @@ class FileTimes(Channel):
     """A device has one of two times."""
 
     def send(self, *, bit: bool) -> None:
-        """Set it."""
+        """Set the time."""
         os.utime(_DEVICE, (1000 + bit, 1000 + bit))
 
     def receive(self) -> bool:
-        """Look at it."""
+        """Return whether the time is the later one."""
         return Path(_DEVICE).stat().st_mtime == 1000 + True
 
 
@@ -121,12 +121,12 @@ class Notice(Channel):
     """A file is opened, or is not."""
 
     def arm(self) -> None:
-        """Ask to be told."""
+        """Ask the kernel for a notice."""
         self._notices = _called(_libc.inotify_init1, os.O_NONBLOCK)
         _called(_libc.inotify_add_watch, self._notices, WATCHED.encode(), _IN_OPEN)
 
     def send(self, *, bit: bool) -> None:
-        """Open it."""
+        """Open the file."""
         if bit:
             os.close(os.open(WATCHED, os.O_RDONLY))
 
@@ -142,7 +142,7 @@ class Page(Channel):
 
     Args:
         place: among the channels that read pages.
-        is_there: tells of a page by where it begins.
+        is_there: returns whether the page at an offset of a file is in memory.
     """
 
     def __init__(self, place: int, is_there: Callable[[int, int], bool]) -> None:
@@ -151,17 +151,17 @@ class Page(Channel):
         self._is_there = is_there
 
     def send(self, *, bit: bool) -> None:
-        """Read it."""
+        """Read the page."""
         if bit:
             os.pread(self._file, 1, self._offset)
 
     def receive(self) -> bool:
-        """Find out whether it is there."""
+        """Find out whether the page is in memory."""
         return self._is_there(self._file, self._offset)
 
 
 def by_asking(file: int, offset: int) -> bool:
-    """Ask for what of a mapped file is in memory."""
+    """Ask the kernel whether the page of the mapped file is in memory."""
     with mmap.mmap(file, mmap.PAGESIZE, access=mmap.ACCESS_COPY, offset=offset) as pages:
         found = ctypes.create_string_buffer(1)
         start = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(pages)))
@@ -170,7 +170,7 @@ def by_asking(file: int, offset: int) -> bool:
 
 
 def by_not_waiting(file: int, offset: int) -> bool:
-    """Read only if nothing has to be waited for."""
+    """Read the page only if that needs no waiting."""
     try:
         os.preadv(file, [bytearray(1)], offset, os.RWF_NOWAIT)
     except BlockingIOError:
@@ -179,7 +179,7 @@ def by_not_waiting(file: int, offset: int) -> bool:
 
 
 def by_time(file: int, offset: int) -> bool:
-    """Compare how long reading the page takes with a page that is not in memory and then is."""
+    """Compare the time for reading the page with the times of another page, before and after it is in memory."""
     asked, absent, present = (_read_s(file, place) for place in (offset, offset + _SPACING_BYTES, offset))
     return asked * asked < absent * present
 
@@ -258,10 +258,10 @@ class Futex(Channel):
         self._number = ctypes.c_long(_FUTEX.get(platform.machine(), -1))
 
     def send(self, *, bit: bool) -> None:
-        """Let a thread wait there."""
+        """Let a thread wait at the word."""
         if bit:
             threading.Thread(target=self._call, args=(_FUTEX_WAIT, self._word.value), daemon=True).start()
-            time.sleep(0.1)  # until it does
+            time.sleep(0.1)  # until the thread waits
 
     def receive(self) -> bool:
         """Wake the waiting threads, and return whether there were any."""
@@ -310,7 +310,7 @@ def counts() -> str:
 
 
 def own_folder() -> list[int]:
-    """Return what tells one file of this program's own from any other there ever was."""
+    """Return values that are different for every file that ever existed, for one file of this program's own."""
     status = Path(__file__).stat()
     return [status.st_dev, status.st_ino, status.st_ctime_ns]
 
@@ -336,7 +336,7 @@ class Probe:
             return None
 
     def done(self, what: str, bits: dict[str, bool]) -> dict[str, Any]:
-        """Do what is asked for with all channels, and return what came of it."""
+        """Do one command (arm, send or receive) with all channels, and return the results."""
         heard = {}
         for name, channel in self._channels.items():
             if what == "arm":
@@ -349,7 +349,7 @@ class Probe:
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer commands until the connection ends."""
     probe = Probe()
     with socket.socket(socket.AF_UNIX) as end:
         end.connect(os.environ["REFEREE_ADDRESS"].removeprefix("unix:"))

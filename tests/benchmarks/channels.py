@@ -1,7 +1,7 @@
 """Finds the channels by which a program in a sandbox can send bits to another one, or to itself in a later match.
 
-Two programs try each of them, with one folder as their player's: at once, as two seats of a match, and one after the
-other, as in two matches. Words are bits that the second one must tell.
+Two programs try each of them, with the same player's folder. They run at once, as two seats of a match, and one after
+the other, as in two matches. The first sends several bits, which the second must read correctly.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ UNHIDDEN = (
     "how busy the machine is and was, how much was started on it and, in one match, which files of /usr are used, "
     "and at which of their words a thread waits"
 )
-"""Channels that no filter closes; without such waiting, processes of one program could not wait for each other."""
+"""Channels that no filter closes: the processes of one program need them to wait for each other."""
 _ANSWER_S = 10.0
 _LARGE_BYTES = 8 << 20
 """Least size of a file for the channels that read single pages."""
@@ -64,7 +64,7 @@ class TriedChannel(Struct, frozen=True, kw_only=True):
 
 
 class NoProbeError(Exception):
-    """Programs can't be started to try it."""
+    """Programs can't be started to try the channels."""
 
 
 def tried(confinement: Confinement) -> list[TriedChannel]:
@@ -98,7 +98,7 @@ class _Round(Struct, frozen=True):
 
 
 def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[TriedChannel]:
-    """Yield what came of each channel."""
+    """Yield the result of each channel."""
     refused = rounds[-1].sent["refused"] | rounds[-1].heard["refused"]
     for name in channel_probe.MAKERS:
         heard = tuple(round_.heard["heard"].get(name) for round_ in rounds)
@@ -119,7 +119,7 @@ class _Trial(Struct, frozen=True):
     """A file that nobody else is likely to read."""
 
     def at_once(self) -> list[_Round]:
-        """Send all bits between two that run."""
+        """Send all bits between two programs that run at the same time."""
         rounds = []
         with self._program() as one, self._program() as other:
             for bit in BITS:
@@ -129,7 +129,7 @@ class _Trial(Struct, frozen=True):
         return rounds
 
     def after(self) -> list[_Round]:
-        """Send each bit from one that has ended when the other begins."""
+        """Send each bit from a program that has ended before the other begins."""
         rounds = []
         for bit in BITS:
             self._forget()

@@ -1,8 +1,9 @@
 """Chess at full speed: plies a second and processor time a ply, of a tournament whose programs answer at once.
 
-All programs play one game again and again, which is fixed. One kind speaks the wire itself. The other kind is an engine
-of UCI behind `referee_openspiel.uci`. Each kind is played twice, a few matches and many, so that starting falls out.
-Beside it stands fastchess: measured, if its program is given, otherwise the figure of another machine.
+All programs play the same fixed game again and again. One kind speaks the protocol itself. The other kind is a UCI
+engine behind `referee_openspiel.uci`. Each kind is played twice, with a few matches and with many, so that the cost of
+starting can be subtracted. Each is compared with fastchess: measured if its program is given, otherwise a figure from
+another machine.
 
 The package must be installed: pip install examples/openspiel.
 """
@@ -53,7 +54,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_game(source: Random) -> tuple[list[str], list[str]]:
-    """Return the moves of a whole game of over a hundred plies, as the library and as UCI write them."""
+    """Return the moves of a whole game of over a hundred plies, in the notations of OpenSpiel and of UCI."""
     while True:
         state, board = pyspiel.load_game("chess").new_initial_state(), chess.Board()
         texts, moves = list[str](), list[str]()
@@ -67,7 +68,7 @@ def make_game(source: Random) -> tuple[list[str], list[str]]:
 
 
 def measure(folder: Path, player: str, options: argparse.Namespace) -> str:
-    """Play a tournament of few matches, and one of many; return what a ply of the others took."""
+    """Play a tournament of few matches, and one of many; return the cost of a ply in the additional matches."""
     settings = f'game = "openspiel:chess"\ntables = {options.tables}\nprograms = "kept"\n'
     command = f"cmd:{sys.executable} {player}"
     few, many = (play(folder / str(count), settings, command, count) for count in (FIRST, FIRST + options.matches))

@@ -1,10 +1,10 @@
-"""How many matches a minute a cluster plays of programs that think 50 ms a move, with more and more hosts.
+"""Measures the matches a minute of a cluster with more and more hosts, with programs that think 50 ms a move.
 
-Hosts are processes of this machine, each with one table, and their programs sleep while they think: what is measured is
-what is lost between the matches, not how fast the machine is. The ideal is that of hosts that play one match after the
-other, in which nothing but thinking takes time. Counted is the middle of each tournament, when all hosts are at work.
-Where the processor time of a match goes is told by process, as user and system time; and how many cores the ideal
-would take, at that time a match: a share says something of the cluster only where the machine has clearly more.
+Hosts are processes of this machine, each with one table, and their programs sleep while they think. So the measure is
+the time lost between matches, not the speed of the machine. In the ideal, hosts play one match after the other, and
+only thinking takes time. Only the middle of each tournament counts, when all hosts are at work. The processor time of a
+match is printed for each process, as user and system time. The number of cores that the ideal would need at this cost
+is printed, too: a share of the ideal means something only if the machine has clearly more cores.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.cluster.troubles import dispatchers_in
 
 HOSTS = (1, 2, 4, 8)
 PER_HOST = 16
-"""Matches that are counted, and some at the beginning and the end."""
+"""Matches of each host, including some at the beginning and the end that are not counted."""
 BEGINNING = 4
 """Uncounted matches of each host, in which it gets the program."""
 THINK_MS = 50
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
 
 
 def told(folder: Path, hosts: int, matches: int) -> str:
-    """Play a tournament, and return its result in one line."""
+    """Play a tournament, and return its measurements in one line."""
     write(folder, matches)
     processes = Processes(folder, hosts)
     try:
@@ -110,7 +110,7 @@ def write(folder: Path, matches: int) -> None:
     build = tomllib.loads(spec.read_text())["build"]
     subprocess.run(shlex.split(build), cwd=spec.parent, stdout=subprocess.DEVNULL, check=True)
     lines = spec.read_text().splitlines(keepends=True)
-    # It would be built for each entrant.
+    # # Otherwise, it would be built for each entrant.
     spec.write_text("".join(line for line in lines if not line.startswith("build")))
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "thinker"\n' for number in range(ENTRANTS))
     (folder / "cup.toml").write_text(TOML.format(entrants=entrants, rounds=-(-matches // (ENTRANTS // 2))))
@@ -137,7 +137,7 @@ def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spe
 
 
 def spent(folder: Path, closed: int, keeper: int, processes: Processes) -> Spent:
-    """Return what processes have spent by now."""
+    """Return the processor time of the processes so far."""
     single = [processor_s(pid)[:2] for pid in (keeper, dispatchers_in(folder)[0], processes.scheduler.pid)]
     of_hosts = [processor_s(host.pid) for host in processes.hosts]
     hosts = tuple(float(sum(times)) for times in zip(*of_hosts, strict=True))

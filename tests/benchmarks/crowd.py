@@ -1,6 +1,6 @@
-"""A Swiss tournament of many programs, some of them faulty: it finishes, its records hold, and its standings are right.
+"""Plays a Swiss tournament of many programs, some faulty: it must finish, with valid records and the right standings.
 
-The standings are reckoned a second time, from the bytes of the records alone, by the plain rules of
+The standings are computed a second time, only from the bytes of the records, with the plain rules of
 tests/tournament/naive.py.
 """
 
@@ -47,10 +47,10 @@ start = 20
 
 
 def main(arguments: list[str]) -> int:
-    """Play the tournament and print what came of it.
+    """Play the tournament and print its outcome.
 
     Returns:
-        0 if it finished, every record holds, and the standings are those that were reckoned a second time.
+        0 if it finished, every record passes the audit, and the standings equal the second computation.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks crowd", description=__doc__)
     parser.add_argument("--programs", type=int, default=64)
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
         audited = run(folder, "audit", f"logs/{NAME}")
         print(f"audit: exit status {audited}")
         wrong = differences(folder / "logs" / NAME)
-        print("\n".join(wrong) or "standings: as reckoned a second time from the records")
+        print("\n".join(wrong) or "standings: equal to a second computation from the records")
         return 0 if (played, audited, wrong) == (0, 0, []) else 1
 
 
@@ -101,7 +101,7 @@ def run(folder: Path, *arguments: str) -> int:
 
 
 def differences(folder: Path) -> list[str]:
-    """Return in what the standings are not those that follow from the records."""
+    """Return the differences between the standings and those that follow from the records."""
     with (folder / "standings.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     with (folder / f"{NAME}.jsonl").open() as record:

@@ -1,7 +1,8 @@
-"""Damages the folder of a whole tournament at random, and counts what an audit reports, and what people see.
+"""Damages the folder of a whole tournament at random, and counts the reports of an audit, and changes that people see.
 
-A stranger changes any file; a dishonest organiser, who has the key, chains and signs anew what he changed. What he
-could have done honestly no folder can show; it must show against heads that were published.
+A stranger changes any file. A dishonest organiser, who has the key, also chains and signs the changed records again. If
+the changed tournament could have been played, the folder alone can't show the change; a comparison with published heads
+must.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def play_runs(folder: Path, seed: int) -> Runs:
 
 
 def audited(folder: Path, *heads: str) -> AuditReport | None:
-    """Audit a folder; None if there is nothing left."""
+    """Audit a folder; None if it has no records left."""
     try:
         return audit_paths([folder], Demands(keys=(SEALER.public,), heads=heads), 1, lambda *_: None)
     except BadRequest:
@@ -50,7 +51,7 @@ def audited(folder: Path, *heads: str) -> AuditReport | None:
 
 
 def told(folder: Path) -> Any:
-    """Return all that people are told from records."""
+    """Return everything that people see of the records."""
     path = find_record(folder)
     assert path is not None
     record = read_tournament(path)
@@ -65,7 +66,7 @@ def told(folder: Path) -> Any:
 
 
 def verdict(folder: Path, runs: Runs, expected: Any) -> str:
-    """Return the audit's verdict on the first run, damaged; heads of the second run are known."""
+    """Return the audit's verdict on the damaged first run; heads of the second run are known."""
     report = audited(folder)
     if report is None or not report.holds:
         return NAMED
@@ -81,13 +82,16 @@ def verdict(folder: Path, runs: Runs, expected: Any) -> str:
 
 
 def is_late(folder: Path, runs: Runs) -> bool:
-    """Return whether nothing changed up to the last opening, which is all that a match's record names, or all did."""
+    """Return whether nothing before the last opening changed, or the whole record is that of the other run.
+
+    The records of matches name only the head at their opening.
+    """
     found, before, other = (read_tournament(each / "cup.jsonl") for each in (folder, runs.one, runs.other))
     return found.contexts == before.contexts or found.chain.lines == other.chain.lines
 
 
 def _is_told_of(folder: Path, before: Path, sound: SoundTournament, name: str) -> bool:
-    """Return whether a changed file is of a kind that proves nothing."""
+    """Return whether a file is unchanged, or the audit names it as unverified."""
     path, old = folder / name, before / name
     parts = {name, f"{name}/"}
     is_same = path.is_file() and old.is_file() and path.read_bytes() == old.read_bytes()

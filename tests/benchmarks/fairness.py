@@ -1,8 +1,9 @@
-"""Many matches at once on a referee whose loop stands still on purpose: is an honest player ever expelled for time?
+"""Tests whether a referee whose loop stands still on purpose, in many matches at once, expels honest players for time.
 
-Honest players answer at 90 % of their limit. Every tenth match's second seat moves at 110 %, and in as many others the
-first seat says so late that it is ready: the former must never be expelled, the latter always. What the players' own
-process was late is measured there, answer by answer, and told apart. Every record must hold, and agree with the others.
+Honest players answer at 90 % of their limit, and must never be expelled. In every tenth match, the second seat moves at
+110 %, and in as many others the first seat is ready at 110 %; these must always be expelled. The delays of the players'
+own process are measured there, answer by answer, and are not the referee's fault. Every record must pass the audit, and
+agree with the others.
 """
 
 import argparse
@@ -38,7 +39,7 @@ from .staircase import frame
 EARLY, LATE = 0.9, 1.1
 """Thinking times as shares of the limit."""
 EVERY = 10
-"""Number of matches of which one has a late player, in its last seat."""
+"""One match in this number has a player with late moves, in its last seat."""
 _LOOK_S = 0.001
 """Longest time between two looks of the players' process at its sockets, and so the largest error of its own delay."""
 _BEGINNING_MS = 1000.0
@@ -67,16 +68,16 @@ class Player:
         self._answer = b""
 
     def read(self, looked_s: float) -> float | None:
-        """Read what is there.
+        """Read all bytes that have arrived.
 
         Args:
-            looked_s: when it was last seen that nothing is there.
+            looked_s: time of the last look that found no bytes.
 
         Returns:
-            When its answer is due, if it was asked; None if it was not.
+            The time at which its answer is due; None if it was not asked.
 
         Raises:
-            EOFError: the referee closed.
+            EOFError: the referee has closed the connection.
         """
         data = self.sock.recv(65_536)
         if not data:
@@ -163,9 +164,9 @@ class Verdict:
 
     @property
     def is_unjust(self) -> bool:
-        """Whether the expelled player was innocent, and its own process not late by all the time that it had to spare.
+        """Whether the expelled player answers in time, and its process was late by less than the time to spare.
 
-        What the record says it used does not count here: that ends with the verdict, wherever the answer was then.
+        The used time in the record does not count here: it ends with the verdict, even if the answer was on its way.
         """
         return not self.player.is_late and self.player.own_ms < self.player.spare_ms
 
@@ -204,10 +205,10 @@ def play(matches: int, turns: int, stall_ms: float) -> tuple[Fairness, list[Verd
 def tell(
     found: Fairness, verdicts: Sequence[Verdict], stalls_ms: Sequence[float], players: Sequence[Player], seconds: float
 ) -> int:
-    """Print what came of it.
+    """Print the results.
 
     Returns:
-        Exit status: 1 if an innocent was expelled, or a late player was not.
+        Exit status: 1 if an innocent player was expelled, or a late player was not.
     """
     late = {player.name for player in players if player.is_late}
     caught = late & {verdict.timing.name for verdict in verdicts}

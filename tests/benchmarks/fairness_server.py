@@ -1,7 +1,8 @@
 """The referee of the fairness benchmark, a process of its own: `FOLDER MATCHES TURNS STALL_MS`; prints its port.
 
-Seats whoever comes, two at a table, and lets them count. Its loop stands still on purpose at random instants, from
-the first connection on; how often and for how long it tells at the end, in one line of JSON.
+It seats every player that connects, two at a table, and lets them count. Its loop stands still on purpose at random
+instants, from the first connection on. At the end, it prints the number and lengths of the standstills, in one line of
+JSON.
 """
 
 import json
@@ -55,13 +56,13 @@ class Tables(Lobby):
         LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S)
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Take everybody."""
+        """Accept everybody."""
 
     def on_leave(self, link: PlayerLink) -> None:
         """Do nothing: no player is remembered."""
 
     def seat(self, link: PlayerLink) -> None:
-        """Begin with the last one."""
+        """Seat the player; the match begins with the last one of its table."""
         self._links[link.name] = link
         if len(self._links) == SEATS * self._matches:
             for number in range(self._matches):
@@ -99,7 +100,7 @@ class Tables(Lobby):
         time.sleep(self._source.uniform(0, self._stall_ms) / 1000)
 
     def _note(self, event: str, **facts: float) -> None:
-        """Keep each standstill, even one that was not on purpose."""
+        """Store each standstill, even one that was not on purpose."""
         self._stalls_ms.append(facts["stalled_s"] * 1000)
 
 

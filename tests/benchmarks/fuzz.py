@@ -1,6 +1,6 @@
 """Sends hostile streams into conversations, in every role and state, without end; stops at a forbidden outcome.
 
-Prints streams a second, what became of them, and what the process grew by. The seed of a failure plays it again.
+Prints streams a second, their outcomes, and the growth of the process. The seed of a failure repeats it.
 """
 
 import argparse

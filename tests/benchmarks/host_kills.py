@@ -1,8 +1,8 @@
-"""A hosted contest is killed at random instants, again and again: in the end, nothing is lost or doubled.
+"""Kills a hosted contest at random instants, again and again: in the end, nothing is lost or doubled.
 
 While tournaments, checks and practice matches go on, authors hand in and ask for practice matches, and an organiser
-pauses, starts and rules. After each kill (SIGKILL) the folder is looked at, and after each start the pages. One of the
-tournaments is played undisturbed, too, with the same seeds: both must tell the same.
+pauses, starts and rules. After each kill (SIGKILL), the folder is checked, and after each start the pages. One of the
+tournaments is also played undisturbed, with the same seeds: the results must be the same.
 """
 
 import argparse
@@ -64,11 +64,11 @@ TOURNAMENTS = ("kills", "league")
 AUTHORS = ("ada", "bob")
 HELD = b'id="record-text">'
 SPANS_S = (0.5, 4.0, 20.0)
-"""Longest time from a start to the kill: enough for the start, a match, and a check with a practice match after it."""
+"""Longest times from a start to the kill: enough for the start, a match, and a check with a practice match after it."""
 PAUSE_S = 0.3
 """Time between two looks at a page."""
 LOOK_S = 2.0
-"""Time between two looks whether all is over; an author may ask 120 times a minute."""
+"""Time between two checks whether everything is over; an author may ask 120 times a minute."""
 PATIENCE_S = 120.0
 LONGEST_S = 1800.0
 """Longest time from the last kill to the end."""
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
     """Run the contest, kill it, and print the findings.
 
     Returns:
-        0 if nothing was lost or double, every page told the truth, and every record holds.
+        0 if nothing was lost or doubled, every page was true, and every record passes the audit.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks host_kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=30)
@@ -106,7 +106,7 @@ class Killed:
 
     Args:
         path: of the tournament that is compared; the contest's other files are beside it.
-        source: of the instants.
+        source: of the random instants.
     """
 
     def __init__(self, path: Path, source: Random) -> None:
@@ -212,7 +212,7 @@ class Killed:
         )
 
     def report(self) -> int:
-        """Print what was done and found; return 0 if there was no fault."""
+        """Print the actions and findings; return 0 if there was no fault."""
         self._looked()
         self._judge_rulings()
         print(f"killed {self._left.total()} times; started within {max(self._starts_s):.1f} s at most")
@@ -256,12 +256,12 @@ class Killed:
 
 
 def card_of(site: str, name: str) -> Any:
-    """Return how a tournament stands on the first page."""
+    """Return the card of a tournament on the first page."""
     return next(card for card in json.loads(fetched(site, "api/contest"))["tournaments"] if card["name"] == name)
 
 
 def wrong_in(store: Store, author: Author) -> Iterator[str]:
-    """Yield what is wrong with what is kept of an author's versions."""
+    """Yield the mistakes in the stored versions of an author."""
     versions = store.versions(author.name)
     kept = [version.sha256 for version in versions]
     if not author.taken <= set(kept) <= author.sent or len(set(kept)) < len(kept):
@@ -310,7 +310,7 @@ def _is_whole(name: str, data: bytes, contest: Path) -> bool:
     below = contest / LOGS / name.removeprefix("tournaments/")
     if name.endswith(".html") and not data.rstrip().endswith(b"</html>"):
         return False
-    if HELD in data:  # no server gives the record of an archive's replay, so the page has it inside
+    if HELD in data:  # no server provides the record for a replay in an archive, so the page contains it
         record: str = json.loads(data.partition(HELD)[2].partition(b"</script>")[0])
         return record.encode() == (below.parent.parent / f"{below.stem}.jsonl").read_bytes()
     return not name.startswith("tournaments/") or name.endswith("heads") or below.read_bytes() == data

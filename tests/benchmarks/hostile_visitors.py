@@ -1,6 +1,6 @@
-"""Ten thousand hostile requests to a hosted contest on its own socket, while it plays for honest visitors.
+"""Sends ten thousand hostile requests to a hosted contest on its own socket, while it plays for honest visitors.
 
-None may crash it, make it answer with a fault of its own, or keep honest visitors or players waiting for long.
+No request may crash it, cause an error of its own, or keep honest visitors or players waiting for long.
 """
 
 import argparse
@@ -31,13 +31,13 @@ CONTEST_FILE = 'title = "Besieged"\nspectators = "board only"\npractice = true\n
 AT_A_TIME = 48
 ADDRESSES = 40
 PATIENCE_S = 40.0
-"""Time limit of a hostile visitor, longer than the site's with it."""
+"""Time limit of a hostile visitor, longer than the site's limit for it."""
 SLOW_S = 12.0
 HONEST_PAUSE_S = 0.1
 LINES, LAST = 40, 1500
 """Largest complaint, in lines and in characters."""
 MOST_WAIT_S = 5.0
-"""Time limit of an honest visitor, on a machine that is busy with all of it."""
+"""Time limit of an honest visitor, on a machine that is busy with everything here."""
 
 PATHS = (
     *(
@@ -128,10 +128,10 @@ class Siege:
 
     Args:
         port: of the site.
-        sessions: cookies of others that they have: stolen, and of those who have signed out.
+        sessions: stolen cookies, and cookies of people who have signed out.
         token: of an author that turned hostile.
-        seed: of all that they do.
-        found: takes what came of it.
+        seed: of all random choices.
+        found: takes the findings.
     """
 
     def __init__(self, port: int, sessions: Sequence[str], token: str, seed: int, found: Found) -> None:
@@ -150,7 +150,7 @@ class Siege:
         )
 
     async def visit(self, count: int) -> None:
-        """Send so many requests, some at a time."""
+        """Send a number of requests, some at a time."""
         left = iter(range(count))
 
         async def _visitor() -> None:
@@ -241,7 +241,7 @@ class Siege:
         await self._heard(reader)
 
     async def _heard(self, reader: asyncio.StreamReader) -> None:
-        """Read everything that comes, and count each answer."""
+        """Read until the connection ends, and count each answer."""
         data = bytearray()
         while part := await reader.read(1 << 16):
             data += part
@@ -258,7 +258,7 @@ def main(arguments: list[str]) -> int:
     """Host a contest, attack it, and print the findings.
 
     Returns:
-        0 if the site stood, served honest visitors in time, and no player was wronged.
+        0 if the site survived, served honest visitors in time, and no player was treated unfairly.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks hostile_visitors", description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
@@ -327,7 +327,7 @@ def _complaints(said: Sequence[str]) -> Counter[str]:
 
 
 def _look_on(ann: Person, found: Found, over: list[bool]) -> None:
-    """Visit the site as its organiser does, until it is over."""
+    """Visit the site as its organiser does, until the contest is over."""
     while not over:
         for path in ("", "live", "organiser", "tournaments/kills/report.html"):
             begun = time.monotonic()

@@ -1,8 +1,9 @@
-"""A tournament on hosts that are killed, frozen and cut off: in the end, nothing is lost, doubled or changed.
+"""Kills, freezes and cuts off the hosts of a tournament: in the end, nothing is lost, doubled or changed.
 
-Plays a Swiss on this machine, undisturbed, and the same one on hosts with networks of their own, while worker
-processes, the process that speaks to Dask, the scheduler and the tournament's own are killed, and hosts frozen and cut
-off. Then compares results and standings, and audits both. It takes root, for the networks.
+Plays a Swiss tournament undisturbed on this machine, and then the same one on hosts with networks of their own. There,
+it kills worker processes, the process that speaks to Dask, the scheduler and the tournament's own process, and it
+freezes and cuts off hosts. Then it compares results and standings, and audits both. It needs root rights, for the
+networks.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
     """Run both tournaments and print how they compare.
 
     Returns:
-        0 if both say the same and every record holds.
+        0 if both have the same results and every record passes the audit.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks hosts", description=__doc__)
     parser.add_argument("--entrants", type=int, default=64)
@@ -85,7 +86,7 @@ def record_of(file: Path) -> Path:
 
 
 def troubles(chosen: argparse.Namespace) -> Iterator[Trouble]:
-    """Yield the troubles, spread over the tournament and before its last match is closed; hosts in turn."""
+    """Yield the troubles, spread over the tournament until its last match is closed. Hosts are hit in turn."""
     source, total = random.Random(chosen.seed), chosen.entrants // 2 * chosen.rounds
     hosts = [f"host{number}" for number in range(1, chosen.hosts + 1)]
     for what, times, where in (

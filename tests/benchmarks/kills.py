@@ -1,8 +1,8 @@
-"""A tournament whose referee is killed at random instants, again and again: in the end, nothing is lost or doubled.
+"""Kills the referee of a tournament at random instants, again and again: in the end, nothing is lost or doubled.
 
 Plays a tournament undisturbed, and the same one, with the same seeds, under a referee that is killed (SIGKILL) and
 started again; then compares their records and databases, and audits both with the key. A kill falls between two writes
-of the tournament's record, wherever the matches are then; what each one left is counted.
+of the tournament's record, at any point of the matches; the states that kills leave are counted.
 """
 
 import argparse
@@ -43,14 +43,14 @@ PER_CYCLE = 10
 """Number of entrants."""
 NAME = "kills"
 CHANGES = (
-    ("player.c", "static uint64_t state;", "uint64_t state = 0;"),  # its random state is not kept between moves
-    ("player.toml", 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'),  # nor begun anew
+    ("player.c", "static uint64_t state;", "uint64_t state = 0;"),  # keeps no random state between moves
+    ("player.toml", 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'),  # same in all starts
     ("player.toml", 'build = "make"\n', ""),
 )
 """File of the sample in C -> its text, and the replacement."""
 POLL_S = 0.005
 SPANS_S = (0.001, 0.02, 0.5)
-"""Longest time from a line of the tournament's record to the kill: about a write, a start, and a match."""
+"""Longest times from a line of the tournament's record to the kill: about those of a write, a start, and a match."""
 LONGEST_START_S = 120.0
 """Longest time until a referee writes something; otherwise it has not started."""
 ROWS = (
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     """Run both tournaments and print how they compare.
 
     Returns:
-        0 if both say the same and every record holds.
+        0 if both have the same results and every record passes the audit.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks kills", description=__doc__)
     parser.add_argument("--matches", type=int, default=200, help=f"a multiple of {PER_CYCLE}")
@@ -114,7 +114,7 @@ def prepared(folder: Path, player: Path, chosen: argparse.Namespace, programs: s
 
 
 def forget(player: Path) -> None:
-    """Change the sample so that its moves do not depend on random numbers, in a new start or not."""
+    """Change the sample so that its moves are the same in every start and do not depend on earlier moves."""
     for name, kept, not_kept in CHANGES:
         source = player / name
         text = source.read_text()
@@ -132,7 +132,7 @@ def run(path: Path, workers: int = 0) -> None:
     """Run a tournament to its end.
 
     Raises:
-        SystemExit: it did not come to it; the text is what the referee said.
+        SystemExit: it did not end normally; the text is the referee's output.
     """
     done = subprocess.run(command(path, workers), cwd=path.parent, check=False, capture_output=True, text=True)
     if done.returncode:
@@ -170,18 +170,18 @@ def disturbed(
     between: Callable[[int], None] = lambda _: None,
     workers: int = 0,
 ) -> Counter[str]:
-    """Run a tournament to its end, killing its referee so many times on the way.
+    """Run a tournament to its end, and kill its referee a number of times on the way.
 
     Args:
         path: of the file.
-        kills: how often, at most: it may be over before.
+        kills: largest number of kills; the tournament may be over before.
         source: of the instants.
-        lines: of an undisturbed run's record; the kills are spread over as many.
-        between: is told of each kill's number, from 1, while no referee runs.
+        lines: number of lines in an undisturbed run's record; the kills are spread over as many.
+        between: called with each kill's number, from 1, while no referee runs.
         workers: as `--workers` has it.
 
     Returns:
-        In what state the kills left the folder -> how often.
+        State in which kills left the folder -> number of kills.
     """
     left: Counter[str] = Counter()
     while left.total() < kills:
@@ -195,7 +195,7 @@ def disturbed(
 
 
 def killed(path: Path, lines: int, source: random.Random, workers: int) -> bool:
-    """Run a tournament until it has written so many lines and some more time has passed; return False if it ended."""
+    """Run a tournament until it has written `lines` lines and some more time has passed; return False if it ended."""
     size, wanted = size_of(path), len(lines_of(path)) + lines
     arguments = command(path, workers)
     with subprocess.Popen(arguments, cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as referee:
@@ -234,7 +234,7 @@ def event_of(line: dict[str, Any]) -> str | None:
 
 
 def match_state(path: Path) -> str:
-    """Return how far the record of an open match has come."""
+    """Return the state of an open match, by the lines of its record."""
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     if not lines or not lines[0].endswith(b"\n"):
         return "opened without a first line" if path.exists() else "opened without a file"
@@ -246,7 +246,7 @@ def match_state(path: Path) -> str:
 
 
 def print_left(left: Counter[str]) -> None:
-    """Print in what states the kills left their matches."""
+    """Print the states in which kills left the tournament."""
     for state, times in left.most_common():
         print(f"  {times:4} {state}")
 

@@ -1,6 +1,7 @@
 """Tries every channel by which sandboxed programs could talk in a match, or remember from one match to the next.
 
-Each channel is tried round after round, and what holds it off can be taken away to see that it would be found.
+Each channel is tried round after round. A wall of the sandbox can be taken away, to check that an open channel is
+found.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def confinement(without: list[str]) -> Confinement:
 
 
 def verdict(channel: TriedChannel) -> str:
-    """Return what came of a channel in one round."""
+    """Return the result of a channel in one round, in words."""
     if not channel.leaks:
         return f"closed: {channel.detail}" if channel.detail else "closed: nothing came"
     return KNOWN if channel.is_known else "LEAKS"

@@ -1,11 +1,12 @@
 """Speed of random players in one process: these games, PettingZoo's classic games, and similar ones of OpenSpiel.
 
-Processor time, on one core. By rules: the legal steps alone, one drawn, the move played. With arrays: in each step also
-what a program that learns is given, the observation and the mask of legal actions: of these games and PettingZoo's
-through the environment, of OpenSpiel's the tensor. OpenSpiel's rules are written in C++, those of the others in Python.
-Of these games then also the shares of a step with arrays: what is timed call by call takes longer by that.
+Speed is by processor time, on one core. "By rules", a step only lists the legal steps, draws one and plays it. "With
+arrays", each step also makes the input of a program that learns: the observation and the mask of legal actions. For
+these games and PettingZoo's, the environment makes them; for OpenSpiel's, it is the tensor. OpenSpiel's rules are
+written in C++, the others in Python. For these games, the shares of the parts of a step with arrays are printed, too.
+Timing each call makes these steps slower.
 
-Needs the extra `test`; it says what the others' games need, if that is missing.
+It needs the extra `test`; if packages for the other libraries' games are missing, it names them.
 """
 
 import argparse
@@ -39,7 +40,7 @@ Row = tuple[str, str, Callable[[], PlayGame]]
 
 
 def by_rules(number: int) -> PlayGame:
-    """Return what plays one of our games by its rules alone."""
+    """Return a function that plays one of our games, with only its rules."""
     game = GAMES[number]
 
     def _play(source: Random) -> int:
@@ -53,7 +54,7 @@ def by_rules(number: int) -> PlayGame:
 
 
 def in_environment(env: Any) -> PlayGame:
-    """Return what plays games in an environment of PettingZoo."""
+    """Return a function that plays games in an environment of PettingZoo."""
 
     def _play(source: Random) -> int:
         env.reset(seed=source.getrandbits(31))
@@ -72,17 +73,17 @@ def in_environment(env: Any) -> PlayGame:
 
 
 def in_own(name: str) -> PlayGame:
-    """Return what plays one of our games with arrays."""
+    """Return a function that plays one of our games with arrays."""
     return in_environment(raw_env(name))
 
 
 def in_classic(name: str) -> PlayGame:
-    """Return what plays one of PettingZoo's own games."""
+    """Return a function that plays one of PettingZoo's own games."""
     return in_environment(import_module(f"pettingzoo.classic.{name}").raw_env())
 
 
 def in_spiel(name: str, *, with_arrays: bool) -> PlayGame:
-    """Return what plays a game of OpenSpiel."""
+    """Return a function that plays a game of OpenSpiel."""
     game = import_module("pyspiel").load_game(name)
     is_open = game.get_type().provides_observation_tensor
 
@@ -106,7 +107,7 @@ def in_spiel(name: str, *, with_arrays: bool) -> PlayGame:
 
 
 def measured(play: PlayGame, seconds: float) -> str:
-    """Play for so long, and return the figures of one row."""
+    """Play for some seconds, and return the figures of one row."""
     source, games, steps = Random(1), 0, 0
     play(source)  # objects that are made once
     begun = time.process_time()
@@ -129,7 +130,7 @@ def timed(plain: Callable[..., Any], part: str, spent: dict[str, float]) -> Call
 
 
 def shares(name: str, seconds: float) -> str:
-    """Play for so long, and return the shares of a step with arrays; the rest comes last."""
+    """Play for some seconds, and return the shares of a step with arrays; the rest comes last."""
     env, spent, source = raw_env(name), defaultdict[str, float](float), Random(1)
     play, rules, encoding = in_environment(env), env.encoding.rules, env.encoding
     methods = ((rules, "legal_steps"), (encoding, "legal"), (encoding, "observation"), (encoding, "mask"))

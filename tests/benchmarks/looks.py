@@ -1,7 +1,8 @@
-"""Every page of a contest as a picture, on a phone, a desk and a projector, light and dark; and axe-core's findings.
+"""Takes pictures of every page of a contest, for a phone, a desk and a projector, light and dark; and runs axe-core.
 
-Three people go through a contest in a browser, and each of their pages is opened again. Pictures go into a folder that
-is named; with axe-core's `axe.min.js`, every page is held to its rules, and a serious or critical objection is a fault.
+Three people go through a contest in a browser, and each of their pages is opened again. Pictures go into the folder of
+`--into`. With axe-core's `axe.min.js`, every page is checked by its rules, and a serious or critical violation is a
+fault.
 """
 
 import argparse
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> int:
     """Go through a contest, look at its pages, and print the findings.
 
     Returns:
-        0 if axe-core has no serious objection, no page is wider than its window, and none complains.
+        0 if axe-core finds no serious violation, no page is wider than its window, and none has errors in its console.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks looks", description=__doc__)
     parser.add_argument("--axe", type=Path, help="axe.min.js of axe-core")
@@ -95,7 +96,7 @@ class Looks:
 
     Args:
         page: the browser.
-        axe: file of axe-core; None: nothing is held to its rules.
+        axe: file of axe-core; None: its rules are not checked.
         into: folder that takes the pictures; None: none are taken.
     """
 
@@ -113,7 +114,7 @@ class Looks:
         """Look at the open page.
 
         Args:
-            name: of its kind, and of its pictures.
+            name: of the page's kind, and of its pictures.
         """
         self.seen.add(name)
         for width in WIDTHS:

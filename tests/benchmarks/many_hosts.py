@@ -1,7 +1,7 @@
-"""How the coordinator's time and memory for a match grow over a million matches on a thousand hosts, none of them real.
+"""Measures the growth of the coordinator's time and memory for a match, in a million simulated matches on 1000 hosts.
 
-What keeps hosts and attempts is the product's own; in the place of the process that speaks to Dask is a stand-in, which
-answers each match after as long as one of a real tournament took, on a clock that is moved by hand.
+Hosts and attempts are managed by the product's own code. A stand-in replaces the process that speaks to Dask. It
+answers each match after the time that one of a real tournament took, on a clock that is moved by hand.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from referee.settings import RunTerms
 from referee.tournament.hosts import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
-"""Turns of matches of a class of students; long ones are rare."""
+"""Durations of matches of a class of students; long ones are rare."""
 LOOK_S = 0.5
 """Time between two reports of all hosts, as in the real process."""
 CALIBRATION = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
@@ -43,7 +43,7 @@ JOB: Any = SimpleNamespace(
     seats=("a", "b"),
     terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
 )
-"""Part of a running match that is looked at."""
+"""The parts of a match's job that the measured code reads."""
 PARTS = 10
 
 
@@ -57,14 +57,14 @@ class StandIn:
         self._durations = itertools.cycle(DURATIONS_S)
 
     def ask(self, _address: str, call: str, _message: Any, on_answer: Callable[[HostAnswer], None]) -> int:
-        """Answer in time."""
+        """Plan an answer for later."""
         number = next(self._count)
         takes_s = next(self._durations) if call == "play" else 0.0
         heapq.heappush(self._coming, (self.now_s + takes_s, number, on_answer, PLAYED if takes_s else WELCOME))
         return number
 
     def go_on(self, until_s: float) -> None:
-        """Answer all that is due by then."""
+        """Give all answers that are due by a time."""
         while self._coming and self._coming[0][0] <= until_s:
             self.now_s, number, on_answer, data = heapq.heappop(self._coming)
             on_answer(HostAnswer(number=number, data=data))
@@ -92,7 +92,7 @@ class Simulated:
         self.left = self.played = self.open = 0
 
     def play(self, matches: int) -> None:
-        """Play so many more."""
+        """Play a number of further matches."""
         self.left += matches
         until = self.played + matches
         while self.played < until:

@@ -1,7 +1,7 @@
 """Changes files of every kind at random, lets every command read them, and counts the readers that failed.
 
-A reader says that a file does not hold, or reads it; it never fails, and takes neither for ever nor all memory. The
-number of a failure plays it again.
+A reader reports that a file is not valid, or reads it; it never crashes, runs for ever or takes all memory. The number
+of a failure repeats it.
 """
 
 import argparse
@@ -26,9 +26,9 @@ _MEMORY_BYTES = 4 << 30
 _MEMORY = Path("/dev/shm")
 """Folder where files need no disk, because records sync their lines."""
 _REMEMBERED = 100
-"""Records."""
+"""Number of records whose audits are remembered."""
 _KEPT = 3
-"""Failures of one kind that are shown."""
+"""Number of failures of one kind that are shown."""
 
 
 def main(arguments: list[str]) -> int:

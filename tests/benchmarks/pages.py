@@ -1,7 +1,7 @@
-"""The pages of a large contest: how soon they are there, how many bytes are sent, how long a browser takes for each.
+"""Measures the pages of a large contest: when they exist, how many bytes are sent, how long a browser takes for each.
 
-The contest is played once, into a folder that is kept and used again. It is then hosted as one that another machine has
-played: there is no page yet, only records.
+The contest is played once, into a folder that is used again in later runs. Then it is hosted like a contest that
+another machine has played: with records, but without pages.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
     """Host the contest and measure its pages.
 
     Returns:
-        0 if the first report is there soon, and the report is small and quick.
+        0 if the first report comes soon, and the report is small and quick.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pages", description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of the contest, kept for the next time")
@@ -140,7 +140,7 @@ def forget_pages(records: Path) -> None:
 
 
 def wait_for_report(site: str) -> float:
-    """Wait for the first report, and return when it was there."""
+    """Wait for the first report, and return the time when it existed."""
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
         try:
@@ -180,7 +180,7 @@ def measure(site: str, paths: list[str], into: Path | None) -> Iterator[Measured
         driver = start_browser(Path(profile))
         try:
             page = Page(driver)
-            page.visit(f"{site}/search?q=nothing")  # the browser has started for good
+            page.visit(f"{site}/search?q=nothing")  # so that the browser has started completely
             for path in paths:
                 try:
                     sent, size = fetch(f"{site}/{path}")
@@ -223,7 +223,7 @@ def _measure_page(page: Page, site: str, path: str, sent: int, size: int, into: 
 
 
 def list_crowds(records: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield what one address asks for at once: all boards of the longest match, and pages that nobody has asked for."""
+    """Yield what one address requests at once: all boards of the longest match, and pages never requested before."""
     matches = sorted(records.glob(f"{NAME}-*.jsonl"), key=lambda path: path.stat().st_size)
     replays = f"tournaments/{NAME}/replays"
     yield "boards of turns", [f"{replays}/{matches[-1].stem}.html?turn={turn}" for turn in range(AT_ONCE)]

@@ -22,7 +22,7 @@ LONG: tuple[tuple[str, int, int, dict[str, int]], ...] = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run each format to its end and print what it took."""
+    """Run each format to its end and print the time."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pairing", description=__doc__)
     parser.parse_args(arguments)
     for name, count, seats, options in LONG:

@@ -29,15 +29,15 @@ class Author(Person):
     """
 
     pace_s = 0.3
-    """Between two deeds."""
+    """Time between two actions."""
 
     def __init__(self, contest: Path, name: str) -> None:
         super().__init__(contest, "authors.toml", name)
         self.name = name
         self.sent, self.taken = set[str](), set[str]()
-        """Hashes of the versions that were handed in, and of those with an answer."""
+        """Hashes of the versions that were handed in, and hashes of those with an answer."""
         self.asked, self.granted = 0, 0
-        """The same for practice matches."""
+        """Number of practice matches that were requested, and number of those with an answer."""
         folder = contest / f"of-{name}"
         make_player("c", folder)
         lines = (folder / "player.toml").read_text().splitlines()
@@ -53,7 +53,7 @@ class Author(Person):
             yield f"{self.name} is shown {shown} versions and challenges, and has {kept}"
 
     def versions(self, site: str) -> list[dict[str, Any]]:
-        """Return the versions as the service tells them."""
+        """Return the versions as the service reports them."""
         return list(find_service(site, self.token, None).get("submissions")["submissions"])
 
     def act(self, site: str, number: int) -> None:
@@ -74,7 +74,7 @@ class Author(Person):
             asked = {"tournament": "kills", "version": version, "opponent": "house:random"}
             self.send("author/practice", "author/practice", **asked)
         except HTTPError:
-            self.asked -= 1  # it was refused: too many wait
+            self.asked -= 1  # refused, because too many are waiting
             raise
         self.granted += 1
 
@@ -84,7 +84,7 @@ class Organiser(Person):
 
     Args:
         contest: its folder.
-        source: of what is done when.
+        source: of the random actions.
     """
 
     pace_s = 1.5
@@ -103,7 +103,7 @@ class Organiser(Person):
             yield "a pause was forgotten"
 
     def act(self, _site: str, number: int) -> None:
-        """Do one of the things that an organiser does."""
+        """Do one random action of an organiser."""
         closed, deed = closed_in(self._league), self._source.choice(("start", "start", "pause", "rule", "rule"))
         if deed != "rule":
             self.send(PLACE, f"{PLACE}/{deed}")
@@ -120,7 +120,7 @@ class Left(Struct):
     closed: int
     """Matches of the compared tournament."""
     is_paused: bool
-    """Whether the other one is over."""
+    """Whether the other tournament is paused."""
     versions: dict[str, int]
     challenges: dict[str, int]
 

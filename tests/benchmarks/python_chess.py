@@ -1,8 +1,8 @@
-"""Microseconds a move of python-chess's engine protocol over pipes, and of ours on a sandbox's socket, in one run.
+"""Compares the cost of a move in python-chess's engine protocol over pipes and in ours on a sandbox's socket.
 
-Both speak with a program that answers at once: python-chess with an engine of UCI, whose moves it parses and plays on
-its board; the referee with a player of Q, whose moves it judges, records, chains and signs for. Of both, the time on
-the wall and the processor time of the process that leads the game.
+Both talk to a program that answers at once. python-chess talks to a UCI engine, whose moves it parses and plays on its
+board. The referee talks to a player of Q, whose moves it judges, records, chains and signs. Printed are the wall time
+and the processor time of the process that leads the game, in microseconds a move.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _MISSING = "python-chess is not installed: pip install -e '.[test]', or pip inst
 _PLIES = 100
 """Moves of a game, as many as a match of the `wire` benchmark has turns."""
 _CYCLE = ("g1f3", "g8f6", "f3g1", "f6g8")
-"""Legal for ever."""
+"""Moves that are legal for ever, in a cycle."""
 _ENGINE = f"""
 import sys
 moves = {[f"bestmove {move}" for move in _CYCLE]!r}

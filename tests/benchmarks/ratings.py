@@ -1,4 +1,4 @@
-"""Do the 95 % intervals of ratings contain the truth 95 times of 100?
+"""Measures how often the 95 % intervals of ratings contain the true strength; it should be 95 times in 100.
 
 Players of known strength play simulated tournaments; each line is one kind of tournament.
 """
@@ -12,7 +12,7 @@ from math import sqrt
 from tests.tournament.simulated import SIZE, Rater, coverage, elo_by, skill_by
 
 LEAST, MOST = 0.93, 0.97
-"""Share of the intervals that must hold."""
+"""Bounds for the share of the intervals that contain the truth."""
 
 
 def kinds() -> Iterator[tuple[str, Rater, float]]:
@@ -27,7 +27,7 @@ def kinds() -> Iterator[tuple[str, Rater, float]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each kind of tournament; fail if intervals hold too rarely or too often."""
+    """Print a line for each kind of tournament; fail if intervals contain the truth too rarely or too often."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks ratings", description=__doc__)
     parser.add_argument("tournaments", type=int, nargs="?", default=200, help="of each kind")
     tournaments = parser.parse_args(arguments).tournaments

@@ -1,8 +1,8 @@
 """Speed of the rules: the legal moves and steps of large positions, and random games.
 
-A figure is processor time: of positions the best of several runs, each over many of the same kind; of random games the
-mean. Quad-Ominos has 125 tiles and two players: a seat with 30 in hand sees 94 on the table at most, and one that sees
-100 holds 24.
+A figure is processor time. For positions, it is the best of several runs, each over many positions of the same kind;
+for random games, it is the mean. Quad-Ominos has 125 tiles and here two players. So a seat with 30 tiles in hand sees
+at most 94 on the table, and one that sees 100 has 24 in hand.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def wide_map(game: AnyGame, source: Random) -> Any:
 
 
 def full_table(game: AnyGame, source: Random, laid_tiles: int, held: int) -> Any:
-    """Return a state of Quad-Ominos with so many tiles on the table and in the hand of the seat to move."""
+    """Return a state of Quad-Ominos with given numbers of tiles on the table and in the hand of the seat to move."""
     while True:
         table, rest = EMPTY, list(range(len(TILES)))
         source.shuffle(rest)
@@ -125,7 +125,7 @@ def random_games(game: AnyGame, advance: Callable[[AnyGame, Any, Random], tuple[
 
     Args:
         game: the rules.
-        advance: makes the next move, and says of how many steps it was.
+        advance: makes the next move, and returns its number of steps.
 
     Returns:
         Steps a second, and steps a game.

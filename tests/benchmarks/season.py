@@ -1,7 +1,7 @@
-"""A season: a ladder of many matches, with new entrants and new versions; its memory, and how it is resumed.
+"""Measures a season, a ladder of many matches with new entrants and new versions: its memory, and its resumption.
 
-Nobody plays: results are drawn by lot and go through the fold into the tournament's record. Then the record is read and
-folded again, as when a referee goes on. Reports the memory at intervals, and processor
+Nobody plays: results are random and go through the tournament's logic into its record. Then the record is read and its
+events are applied again, as when a referee resumes it. Reports the memory at intervals, and processor
 seconds: other work on the machine does not count.
 """
 
@@ -29,7 +29,7 @@ FOUNDERS = 20
 TABLES = 8
 TROUBLES = Troubles(void=0.002, failed=0.0005)
 LOOKS = 10
-"""Events between two looks at the memory."""
+"""Number of looks at the memory."""
 MOST_GROWTH_MIB = 24.0
 """Growth of the memory that is allowed from half of the season to its end."""
 MOST_RESUME_S = 5.0
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     """Play a season, resume it, and print the costs.
 
     Returns:
-        0 if memory is flat and it is resumed soon enough.
+        0 if memory does not grow, and the season is resumed soon enough.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks season", description=__doc__)
     parser.add_argument("--matches", type=int, default=20_000)
@@ -66,10 +66,10 @@ def season_of(matches: int) -> TournamentSpec:
 
 
 def play(path: Path, matches: int, joining: int) -> float:
-    """Play a season by lot into a record.
+    """Play a season with random results into a record.
 
     Returns:
-        By how many MiB memory grew in its second half.
+        Growth of the memory in its second half, in MiB.
     """
     tournament, seen = tournament_of(season_of(matches)), []
     begun = time.process_time()
@@ -110,7 +110,7 @@ def newcomer(tournament: Tournament, random: Random, number: int) -> e.Tournamen
 
 
 def resume(path: Path) -> float:
-    """Read a season and fold it again; return the seconds of processor time."""
+    """Read a season and apply its events again; return the seconds of processor time."""
     before_mib, begun = memory_mib(), time.process_time()
     record = read_tournament(path)
     read_s = time.process_time() - begun
@@ -127,7 +127,7 @@ def resume(path: Path) -> float:
 
 
 def memory_mib() -> float:
-    """Return what this process has in memory."""
+    """Return the memory of this process, in MiB."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_MIB
 

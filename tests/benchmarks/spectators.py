@@ -1,7 +1,7 @@
-"""Spectators follow a contest's tables during 16 matches: what that costs the players, and the host.
+"""Measures what spectators who follow a contest's tables during 16 matches cost the players, and the host.
 
-The site has a process of its own; what is to be shown is that nothing of it reaches the matches: the lag that their
-records tell of, verdicts that were voided for it, and expulsions for time, of which there must be none.
+The site has its own process, and its load must not reach the matches. Printed are the lag in their records, verdicts
+that were voided because of lag, and expulsions for time. There must be no such verdict or expulsion.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _prepare(contest: Path) -> None:
-    """Write a contest whose programs think about each move, as people's do."""
+    """Write a contest whose programs think about each move, as real ones do."""
     player = contest / "player"
     make_player("c", player)
     code = (player / "player.c").read_text()

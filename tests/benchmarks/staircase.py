@@ -1,6 +1,6 @@
 """A match of Q that needs no thought: one seat, equal tiles, one tile a turn up a staircase.
 
-Every turn is legal and touches runs of two, as in a real game; so what is measured is the referee, not a player.
+Every turn is legal and touches runs of two, as in a real game. So a benchmark measures the referee, not a player.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def move(turn: int) -> Any:
 
 
 def frame(message: Message) -> bytes:
-    """Return a message as a frame of whichever side sends it."""
+    """Return a message as a frame, as its sender would encode it."""
     limit = MAX_FRAME_FROM_PLAYER_BYTES if isinstance(message, Move) else MAX_FRAME_FROM_REFEREE_BYTES
     return encode_frame(encode(message), limit)
 

@@ -1,10 +1,9 @@
-"""What it costs to start programs for each match, in the sandbox, and who takes the processor's time.
+"""Measures the cost of starting programs for each match in the sandbox, and which processes cause it.
 
-Each figure comes from `referee tournament` as an organiser runs it. What the referee's process and its workers took
-stands beside what everything took that they started: what its starter has left alone in the world comes to this
-process, which counts it.
-Of that, the sandbox is what programs that end at once take more inside of one than outside, start for start; the rest
-is the programs' own.
+Each figure comes from `referee tournament` as an organiser runs it. It gives the processor time of the referee's
+process and its workers, and that of all processes that they started. Processes that lose their parent become children
+of this process, which counts them. The sandbox's share is the additional time for starting a program that ends at once
+inside of a sandbox. The rest belongs to the programs.
 """
 
 import argparse
@@ -28,11 +27,11 @@ from .throughput import ENTRANTS, Spent, adopt_orphans, play
 
 MATCHES = 400
 FEW = 24
-"""Matches of the tournament that the other one is compared with."""
+"""Number of matches in the short tournament, which is subtracted from the long one."""
 TABLES = (1, 4, 8)
 PLAYERS = ("house:greedy", "javascript", "c")
 PROGRAMS = ("anew", "kept")
-"""What the key `programs` of a tournament's file may be; the first one is what it is without that key."""
+"""Values of the key `programs` in a tournament's file; the first one is the default."""
 TRIALS = 20
 
 
@@ -66,7 +65,7 @@ def main(arguments: list[str]) -> int:
 
 
 def describe(spent: Spent, few: Spent, player: str, sandbox_ms: float) -> str:
-    """Return what a tournament took, match for match, given what one of few matches took."""
+    """Return the cost of a match of a tournament, given the cost of a tournament of few matches."""
     more = spent.matches - few.matches
     few_s, many_s = (each.keeper_s + each.workers_s for each in (few, spent))
     referee, others = (1000 * s / more for s in (many_s - few_s, spent.others_s - few.others_s))
@@ -106,7 +105,7 @@ def _confined(mode: SandboxMode) -> Confinement:
 
 
 async def _start_ms(reactor: Any, confinement: Confinement) -> float:
-    """Return what it takes to start a program that ends at once, the first one left out: it fills caches."""
+    """Return the mean cost of starting a program that ends at once. The first start fills caches and does not count."""
     launch = Launch(name="nothing", argv=("/bin/true",))
     taken_s = 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +118,7 @@ async def _start_ms(reactor: Any, confinement: Confinement) -> float:
 
 
 def _all_s() -> float:
-    """Return the processor time of this process and of all its children, none of which is left then."""
+    """Wait for all children of this process; return the processor time of it and all of them."""
     with contextlib.suppress(ChildProcessError):
         while os.wait():
             pass

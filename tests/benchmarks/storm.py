@@ -1,6 +1,6 @@
-"""The cost of a storm of connections: a player stays silent while its address storms the lobby, others play on.
+"""Measures a storm of connections: a player stays silent while its address storms the lobby, and others play on.
 
-Prints how long the referee stood still, and when the silent player was out. Each must be of the order of its limit.
+Prints how long the referee stood still, and when the silent player was expelled. Each must be about its limit.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Play one match in each kind of storm.
 
     Returns:
-        0 if nobody but the silent player was expelled, and it had its limit once.
+        0 if only the silent player was expelled, and its limit was not extended.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks storm", description=__doc__)
     parser.add_argument("--limit-ms", type=float, default=1000.0)

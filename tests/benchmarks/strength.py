@@ -1,9 +1,10 @@
-"""Strength of the house players: greedy against random, and search against greedy, in each game for two.
+"""Measures the strength of the house players: greedy against random, and search against greedy, in each game for two.
 
-Every deal is played twice with the seats exchanged, so that a lucky deal helps both; where there is no deal, the first
-turns are left to chance instead, the same ones twice. A score is wins plus half the draws; its interval is that of the
-mean over pairs of games (95 %, normal), as two games of one deal are not independent. Players are called directly: no
-network, no clock but that of the processor, by which search keeps its budget: what else a machine does tells nothing.
+Every deal is played twice with the seats exchanged, so that a lucky deal helps both. In a game without a deal, the
+first turns are random instead, and the same in both games. A score is wins plus half the draws. Its interval is that of
+the mean over pairs of games (95 %, normal), because two games of one deal are not independent. Players are called
+directly, without a network. The only clock is processor time, by which search keeps its budget, so other work on the
+machine does not matter.
 """
 
 import argparse
@@ -56,7 +57,7 @@ def played_twice(job: Job) -> tuple[float, float]:
     """Play one deal with both seatings.
 
     Returns:
-        What the first player scored in each game: 1, 0.5 or 0.
+        The score of the first player in each game: 1, 0.5 or 0.
     """
     return played(job, 0), played(job, 1)
 

@@ -1,13 +1,13 @@
-"""Rounds of FIDE's Dutch system: those of TRF files, or of random tournaments, which are checked.
+"""Pairs rounds of FIDE's Dutch system: of TRF files, or of random tournaments, whose pairings are checked.
 
-Of each file the pairing of its next round is printed as bbpPairings and JaVaFo print it: the number of tables, then the
-starting numbers of White and Black, 0 for a bye. Without a file, random tournaments are played, and it is counted in
-how many rounds somebody meets an opponent again, has a second bye, or has the same colour a third time running or three
-more of one than of the other; the Dutch system allows the last two in the last round, where one of the two has more
-than half of the points.
+For each file, the pairing of its next round is printed in the form of bbpPairings and JaVaFo: the number of tables,
+then the starting numbers of White and Black, 0 for a bye. Without a file, random tournaments are played, and rounds
+with faults are counted. A fault is a second match of two opponents, a second bye, the same colour three times in a row,
+or a difference of three between the colours. The Dutch system allows the last two in the last round, if one of the two
+has more than half of the points.
 
-`--against COMMAND` has each of these rounds paired by another program, too, and prints how many it pairs the same. The
-command is one that reads a TRF file, for which `{trf}` stands in it, and prints the pairing in that form.
+With `--against COMMAND`, another program pairs each of these rounds, too, and the number of equal pairings is printed.
+The command must contain `{trf}`, which is replaced by the path of a TRF file, and print the pairing in the same form.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
 
 
 class OtherProgram:
-    """Another program that pairs rounds, and how many of its rounds are the same."""
+    """Another program that pairs rounds, and the number of its rounds that are the same."""
 
     def __init__(self, command: str) -> None:
         self._words = shlex.split(command)
@@ -76,7 +76,7 @@ class OtherProgram:
         """Pair the next round of a file with both programs.
 
         Returns:
-            Whether all opponents and colours are the same; or neither side has a pairing.
+            Whether all opponents and colours are the same, or neither program finds a pairing.
         """
         ours, theirs = _pairs_of(trf), self._pairs_of(trf)
         if ours is None or theirs is None:

@@ -1,7 +1,7 @@
-"""A Swiss of 40 with faulty programs, late entrants and rulings, whose referee is killed again and again.
+"""Plays a Swiss of 40 with faulty programs, late entrants and rulings, and kills its referee again and again.
 
-At its end, the standings must be those that a second, naive program computes from the tournament's record alone, and
-all of it must audit.
+At its end, the standings must equal those that a second, naive program computes only from the tournament's record, and
+all records must pass the audit.
 """
 
 import argparse
@@ -25,7 +25,7 @@ NAME = "swiss40"
 ENTRANTS, FAULTY = 40, 8
 ROUNDS = 7
 LINES = 2 * ROUNDS * ENTRANTS // 2 + 20
-"""Lines of the tournament's record, about."""
+"""Approximate number of lines in the tournament's record."""
 HEAD = """\
 name = "{name}"
 game = "quincy"
@@ -47,14 +47,14 @@ FAULTS = {
     "junk": "    put_byte(move, 0xc0);\n    if (moves.count < 1000)\n        return;\n",
     "crash": "    if (chance(6) == 0)\n        exit(3);\n",
 }
-"""Kind of program -> its deed when it chooses a move."""
+"""Kind of program -> code that it runs when it chooses a move."""
 
 
 def main(arguments: list[str]) -> int:
     """Run the tournament and print what came of it.
 
     Returns:
-        0 if the second program finds the same standings, and everything audits.
+        0 if the second program finds the same standings, and all records pass the audit.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks swiss40", description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
@@ -86,7 +86,7 @@ def prepared(folder: Path) -> Path:
 
 
 def build(folder: Path, kind: str) -> str:
-    """Build a program that plays well, or fails as intended, and return its command."""
+    """Build a program that plays correctly, or fails as intended, and return its command."""
     make_player("c", folder)
     source = folder / "player.c"
     text = source.read_text()
@@ -97,7 +97,7 @@ def build(folder: Path, kind: str) -> str:
 
 
 def ask(path: Path, player: Path, number: int) -> None:
-    """Make a request after a kill: two join, one is withdrawn, and a match is awarded to its loser."""
+    """Make the request that belongs to a kill's number: join, withdraw an entrant, or award a match to its loser."""
     folder = str(folder_of(path))
     reason = ["--reason", "as the benchmark says"]
     if number in (2, 4):
@@ -117,10 +117,10 @@ def decided(path: Path) -> tuple[str, str]:
 
 
 def run(*arguments: str) -> None:
-    """Run a command of the referee's.
+    """Run a command of the referee.
 
     Raises:
-        SystemExit: it was refused; the text is what it said.
+        SystemExit: it was refused; the text is its output.
     """
     argv = [sys.executable, "-m", "referee", *arguments]
     done = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

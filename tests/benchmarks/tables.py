@@ -1,7 +1,8 @@
-"""What the referee itself takes in a tournament of real programs, by how many tables there are: one process, one run.
+"""Measures the referee's own cost of a tournament of real programs at different numbers of tables, in one process.
 
 `python -m tests.benchmarks.tables FOLDER TABLES` plays one, and prints a line of JSON; `tournament` compares several.
-`python -m tests.benchmarks tables` plays with each durability in turn, and prints what `turn` takes beside `match`.
+`python -m tests.benchmarks tables` plays with each durability in turn, and prints the cost of `turn` relative to
+`match`.
 """
 
 import argparse
@@ -58,7 +59,7 @@ class Meter(Observer):
 
 
 def spec(programs: Path) -> TournamentSpec:
-    """Return a Swiss tournament of a program that takes next to no time, against itself."""
+    """Return a Swiss tournament of copies of one program, which takes almost no time."""
     return TournamentSpec(
         name="tables",
         game="quincy",
@@ -94,12 +95,12 @@ def _apart(folder: str, tables: int, durability: Durability) -> dict[str, Any]:
 
 
 def _ratio(figures: list[float]) -> float:
-    """Return the second of two figures by the first, from the least of each: what is more was others' doing."""
+    """Return the second kind of figures divided by the first, from the least of each: other programs delay the rest."""
     return min(figures[1::2]) / min(figures[::2])
 
 
 def play(arguments: list[str]) -> int:
-    """Play one tournament and print what it took."""
+    """Play one tournament and print its cost."""
     folder, tables = Path(arguments[0]).absolute(), int(arguments[1])
     durability = Durability(arguments[2]) if len(arguments) > 2 else Durability.MATCH
     if not (folder / "c").exists():
@@ -114,7 +115,7 @@ def play(arguments: list[str]) -> int:
 
 
 def told(meter: Meter) -> dict[str, Any]:
-    """Return what was measured."""
+    """Return the measurements as JSON values."""
     return {
         "matches": meter.matches,
         "turns": meter.turns,

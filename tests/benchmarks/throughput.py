@@ -1,10 +1,10 @@
-"""What a tournament of programs that stay costs the referee: microseconds a turn and milliseconds a match, in one run.
+"""Measures the referee's cost of a tournament of programs that keep running: microseconds a turn, milliseconds a match.
 
 Each figure comes from `referee tournament` as an organiser runs it, in the sandbox, with the C sample player. It is the
-processor time of the referee's own process and of its workers, while all tables are taken: what a tournament takes once
-is left out. A line through matches of different length parts it: its slope is a turn, and where it begins is a match
-without its turns. Beside it stand a bare echo of Q's bytes, and fastchess with engines that answer at once, if its
-program is given.
+processor time of the referee's own process and of its workers, while all tables are taken. So costs that occur only
+once in a tournament are left out. A straight line is fitted to the costs of matches of different length: its slope is
+the cost of a turn, and its start is the cost of a match without turns. For comparison, a bare echo of Q's bytes is
+measured, and fastchess with engines that answer at once, if its program is given.
 """
 
 import argparse
@@ -35,15 +35,16 @@ from . import wire
 
 MATCHES = 240
 FIRST = 24
-"""Matches of a tournament after which it is measured: by then, the programs have been started."""
+"""Number of matches after which measuring begins: by then, the programs have been started."""
 TABLES = (1, 4, 16)
 ENTRANTS = 4
-"""All of the same player, so that a cycle of pairs is six matches."""
+"""Number of entrants, all with the same player; a cycle of pairs is six matches."""
 _OWN, _CHILDREN = slice(11, 13), slice(13, 15)
-"""Of the fields behind a process's name in /proc/PID/stat: user and system time, and those of what it waited for."""
+"""Fields after a process's name in /proc/PID/stat: its user and system time, and those of children it has waited
+for."""
 _LOOK_S = 0.02
 _SET_CHILD_SUBREAPER = 36
-"""Of prctl: what has lost its parent becomes a child of this process."""
+"""Option of prctl: a process that has lost its parent becomes a child of this process."""
 
 
 class Kind(NamedTuple):
@@ -64,7 +65,7 @@ KINDS = {
 
 
 class Look(NamedTuple):
-    """How far a tournament had come, and what it had taken by then."""
+    """The progress of a tournament at some time, and its cost until then."""
 
     record_bytes: int
     at_s: float
@@ -74,32 +75,32 @@ class Look(NamedTuple):
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """What a tournament took, or a part of it."""
+    """The cost of a tournament, or of a part of it."""
 
     matches: int
     turns: int
     wall_s: float
     keeper_s: float
-    """Processor time of the process that keeps the tournament, as all below."""
+    """Processor time of the process that keeps the tournament."""
     workers_s: float
     starts: int = 0
     """Number of programs that were started."""
     others_s: float = 0.0
-    """That of everything else that was started: programs and sandboxes."""
+    """Processor time of everything else that was started: programs and sandboxes."""
     looks: list[Look] = []
     closings: list[tuple[int, int]] = []
     """Bytes of the tournament's record after each match, and turns of the match."""
 
 
 class Share(NamedTuple):
-    """What one process, or several together, took."""
+    """The cost of one process, or of several together."""
 
     turn_us: float
     match_ms: float
 
 
 def fit(points: list[tuple[float, float]]) -> Share:
-    """Part what matches took by a straight line.
+    """Fit a straight line to the costs of matches.
 
     Args:
         points: turns of a match, and seconds that it took, for each length.
@@ -138,7 +139,7 @@ def main(arguments: list[str]) -> int:
 
 
 def describe(kinds: list[Spent]) -> str:
-    """Return the figures of what matches of different length took."""
+    """Return the figures of matches of different length."""
     whole = fit([(each.turns / each.matches, (each.keeper_s + each.workers_s) / each.matches) for each in kinds])
     keeper = fit([(each.turns / each.matches, each.keeper_s / each.matches) for each in kinds])
     wall_s, turns, matches = (sum(getattr(each, what) for each in kinds) for what in ("wall_s", "turns", "matches"))
@@ -148,7 +149,7 @@ def describe(kinds: list[Spent]) -> str:
 
 
 def measure(folder: Path, game: str, kind: Kind, tables: int, options: argparse.Namespace) -> Spent:
-    """Play a tournament of matches of a kind; return what they took while all tables were taken."""
+    """Play a tournament of matches of a kind; return their cost while all tables were taken."""
     folder.mkdir(parents=True)
     player = write_player(folder / "player", kind.strategy, options.think_ms)
     settings = f'game = "{game}"\ntables = {tables}\nprograms = "kept"\n'
@@ -183,7 +184,7 @@ def play(
     """Play one tournament of entrants that are all the same, in a process of its own.
 
     Args:
-        folder: is made for it.
+        folder: a new folder for it.
         settings: the first lines of the tournament's file.
         player: player as the file names it.
         matches: number of matches, at least.
@@ -238,7 +239,7 @@ def list_closings(record: Path) -> Iterator[tuple[int, int]]:
 class ProcessWatch(Thread):
     """Looks again and again at a tournament's record and at the processor time of its processes.
 
-    Once workers have ended, nobody else can say what they took.
+    Once workers have ended, their processor time is known only from these looks.
 
     Args:
         keeper: process that keeps the tournament.
@@ -280,7 +281,7 @@ class ProcessWatch(Thread):
 
 
 def adopt_orphans() -> None:
-    """Have what loses its parent become a child of this process, so that its processor time can be read."""
+    """Make processes that lose their parent children of this process, so that their processor time can be read."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -290,7 +291,7 @@ def _took_s(process: int, part: slice) -> float:
 
 
 def wait_for_all(first: int) -> tuple[float, float, int]:
-    """Wait for all children of this process; return what the first took, what all others took, and its status."""
+    """Wait for all children; return the time of the first, the time of all others, and the first's status."""
     own_s, others_s, status = 0.0, 0.0, 0
     while True:
         try:
@@ -330,7 +331,7 @@ _UCI_MOVE = re.compile(r"\b[a-h][1-8][a-h][1-8][qrbn]?\b")
 
 
 def play_chess(folder: Path, program: str, tables: int) -> str:
-    """Have fastchess play games between engines that answer at once; return what a ply took of its own process."""
+    """Let fastchess play games between engines that answer at once; return the cost of a ply in its own process."""
     if importlib.util.find_spec("chess") is None:
         return "python-chess is not installed: pip install -e '.[test]'"
     engine, games = folder / "engine", folder / f"games-{tables}.pgn"
@@ -350,13 +351,13 @@ def play_chess(folder: Path, program: str, tables: int) -> str:
 
 
 def write_engine(file: Path, moves: list[str]) -> None:
-    """Write an engine of UCI that plays these moves at once, and again from the first when they run out."""
+    """Write a UCI engine that plays these moves at once, and again from the first when they run out."""
     file.write_text(_ENGINE.format(python=sys.executable, moves=moves))
     file.chmod(0o755)
 
 
 def _list_chess_moves() -> list[str]:
-    """Return a game that nobody may claim to be over before its last ply."""
+    """Return a game in which nobody may claim a draw before its last ply."""
     import chess  # noqa: PLC0415  # it is an extra
 
     for source in map(Random, range(1000)):

@@ -1,7 +1,7 @@
-"""A tournament of many matches: the speed of each part, and whether memory stays bounded.
+"""Measures a tournament of many matches: the speed of each part, and whether memory stays bounded.
 
-First, real programs play at 1, 8 and 64 tables. Then nobody plays: results are drawn by lot, and go through pairing,
-the fold and the standings.
+First, real programs play at 1, 8 and 64 tables. Then nobody plays: results are random, and go through pairing, the
+tournament's logic and the standings.
 """
 
 import argparse
@@ -30,7 +30,8 @@ STANDINGS_EVERY = 1000
 """Matches between two standings; a live view asks more often, but not for all tie-breaks."""
 TROUBLES = Troubles(void=0.002)
 MOST_GROWTH_MIB = 32
-"""Growth of the memory that is allowed from a tenth of the matches to all: by pairs that met, not by matches."""
+"""Growth of the memory that is allowed from a tenth of the matches to all. It may grow with pairs that met, not with
+matches."""
 
 
 def main(arguments: list[str]) -> int:
@@ -82,7 +83,7 @@ class Stopwatch:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what is done within as time of a part."""
+        """Add the time of a `with` block to a part."""
         begun = time.perf_counter()
         try:
             yield
@@ -91,7 +92,7 @@ class Stopwatch:
 
 
 class TimedFormat(PairingFormat[Any]):
-    """A format whose time is measured apart from that of the fold around it."""
+    """A format whose time is measured separately from the tournament's logic around it."""
 
     def __init__(self, inner: PairingFormat[Any], watch: Stopwatch) -> None:
         self._inner = inner
@@ -107,7 +108,7 @@ class TimedFormat(PairingFormat[Any]):
             return self._inner.new(options, field, shuffle)
 
     def due(self, state: Any) -> tuple[Pairing, ...]:
-        """Return what is due in the format."""
+        """Return the pairings that are due in the format."""
         with self._watch.part("pairing"):
             return self._inner.due(state)
 
@@ -135,10 +136,10 @@ def simulate(name: str, entrants: int, matches: int) -> int:
     Args:
         name: of the format.
         entrants: how many.
-        matches: how many, about: a round robin has as many cycles as come closest.
+        matches: approximate number; a round robin has the number of cycles that comes closest.
 
     Returns:
-        By how many MiB memory grew from a tenth of the matches to all of them.
+        Growth of the memory from a tenth of the matches to all of them, in MiB.
     """
     pairs = entrants * (entrants - 1) // 2
     format_options = {"matches": matches} if name == "ladder" else {"cycles": max(1, round(matches / pairs))}

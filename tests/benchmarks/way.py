@@ -1,7 +1,7 @@
-"""Counts the calls of a move, of `referee play` and of a standings page, and the files that they lead through.
+"""Counts the function calls of a move, of `referee play` and of a standings page, and the files that they are in.
 
-Each is run in this process while every call of a Python function is counted. A move leaves out the calls of the rules
-(`referee/games`) and of the terminal (`referee/cli`), which belong to a game and to a view.
+Each is run in this process while every call of a Python function is counted. For a move, calls of the rules
+(`referee/games`) and of the terminal (`referee/cli`) do not count: they belong to the game and to a view.
 """
 
 import argparse
@@ -30,7 +30,7 @@ LEFT_OUT = (
 )
 """Calls that are left out of a move: those of the rules, and of a view of the match."""
 FIRST_MOVE, LAST_MOVE = 5, 15
-"""Moves between which calls are counted, far enough from the begin and the end of the match."""
+"""Moves between which calls are counted, far enough from the beginning and the end of the match."""
 TOURNAMENT = 'game = "quincy"\nentrants = ["house:greedy", "house:random"]\nformat = "roundrobin"\n'
 
 
@@ -54,7 +54,7 @@ class Way:
     def _take(self, frame: FrameType, event: str, _argument: Any) -> None:
         code = frame.f_code
         if event != "call" or not code.co_flags & CO_OPTIMIZED or not code.co_filename.startswith(OWN):
-            return  # bodies of modules and classes are no functions
+            return  # bodies of modules and classes are not functions
         if code.co_qualname == "Match.handle" and type(frame.f_locals["event"]).__name__ == "MoveReceived":
             self.moves.append(self.calls.copy())
         self.calls[code] += 1
@@ -62,7 +62,7 @@ class Way:
     def shortest_move(self) -> Counter[CodeType]:
         """Return the calls of the move that took the fewest, among those that count.
 
-        On a busy machine the loop stalls, and to measure that takes calls of its own: no part of the way of a move.
+        On a busy machine the loop stalls, and measuring that needs calls that do not belong to the move.
         """
         windows = [self.moves[move + 1] - self.moves[move] for move in range(FIRST_MOVE, LAST_MOVE)]
         return min(map(_leave_out_views, windows), key=Counter[CodeType].total)
@@ -78,10 +78,10 @@ def find_file(code: CodeType) -> str:
 
 
 def show(what: str, calls: Counter[CodeType], *, is_whole: bool) -> None:
-    """Print how many calls a way takes, and in which files.
+    """Print the number of calls of a way, by file.
 
     Args:
-        what: was followed.
+        what: name of the way.
         calls: function -> number of calls.
         is_whole: whether every function is printed, not only the files.
     """
@@ -135,7 +135,7 @@ def follow_standings(folder: Path) -> Way:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmark named in the arguments: it takes one reactor, so each runs in a process of its own."""
+    """Run the benchmark named in the arguments. It needs its own reactor, so each runs in a process of its own."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks way", description=__doc__)
     parser.add_argument("what", choices=("all", "play", "standings"), nargs="?", default="all")
     parser.add_argument("--functions", action="store_true", help="print every function, not only the files")

@@ -1,7 +1,7 @@
-"""What a refereed turn of Q costs, against a bare Twisted echo of the same bytes, in one run.
+"""Compares the cost of a refereed turn of Q with a bare Twisted echo of the same bytes, in one run.
 
-The player answers from a list, so that nearly all time is the server's. Prints, for one connection, 2, 8 and 200, the
-time on the wall and the processor time of the server's process, user's and system's; then what each stage takes.
+The player answers from a list, so that nearly all time is the server's. Prints the wall time and the server process's
+user and system time for 1, 2, 8 and 200 connections; then the time of each stage.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Player:
         self.is_asked = False
         """Whether its first turn has come."""
         self.is_told_end = False
-        """Whether all of its match has been said: then only the disk is waited for."""
+        """Whether the whole match has been sent; after that, the server waits only for the disk."""
         if greets:
             self.sock.sendall(_HELLO)
 
@@ -62,7 +62,7 @@ class Player:
         self._move()
 
     def read(self) -> bool:
-        """Read what is there and answer it; return whether the connection is still open."""
+        """Read all messages that have arrived, and answer; return whether the connection is still open."""
         data = self.sock.recv(65_536)
         if not data:
             return False
@@ -104,7 +104,7 @@ class Cost(NamedTuple):
 
     @property
     def processor(self) -> float:
-        """Of the server's process."""
+        """User and system time of the server's process."""
         return self.user + self.system
 
 
@@ -112,14 +112,14 @@ def play_once(server: int, address: int | str, connections: int, *, greets: bool
     """Play one match on each of many connections at once.
 
     Args:
-        server: its process.
-        address: its port, or the path of its Unix socket.
-        connections: at once.
+        server: process of the server.
+        address: the server's port, or the path of its Unix socket.
+        connections: number of connections at once.
         greets: whether the server wants a hello.
 
     Returns:
-        The turns answered, and what they took: on the wall, from the first answer until all are told the end; of the
-        processor, until the last connection is closed, for that the match is sealed, too.
+        The number of answered turns, and their cost. The wall time is from the first answer until every player has
+        heard the end. The processor time is until the last connection is closed, so it includes sealing the matches.
     """
     players = [Player(address, greets=greets) for _ in range(connections)]
     with selectors.DefaultSelector() as selector:
@@ -149,20 +149,20 @@ def play_once(server: int, address: int | str, connections: int, *, greets: bool
 
 
 def _spent_us(process: int) -> Cost:
-    """Return the time on the wall, and the processor time of a process so far, user's and system's."""
+    """Return the present wall time, and the user and system time of a process so far."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     tick_us = 1e6 / os.sysconf("SC_CLK_TCK")
     return Cost(time.perf_counter() * 1e6, int(fields[11]) * tick_us, int(fields[12]) * tick_us)
 
 
 def measure(kind: str, connections: int, matches: int, socket_path: Path | None = None) -> Cost:
-    """Start a server, measure what a turn costs it, one match after the other, and end it.
+    """Start a server, measure its cost of a turn, one match after the other, and end it.
 
     Args:
         kind: of the server.
-        connections: at once.
-        matches: one after the other on each.
-        socket_path: of the Unix socket at which it listens; None: it does at a port.
+        connections: number of connections at once.
+        matches: number of matches, one after the other on each.
+        socket_path: of the Unix socket at which it listens; None: it listens at a port.
     """
     command = [sys.executable, "-m", "tests.benchmarks.wire_server", kind]
     command += [] if socket_path is None else [str(socket_path)]
@@ -181,7 +181,7 @@ def measure(kind: str, connections: int, matches: int, socket_path: Path | None 
 
 
 def stages() -> dict[str, float]:
-    """Return the microseconds of processor time a turn that each stage takes, one by one on the same match."""
+    """Return the processor time of each stage in microseconds a turn; all stages run on the same match."""
     events = staircase.events()
     fold = Match(QGame(), staircase.setup("bench"), staircase.SEED)
     took: dict[str, float] = {}

@@ -1,6 +1,6 @@
-"""The server side of the wire benchmark, a process of its own: `echo` or `referee`, and a path for a Unix socket.
+"""The server side of the wire benchmark, in its own process: `echo` or `referee`, and a path for a Unix socket.
 
-Prints its port, or that path; then it serves.
+It prints its port or this path; then it serves.
 
 Both answer a move of the same bytes with a turn of the same bytes: `echo` from a list, the referee by refereeing.
 """
@@ -61,7 +61,7 @@ ECHOED: list[bytes] = []
 
 
 class Tables(Lobby):
-    """Seats whoever comes at a table of its own and plays at once."""
+    """Seats every player at its own table, and plays at once."""
 
     def __init__(self, folder: Path) -> None:
         self._loop = EventLoop(_reactor, time.monotonic)
@@ -73,10 +73,10 @@ class Tables(Lobby):
         self._commits = GroupCommit(_reactor)
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Take everybody."""
+        """Accept everybody."""
 
     def on_leave(self, link: PlayerLink) -> None:
-        """Nothing is kept of anybody."""
+        """Do nothing: no player is remembered."""
 
     def seat(self, link: PlayerLink) -> None:
         """Play."""

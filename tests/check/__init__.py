@@ -1,1 +1,1 @@
-"""Tests of the check itself, short of programs."""
+"""Tests of the check itself, without programs."""

@@ -28,8 +28,8 @@ def referee(
     Args:
         arguments: the command and its arguments.
         cwd: the folder that it is run in.
-        status: what it must exit with.
-        is_stopped_early: whether it is used so wrongly that it never gets to its reactor.
+        status: exit status that it must have.
+        is_stopped_early: whether the command fails before it would start its reactor.
     """
     if is_stopped_early or arguments[0] in WITHOUT_REACTOR:
         done = _in_this_process(*arguments, cwd=cwd or Path.cwd())

@@ -1,4 +1,4 @@
-"""What a hostile host does when it is asked for something, and a client to which it does that."""
+"""Hostile answers of a cluster's host, and a client that receives them."""
 
 import asyncio
 import os
@@ -11,11 +11,11 @@ from distributed import Client, get_worker
 from distributed.protocol.serialize import Serialize
 
 WAIT_S = 5.0
-"""How long the client waits: what is refused may never end."""
+"""Seconds for which the client waits: a refused call may never end."""
 
 
 class Code:
-    """Makes a file where it is read in a client.
+    """An object that creates a file when a client unpickles it.
 
     Args:
         file: its path.
@@ -35,7 +35,7 @@ def result(file: str) -> Any:
 
 
 def event(file: str) -> bytes:
-    """Tell code."""
+    """Return an event with code."""
     worker = get_worker()
     code: Any = Serialize(Code(file))  # type: ignore[no-untyped-call]
     message = {"op": "log-event", "topic": "run", "msg": code}

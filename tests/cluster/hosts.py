@@ -1,7 +1,7 @@
-"""Test hosts: each has a network of its own, joined by a bridge, so that it can be cut off, frozen and killed.
+"""Test hosts: each has its own network behind a bridge, so that it can be cut off, frozen and killed.
 
 Everything is in network namespaces, which are removed with the processes in them; this machine's own network is never
-touched. It takes root, as CI is.
+touched. It needs root rights, which CI has.
 """
 
 import contextlib
@@ -89,7 +89,7 @@ class Network:
             host: where.
             command: the program and its arguments.
             log: what it prints is added to this file.
-            environment: what is set besides.
+            environment: additional environment variables.
         """
         with log.open("ab") as output:
             return subprocess.Popen(
@@ -163,11 +163,11 @@ class Farm:
         self.running[name].wait()
 
     def freeze(self, name: str) -> None:
-        """Let what runs on a host stand still."""
+        """Freeze everything that runs on a host."""
         self.running[name].send_signal(signal.SIGSTOP)
 
     def wake(self, name: str) -> None:
-        """Let it go on."""
+        """Let a frozen host go on."""
         self.running[name].send_signal(signal.SIGCONT)
 
     def printed(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A tournament on test hosts while they are killed, frozen and cut off; and what must still be the same."""
+"""Runs a tournament while its hosts are killed, frozen and cut off, and compares its results."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class Endured:
     Args:
         farm: where.
         file: of the tournament.
-        say: is told of each trouble.
+        say: called with a line about each trouble.
     """
 
     def __init__(self, farm: Farm, file: Path, say: Callable[[str], None] = lambda text: None) -> None:
@@ -55,7 +55,7 @@ class Endured:
         """Run it to its end.
 
         Raises:
-            AssertionError: it has not come to it.
+            AssertionError: it did not come to its end.
         """
         waiting = deque(sorted(troubles, key=lambda trouble: trouble.after))
         self._start()
@@ -74,7 +74,7 @@ class Endured:
         return self.record.read_bytes().count(b'"event":"match-closed"') if self.record.exists() else 0
 
     def notes(self, event: str) -> list[dict[str, Any]]:
-        """Return what the diagnostics tell of one kind of event."""
+        """Return the diagnostics of one kind of event."""
         lines = self._log.read_text().splitlines(keepends=True) if self._log.exists() else []
         return [
             line for line in map(json.loads, (line for line in lines if line.endswith("\n"))) if line["event"] == event
@@ -149,7 +149,7 @@ def dispatchers_in(folder: Path) -> list[int]:
 def results(record: Path) -> dict[str, Any]:
     """Return the results that count, each by its pairing and leg, and the standings.
 
-    Left out are times, heads, and which attempt it was: these tell of the hosts.
+    Times, heads and numbers of attempts are left out, because they depend on the hosts.
 
     Raises:
         AssertionError: something was counted twice.
@@ -171,6 +171,6 @@ def voided(record: Path) -> list[str]:
 
 
 def closed(record: Path) -> list[dict[str, Any]]:
-    """Return what came of each match."""
+    """Return the result of each match."""
     events = [line.get("event", {}) for line in lines_of(record)]
     return [event["entry"] for event in events if event.get("event") == "match-closed"]

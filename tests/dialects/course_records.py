@@ -1,4 +1,4 @@
-"""Records of matches over the course's wire, made by hand."""
+"""Records of matches in the course's protocol, made by hand."""
 
 from pathlib import Path
 from typing import Any

@@ -64,7 +64,7 @@ class CourseMatch(InMemoryMatch):
         return self._peer(seat).call[1]
 
     def step(self) -> None:
-        """Let whoever is called answer."""
+        """Let each called player answer."""
         asked = next(peer for peer in self.peers if isinstance(peer, CoursePeer) and peer.is_asked)
         asked.result(REPLACE if asked.call[0] == "take-turn" else VOID)
 

@@ -1,7 +1,7 @@
 """Fill in tables of the manual: `PYTHONPATH=examples/openspiel python -m tests.docs.make_tables`.
 
 Makes a row for each key from the structs that write the objects, one for each column of standings.csv, and one for each
-command, cause and code of a foul. Copies code of the example package. Refuses to know the prose of the pages.
+command, cause and code of a foul. Copies code of the example package. The prose of the pages is left alone.
 """
 
 import ast
@@ -125,7 +125,7 @@ def openspiel_games() -> Iterator[str]:
 
 
 def openspiel_reasons() -> dict[str, str]:
-    """Return why games of OpenSpiel are left out, by their names, those of one reason together."""
+    """Return why games of OpenSpiel are left out, by their names, with all names of one reason together."""
     reasons = {kind.short_name: explain_unfitness(kind) for kind in pyspiel.registered_games()}
     left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     return dict(sorted(left_out.items(), key=lambda item: (item[1], item[0])))
@@ -136,7 +136,7 @@ def code_of(path: str, *names: str) -> str:
 
     Args:
         path: the module's, from the root of the repository.
-        names: classes, functions and constants; a method behind its class and a dot.
+        names: classes, functions and constants; a method as CLASS.METHOD.
     """
     source = (ROOT / path).read_text()
     named: dict[str, ast.AST] = {}

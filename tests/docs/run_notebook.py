@@ -1,7 +1,7 @@
 """Execute the manual's notebook from the first cell to the last: `python -m tests.docs.run_notebook [--write]`.
 
-With `--write`, the notebook is stored with its new output, which the built manual shows. The output differs each time,
-by times and by names of matches, so nothing compares it.
+With `--write`, the notebook is stored with its new output, which the built manual shows. Times and names of matches in
+the output differ each time, so nothing compares it.
 """
 
 import json

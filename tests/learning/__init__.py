@@ -1,1 +1,1 @@
-"""Tests of games."""
+"""Tests of referee.learning."""

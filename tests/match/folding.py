@@ -141,7 +141,7 @@ def disconnected(seat: int, at: float, turn: int) -> Foul:
 
 
 def expelled(match: Match, seat: int) -> dict[str, Any]:
-    """Return what the others are told of an expulsion."""
+    """Return the news of an expulsion that the others get."""
     cause = next(foul.cause for foul in match.fouls if foul.seat == seat)
     return {"kind": "expelled", "seat": seat, "cause": str(cause)}
 
@@ -191,7 +191,7 @@ def playing(*hands: list[str], **fields: Any) -> Match:
 
 
 def result_of(commands: tuple[c.Command, ...]) -> c.Result:
-    """Return the result that the last command tells."""
+    """Return the result in the last command."""
     last = commands[-1]
     assert isinstance(last, c.CloseMatch)
     return last.result

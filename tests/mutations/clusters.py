@@ -101,7 +101,7 @@ def _keep_program(folder: Path) -> None:
     """Keep a program as a host does.
 
     Raises:
-        Failed: something of it came elsewhere.
+        Failed: a part of it was written outside of its folder.
     """
     packed_program, there = (folder / _PROGRAM).read_bytes(), _below(folder)
     try:
@@ -131,7 +131,7 @@ def _accept(folder: Path) -> None:
     """Judge and seal a record that a host returned.
 
     Raises:
-        Failed: it was sealed, and tells something else than its events.
+        Failed: it was sealed, although it does not agree with its events.
     """
     (folder / "here").mkdir()
     followed = FollowedMatch(_JOB, folder / "here", Observers(), RunTerms())

@@ -62,7 +62,7 @@ def _check_heads(folder: Path) -> None:
     """Audit records with changed heads.
 
     Raises:
-        Failed: the audit held, though a head was published that no line has.
+        Failed: the audit succeeded, although no line has one of the published heads.
     """
     known, asked = (
         {(head.record, head.line, head.head) for head in read_heads(folder / name)} for name in (records.HONEST, _HEADS)
@@ -143,7 +143,7 @@ def _challenges(folder: Path) -> None:
     """Read challenges as a contest does, and ask for one more.
 
     Raises:
-        Failed: what is kept of a challenge would come into another one's place.
+        Failed: the files of one challenge would replace those of another.
     """
     contest, program = read_contest(folder, installed()), RefereeProgram(("referee",), ())
     with closing(Store(folder / "store")) as store:
@@ -186,7 +186,7 @@ def _change_authored(folder: Path, random: Random) -> str:
 
 
 def _authored(folder: Path) -> int:
-    """Show an author its matches, and explain each; return whether there is one, as a command does."""
+    """Show an author's matches, and explain each; return the exit status of a command: whether there is one."""
     matches = AuthorsMatches(folder, Path("/in"), find_game)
     found = matches.list_own("ann")
     for own in found:

@@ -1,6 +1,6 @@
 """Every kind of file that the product reads, with its readers.
 
-Refuses to know what a reader makes of a file; running.py says what it may not do.
+running.py says what a reader may not do with a file.
 """
 
 import json
@@ -52,7 +52,7 @@ def _with_a_sound_one(folder: Path) -> None:
 
 
 def _taken_up(folder: Path) -> None:
-    """Take a match up where its referee left it."""
+    """Resume a match that its referee has left."""
     with closing(reopen(folder / records.RECORD, find_game, SEALER).writer):
         pass
 

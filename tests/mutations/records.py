@@ -43,7 +43,7 @@ HONEST, LISTED, HOW = ".honest", ".listed", ".how"
 _CAUSES = ("setup", "event", "seed", "open")
 """Keys from which everything else in a record follows."""
 _FIXED = ("n", "prev", "signature")
-"""Keys that somebody who writes a record makes again."""
+"""Keys that a forger of a record computes again."""
 
 
 class How(StrEnum):
@@ -105,7 +105,7 @@ def redacted(name: str, seat: int) -> bytes:
 
 
 def rewritten(lines: Sequence[Any]) -> bytes:
-    """Hash hidden values again, number and chain lines, and seal the end, as far as they are lines at all."""
+    """Hash hidden values again, number and chain the lines, and seal the end; skip what is not a line."""
     prev, data = ZEROS, b""
     for number, line in enumerate(lines):
         if not isinstance(line, dict):
@@ -138,7 +138,7 @@ def _hide_anew(core: Line, opened: Any) -> None:
 
 
 def _keys_of(path: str) -> Keys:
-    """Return the way that a path of `open` is.
+    """Return a path of `open` as keys.
 
     Raises:
         ValueError: a number in it is too long.
@@ -147,7 +147,7 @@ def _keys_of(path: str) -> Keys:
 
 
 def refolded(path: Path, lines: Sequence[Any]) -> bytes | None:
-    """Let a match follow from the settings and events in its lines; None if none does."""
+    """Derive a match again from the settings and events in its lines; None if that is impossible."""
     path.unlink(missing_ok=True)
     try:
         plain = [_opened(line) for line in lines]
@@ -178,7 +178,7 @@ def _opened(line: Any) -> Any:
 
 
 def lines_of(data: bytes) -> list[Any]:
-    """Return the lines of a record as they stand there."""
+    """Return the lines of a record as they are."""
     return [json.loads(line) for line in data.splitlines()]
 
 
@@ -222,7 +222,7 @@ def check_told(folder: Path) -> None:
     """Audit a changed record with the key, and check what people see of it.
 
     Raises:
-        Failed: the audit took it, and it tells something else. What its writer let follow from other events goes.
+        Failed: the audit accepted it, but it shows something else. Changes that follow from other events are allowed.
     """
     path, how = folder / RECORD, (folder / HOW).read_text()
     try:
@@ -236,7 +236,7 @@ def check_told(folder: Path) -> None:
 
 
 def told(record: Record) -> Any:
-    """Return what players and people are told of a match."""
+    """Return everything about a match that players and people see."""
     return record.result and record.result.result, [step.commands for step in record.transitions]
 
 
@@ -279,7 +279,7 @@ def change_tournament(folder: Path, random: Random) -> str:
 
 
 def keep_told(folder: Path) -> None:
-    """Keep what people are told of a tournament before anything is changed."""
+    """Store what people see of a tournament before anything is changed."""
     (folder / HONEST).write_bytes(_told_of_all(folder))
 
 
@@ -296,7 +296,7 @@ def check_all_told(folder: Path) -> None:
 
 
 def _told_of_all(folder: Path) -> bytes:
-    """Return the commands of a tournament and what came of its matches."""
+    """Return the commands of a tournament and the results of its matches."""
     record = read_tournament(folder / "cup.jsonl")
     entries = [step.event.entry for step in record.transitions if isinstance(step.event, MatchClosed)]
     return encoded([record.header.spec, entries, [step.commands for step in record.transitions]])

@@ -1,6 +1,6 @@
 """Reads changed files with the product's own readers, in this process, and reports forbidden outcomes.
 
-A reader may say that a file does not hold, or that it was asked wrongly. It may not fail, nor take for ever.
+A reader may report that a file is not valid, or that the request is wrong. It may not crash or run for ever.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ def tried(read: Reader, folder: Path) -> tuple[bool, str]:
     """Let a reader read a folder.
 
     Returns:
-        Whether it took what it read, and what it did that it may not do; empty: nothing.
+        Whether it accepted the files, and the forbidden outcome; empty if there was none.
     """
     try:
         with _in_time(MOST_S):

@@ -1,6 +1,6 @@
 """Changes plain values and texts at random; both still have most of the structure that a reader looks for.
 
-Refuses to know what a file is for.
+They work for any kind of file.
 """
 
 import re
@@ -130,7 +130,7 @@ def number_changed(random: Random, data: bytes) -> bytes:
 
 
 def text_changed(random: Random, data: bytes) -> bytes:
-    """Write a text in quotation marks otherwise."""
+    """Change a text in quotation marks."""
     inner = random.choice([*SIGNS, b"\\u0000", b"\\u001b[31m", b"\\udfff", b"\\u0041", b"\\/", b"x" * 100_000])
     return _replaced(random, data, _TEXT, b'"' + inner + b'"')
 
@@ -163,7 +163,7 @@ def lines_moved(random: Random, data: bytes) -> bytes:
 
 
 def written_otherwise(random: Random, data: bytes) -> bytes:
-    """Write the whole of it as other programs would."""
+    """Write the whole file in the form of other programs."""
     return random.choice([b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data + b"\n", data + b"\0" * 100, b""])
 
 
@@ -175,7 +175,7 @@ def nested_in_text(random: Random, data: bytes) -> bytes:
 
 
 def byte_changed(random: Random, data: bytes) -> bytes:
-    """Make another byte of one or of a few."""
+    """Change one or a few bytes."""
     changed = bytearray(data or b"\0")
     for _ in range(random.choice([1, 1, 1, 4, 30])):
         changed[random.randrange(len(changed))] = random.randrange(256)

@@ -1,1 +1,1 @@
-"""The rules of games a second time, written from their descriptions alone, and compared with the engines."""
+"""A second implementation of the games' rules, written only from their descriptions, to compare the engines with."""

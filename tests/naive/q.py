@@ -1,4 +1,4 @@
-"""The rules of the Q game once more, written from their description alone, without the engine; slow and plain.
+"""A second implementation of the Q game, written only from its description, without the engine; slow and plain.
 
 A tile is its name, `colour-shape`; a map is a dict from (row, column) to a tile.
 """

@@ -1,4 +1,4 @@
-"""The rules of Quad-Ominos once more, written from their description alone, without the engine; slow and plain.
+"""A second implementation of Quad-Ominos, written only from its description, without the engine; slow and plain.
 
 A tile is a string of its four numbers, ascending; a tile on the table is a string of the numbers as they lie, clockwise
 from the top left. The table is a dict from (row, column) to such a string; rows grow downwards, columns to the right.

@@ -1,4 +1,4 @@
-"""The rules of Quincala Mixing once more, written from the source and its rulings alone, without the engine.
+"""A second implementation of Quincala Mixing, written only from the source and its rulings, without the engine.
 
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). A piece is its name, `w3` or `b1`; a dot is
 (row, column), rows and columns 1 to 11; a board is a dict from a dot to the set of pieces on it, with no empty sets.

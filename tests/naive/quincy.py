@@ -1,7 +1,7 @@
-"""The rules of Quincy once more, written from their description alone, without the engine; slow and plain.
+"""A second implementation of Quincy, written only from its description, without the engine; slow and plain.
 
-A move is a dict, as a player sends it, its domino either way round. Else a domino is a tuple, the smaller end first; a
-square is (row, column), 1 to 9 each; a team is 0 or 1, and a seat's team is the seat modulo 2.
+A move is a dict, as a player sends it, its domino either way round. Elsewhere a domino is a tuple, the smaller end
+first; a square is (row, column), 1 to 9 each; a team is 0 or 1, and a seat's team is the seat modulo 2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -133,7 +133,7 @@ class Table:
         self._skip()
 
     def _after(self, seat: int) -> int:
-        """Return who comes after a seat."""
+        """Return the next seat after a seat."""
         later = [other for other in self.playing if other > seat]
         return later[0] if later else self.playing[0]
 

@@ -1,4 +1,4 @@
-"""The standings of a tournament of two seats a second time, from the lines of its record alone.
+"""A second computation of the standings of a tournament of two seats, only from the lines of its record.
 
 Written from docs/organisers/formats.md, and for the tie-breaks from FIDE's Handbook, C.07, articles 6 to 9, 14 and 16.
 It imports nothing of the referee, and is slow and plain: every value is found by walking through all results again.
@@ -159,7 +159,7 @@ def byes_of(course: PlayedRounds, who: int) -> list[Bye]:
 
 
 def points_of(course: PlayedRounds, who: int) -> Fraction:
-    """Return all that an entrant has."""
+    """Return all points of an entrant."""
     games = sum((points for _, points, _ in games_of(course, who)), Fraction(0))
     return games + sum((bye.points for bye in byes_of(course, who)), Fraction(0))
 
@@ -170,13 +170,13 @@ def voids_of(course: PlayedRounds, who: int) -> list[int]:
 
 
 def rounds_of(course: PlayedRounds, who: int) -> list[int]:
-    """Return the rounds that an entrant had anything in."""
+    """Return the rounds in which an entrant had a match or a bye."""
     had = [number for _, _, number in games_of(course, who)] + [bye.round for bye in byes_of(course, who)]
     return had + voids_of(course, who)
 
 
 def missed_before(course: PlayedRounds, who: int) -> int:
-    """Return how many rounds somebody missed who came back."""
+    """Return how many rounds an entrant missed before it came back."""
     return len(set(range(1, course.back.get(who, 0) + 1)) - set(rounds_of(course, who)))
 
 

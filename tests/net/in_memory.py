@@ -40,7 +40,7 @@ Q = QGame()
 
 
 def token(seat: int) -> str:
-    """Return what a seat's player comes back with."""
+    """Return the token with which a seat's player comes back."""
     return f"{seat + 1:064x}"
 
 
@@ -136,7 +136,7 @@ class InMemoryMatch:
         self.open_nonces()
 
     def open_nonces(self) -> None:
-        """Let everybody open its nonce who is asked to."""
+        """Let every seat that is asked open its nonce."""
         for seat in [*self.match.open_requests]:
             assert kinds(self.peers[seat].heard()) == ["Reveal"]
             self.peers[seat].say(Nonce(match="m1", nonce=NONCE))

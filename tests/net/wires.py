@@ -87,7 +87,7 @@ class Peer:
     """A player at the other end of a wire; it sends only what the test wants.
 
     Args:
-        lobby: who is told of the connection.
+        lobby: lobby that the connection is made to.
         clock: the test's clock.
         host: where it is.
     """

@@ -190,5 +190,5 @@ class Page:
         path.write_bytes(base64.b64decode(self.take_picture()))
 
     def complaints(self) -> list[Any]:
-        """Return what stands in the console since the last time."""
+        """Return the new messages in the console since the last call."""
         return list(self._browser.get_log("browser"))  # type: ignore[no-untyped-call]  # selenium has not typed it

@@ -1,6 +1,6 @@
 """Records to show: an ordinary match, a long one, and one of players that try to break every view.
 
-They are played without a network; no record is written by hand: the fold tells what happened.
+They are played without a network; no record is written by hand: each follows from the events of the match.
 """
 
 from collections.abc import Callable, Sequence
@@ -100,7 +100,7 @@ def stepped() -> Story:
 
 
 def hostile() -> Story:
-    """Let a seat each send a monstrous move, an illegal one and bytes that are no message; the last one plays on."""
+    """Let the first seats send a monstrous move, an illegal move and bytes that are no message; the last plays on."""
     deeds = (
         lambda command, sent: _moved(command, sent, HOSTILE_MOVE),
         lambda command, sent: _moved(command, sent, place((99, 99, "red-star"))),

@@ -1,6 +1,6 @@
 """A PostgreSQL server of its own for tests, on a socket in a folder of its own.
 
-Refuses to run as root, as the server does: then everything is done as `nobody`.
+The server refuses to run as root: then everything is done as the user `nobody`.
 """
 
 import os

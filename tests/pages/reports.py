@@ -24,7 +24,7 @@ SWISS: dict[str, Any] = {"format_options": {"rounds": 4}}
 
 
 def report(stage: Stage, **targets: Any) -> Written:
-    """Write all that is told of a tournament beside its records."""
+    """Write the report of a tournament next to its records."""
     game, format_ = REGISTRY.game(stage.spec.game), REGISTRY.format(stage.spec.format)
     records = (stage.folder / f"{entry.match}.jsonl" for entry in stage.entries)
 

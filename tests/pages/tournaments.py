@@ -1,6 +1,6 @@
 """Small tournaments, really played without a network, with their records: a cast says who fouls and fails to start.
 
-No record is written by hand: the fold tells what happened.
+No record is written by hand: each follows from the events.
 """
 
 import weakref

@@ -1,7 +1,7 @@
 """Offences of rogues in a match, as a table: name, place in the match, the deed in a few lines, the right verdict.
 
-Knows silence, dripping, floods, answers out of turn and broken connections. Offences that are bytes or moves alone are
-made from tables elsewhere (offences_made.py). Refuses to know who else plays.
+The offences are silence, slow bytes, floods, answers out of turn and broken connections. Offences that are only bytes
+or moves are in offences_made.py.
 """
 
 import select

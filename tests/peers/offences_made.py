@@ -1,6 +1,6 @@
 """Offences of bytes or moves alone, made from tables: bad values, wrong fields, moves against each rule of Q.
 
-Knows the messages' types and the position that the tests play. Refuses to know more of a deed than what is sent.
+They need only the types of messages and the position that the tests play.
 """
 
 from collections.abc import Iterator

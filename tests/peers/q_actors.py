@@ -1,7 +1,6 @@
 """The actors of the course's tests: honest, cheating, raising or looping, as their specification says.
 
-Knows in which call an actor misbehaves and how. Refuses to know whether it is called directly or over TCP: it says
-what goes wrong by raising Misbehaviour.
+An actor may be called directly or over TCP; it reports its misbehaviour by raising Misbehaviour.
 """
 
 import re

@@ -1,8 +1,8 @@
 """A player of Q that kills its referee with SIGKILL, again and again: `q_assassin.py MARK TURN DELAY_US...`.
 
-It plays as dag does. In its TURN-th turn it answers, and DELAY_US microseconds later the referee is dead; the file MARK
-counts that, so that the same command line goes by the next TURN, counted anew, and DELAY_US when the match is resumed,
-and plays on peacefully behind the last.
+It plays like dag. In its TURN-th turn it answers, and kills the referee DELAY_US microseconds later. The file MARK
+counts the kills. So the same command line uses the next TURN (counted from 1 again) and DELAY_US when the match is
+resumed. After the last one it plays on peacefully.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Players on a real socket: honest ones, each a thread, and rogues, which a test controls.
 
-Knows how to get a rogue to where its offence is due. Refuses to know offences.
+A rogue can be brought to the point of its offence; the offences themselves are elsewhere.
 """
 
 import socket

@@ -1,7 +1,6 @@
 """A small referee for one player program: no clock, no record, one socket. It plays many games with it, quickly.
 
-Knows the wire and the rules, and raises at the first thing that is not right. A program is started once, and the other
-seats move by chance within this process.
+It raises at the first mistake. A program is started once; the other seats move at random in this process.
 """
 
 import os
@@ -121,7 +120,7 @@ class AuthorApi:
             How many moves the program made.
 
         Raises:
-            MalformedMove: a move of the program has not the form of one.
+            MalformedMove: a move of the program does not have the form of a move.
             IllegalMove: it breaks a rule.
         """
         own, moves, turn = source.randrange(seats), 0, 0

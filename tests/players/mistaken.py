@@ -21,7 +21,7 @@ from games import quincy  # the sample's legal moves, found once its folder is k
 Message = dict[str, Any]
 FOR_EVER_S = 100.0
 LATE = 3
-"""Number of the player's move in which a mistake shows that does not show at once."""
+"""Number of the player's move in which a late mistake shows."""
 
 
 class Player:
@@ -311,7 +311,7 @@ class LeavesOutThePrefix(Player):
 
 
 class ReadsOnce(Player):
-    """It takes what one read returns for a frame."""
+    """It takes the result of one read for a whole frame."""
 
     def receive(self) -> Message | None:
         message: Message | None = msgpack.unpackb(self.connection.recv(100)[4:])
@@ -327,7 +327,7 @@ class ReadsThePrefixRound(Player):
 
 
 class SendsASet(Player):
-    """Its move holds what msgpack does not know."""
+    """Its move holds a value that msgpack can't encode."""
 
     def choose(self, view: Any) -> Any:
         return {**super().choose(view), "square": {1, 2}}

@@ -1,6 +1,6 @@
 """Whole conversations of two seats, valid to their end or up to the line that breaks the protocol.
 
-Knows what is said, in its order. Refuses to know how it is encoded, and who is to read it.
+They are lists of messages in order, independent of encoding and reader.
 """
 
 from typing import NamedTuple

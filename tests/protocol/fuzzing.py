@@ -1,7 +1,6 @@
 """Random hostile streams: bytes, frames, msgpack by its grammar, and messages with a mistake.
 
-Knows how to make them and how to hand them over. Refuses to know the right answer: a conversation may take, drop or
-refuse whatever comes, as long as it does nothing else.
+The right answer is not checked: a conversation may accept, drop or refuse a stream, but do nothing else.
 """
 
 from collections import Counter

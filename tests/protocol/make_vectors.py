@@ -1,6 +1,6 @@
 """Make protocol/vectors.json from the tables: `python -m tests.protocol.make_vectors`.
 
-Knows the form of the file. Refuses to know any example: those are in tables.py.
+The examples are in tables.py.
 """
 
 import hashlib

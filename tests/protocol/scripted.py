@@ -1,6 +1,6 @@
 """A short referee on a real socket: it sends the messages of a script, right or wrong.
 
-Knows when the protocol wants an answer. Refuses to judge one: a test looks at what was heard.
+It waits where the protocol wants an answer, but does not judge it: a test looks at `heard`.
 """
 
 import socket

@@ -1,6 +1,6 @@
 """Brings both sides of a conversation into any state of the table, by the table itself.
 
-Knows one message for every trigger. Refuses to set a state by hand: each one is reached by messages.
+Every state is reached by messages; none is set by hand.
 """
 
 from collections import deque

@@ -1,6 +1,6 @@
 """Examples of the wire, good and bad, that the tests, vectors.json and SPEC.md share.
 
-Knows plain values and bytes. Refuses to use the encoder under test: what stands here is packed by msgpack itself.
+The examples are plain values and bytes, packed by msgpack itself and not by the encoder under test.
 """
 
 import hashlib
@@ -247,7 +247,7 @@ BAD_VALUES: tuple[tuple[str, bytes, Code], ...] = (
     ("a map header that announces 2**32-1 pairs", b"\xdf\xff\xff\xff\xff", Code.TOO_LONG),
     ("an ext header that announces 2**32-1 bytes", b"\xc9\xff\xff\xff\xff\x05", Code.TOO_LONG),
 )
-"""Bodies that are no value of this wire."""
+"""Bodies that are not a value of the protocol."""
 
 ALSO: dict[str, tuple[Code, ...]] = {
     "a string header that announces 2**32-1 bytes": (Code.TOO_LONG,),

@@ -1,6 +1,6 @@
 """The forger's tools: change any value, hidden or not; repair the chain or not; keep, drop or renew the seal.
 
-Made from plain JSON, SHA-256 and Ed25519 alone. Refuses to use what the product writes lines with: a forger would not.
+They use only plain JSON, SHA-256 and Ed25519, and not the product's own writer, as a forger would.
 """
 
 import hashlib
@@ -184,7 +184,7 @@ def signature_of(prev: str) -> str:
 
 
 def byte_changed(source: Random, data: bytes) -> bytes:
-    """Make another byte of one of them."""
+    """Change one byte."""
     place_of = source.randrange(len(data))
     new = source.choice([byte for byte in range(256) if byte != data[place_of]])
     return data[:place_of] + bytes([new]) + data[place_of + 1 :]
@@ -235,7 +235,7 @@ def is_accepted(path: Path, data: bytes, *, is_strict: bool = True) -> bool:
 
 
 def refused(path: Path, data: bytes, *, is_strict: bool = True, keys: Sequence[str] = ()) -> RecordError:
-    """Return what is wrong with a file of these bytes."""
+    """Return the error for a file of these bytes."""
     with pytest.raises(RecordError) as caught:
         audited(path, data, is_strict=is_strict, keys=keys)
     error = caught.value

@@ -1,6 +1,6 @@
 """Write the golden records: `python -m tests.record.make_golden`, once when the format of records is new.
 
-Knows which stories they tell. Refuses to write over those that there are.
+It never overwrites existing ones.
 """
 
 import sys

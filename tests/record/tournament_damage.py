@@ -1,6 +1,6 @@
 """Random damage to the folder of a tournament by strangers and by a dishonest organiser.
 
-Refuses to judge whether they are found out.
+The tests judge whether an audit finds it.
 """
 
 import os

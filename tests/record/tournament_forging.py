@@ -1,6 +1,6 @@
 """Forgeries by an organiser with the key: a tournament's record is written again, chained, folded and sealed.
 
-Refuses to judge whether he is found out.
+The tests judge whether an audit finds them.
 """
 
 import json
@@ -51,7 +51,7 @@ def folded(lines: Sequence[Line]) -> list[Line]:
     """Return the lines with the commands that follow from their events.
 
     Raises:
-        Exception: they are no course of a tournament.
+        Exception: the events are not possible in a tournament.
     """
     header = msgspec.convert(lines[0], TournamentHeader)
     tournament = new_tournament(header.spec, FORMATS[header.spec.format], header.salt)

@@ -1,6 +1,6 @@
 """Small tournaments, played in folds and recorded as a referee would: without network, programs and clock.
 
-Refuses to know what may be wrong with a folder of records.
+They are always valid.
 """
 
 from contextlib import closing
@@ -47,7 +47,7 @@ class Organiser:
     """Runs a tournament in a folder, one match at a time; used as a context, it seals the record at the end.
 
     Args:
-        folder: new, or with what is gone on with.
+        folder: a new folder, or the folder of a tournament to continue.
         spec: what is played.
         random: decides who wins, and all deals.
         sealer: the key.
@@ -170,7 +170,7 @@ def first_match(folder: Path) -> str:
 
 
 def _loser(organiser: Organiser, match: str) -> str:
-    """Return who came last in a match that is over."""
+    """Return the entrant that came last in a match that is over."""
     record = read_tournament(record_path(organiser.folder, organiser.tournament.spec.name))
     closings = (step.event.entry for step in record.transitions if isinstance(step.event, e.MatchClosed))
     entry = next(entry for entry in closings if entry.match == match)

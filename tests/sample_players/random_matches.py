@@ -143,7 +143,7 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
 def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, float]]) -> bool:
     """Return whether a referee would judge so late an event like this: at once, with every standstill as an excuse.
 
-    To who returns, it tells of every standstill, too, unless the address stormed the lobby.
+    A player that returns is also excused by every standstill, unless its address stormed the lobby.
     """
     if isinstance(event, e.SeatReturned) and not event.stormed_ms:
         parts = [min(end, event.at_ms) - max(begin, request.asked_ms) for begin, end in (*told, *standstills_of(event))]

@@ -1,4 +1,4 @@
-"""Points and tie-breaks a second time, from the list of results, round by round, without the product's formulas.
+"""A second computation of points and tie-breaks, from the list of results, without the product's formulas.
 
 Slow and plain: every value is found by walking through all results again.
 """
@@ -18,7 +18,7 @@ class Naive:
         size: how many entrants there are.
         seats: of a match.
         results: in any order.
-        gone: who has withdrawn.
+        gone: entrants that have withdrawn.
     """
 
     def __init__(self, size: int, seats: int, results: Sequence[PlayedPairing], gone: Sequence[int]) -> None:

@@ -1,6 +1,6 @@
 """Tournaments that are simulated table by table, as a referee would run them.
 
-Nothing here takes a result: the caller does, so that it can look at every transition.
+The caller lets the tournament take each result, so that it can look at every transition.
 """
 
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def played_out(
 
 
 def ask_anything(tournament: Tournament, random: Random, step: int) -> e.TournamentEvent:
-    """Return something that an organiser or an entrant might ask for at any moment."""
+    """Return a request that an organiser or an entrant might make at any moment."""
     names = [participant.name for participant in tournament.spec.entrants]
     number = random.randrange(1, 30)
     about: dict[str, dict[str, str]] = {

@@ -28,9 +28,9 @@ def duel_ranking(random: Random, lead: float, drawn: float) -> Groups:
     Args:
         random: decides.
         lead: of the first one, in Elo.
-        drawn: share of matches drawn between equals; between others it shrinks with the chance of an upset. If that
-            would be more draws than points that the worse one is to get, it loses none of its matches: what the first
-            one scores on average is what strengths mean, so it does not depend on draws.
+        drawn: share of matches drawn between equals; between others it shrinks with the chance of an upset. If there
+            were more draws than the points due to the weaker player, it would lose no match. The average score follows
+            from the strengths alone, so it does not depend on draws.
     """
     expected = expected_score(lead)
     half = min(2 * drawn * expected * (1 - expected), expected, 1 - expected)

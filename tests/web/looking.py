@@ -20,7 +20,7 @@ class Visitor:
         return self
 
     def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: FBT001  # Twisted's
-        """Keep who is to be told to wait."""
+        """Store the producer that is told to wait."""
         assert streaming
         self.producer = producer
 
@@ -37,6 +37,6 @@ class Visitor:
         self.finished.errback(ConnectionError())
 
     def events(self) -> list[bytes]:
-        """Return what came since it was asked last."""
+        """Return the events since the last call."""
         read, self.read = self.read, b""
         return read.split(b"\n\n")[:-1]

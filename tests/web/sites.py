@@ -210,7 +210,7 @@ class Browser:
         return transport
 
     def fill_in(self, page: str, action: str, **fields: str) -> Answer:
-        """Send a form off as a page has it."""
+        """Submit a form as a page has it."""
         shown = self.ask("GET", page).body.decode()
         token = re.search(r'name="form_token" value="(\w*)"', shown)
         body = urlencode({"form_token": token[1] if token else "", **fields}).encode()

@@ -129,7 +129,7 @@ class Tour:
             assert self._page.run("return document.querySelector('.site-bar form') !== null")
 
     def alive(self) -> list[str]:
-        """Return what of the hostile texts the open page has taken for markup."""
+        """Return the hostile texts that the open page has taken for markup."""
         taken = "[...document.querySelectorAll('[src=x], [onerror]')].map((element) => element.outerHTML)"
         return list(self._page.run(f"return {taken}.concat(window.broken ?? [])"))
 

@@ -32,7 +32,7 @@ def dealt(key: bytes, seats: int, **options: Any) -> State:
 
 
 def shortened(state: State, pile: int) -> State:
-    """Return the state with only so many tiles to hand out; the others lie in the box."""
+    """Return the state with `pile` tiles to hand out; the others are put back into the box."""
     kept = state.pile[:pile]
     return replaced(state, pile=kept, lost=state.lost + len(state.pile) - len(kept))
 
@@ -43,9 +43,9 @@ def replaced(state: State, **fields: Any) -> State:
 
 
 def guess(state: State, source: Random, count: int) -> Place:
-    """Return a placement of so many tiles around one spot of the frontier: often legal if it is of one tile.
+    """Return a placement of `count` tiles around one spot of the frontier; single tiles are often legal.
 
-    Tiles are of the hand, mostly; cells lie in one line beside one another, mostly.
+    Mostly, the tiles are from the hand, and the cells are next to each other in one line.
     """
     hand = list(state.hands[state.order[0]])
     source.shuffle(hand)

@@ -19,7 +19,7 @@ def job_of(*seats: Launch | str | None, game: str = "q", **fields: Any) -> Match
     """Return a job.
 
     Args:
-        seats: how its program is started, why it can't be, or None for who is connected.
+        seats: how each program is started, why it can't be, or None for a connected player.
         game: its name.
         fields: of the job, in place of the usual ones.
     """

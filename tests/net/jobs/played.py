@@ -31,8 +31,8 @@ class Played:
 
     Args:
         folder: of the records.
-        steps: so many at most.
-        header: what its first line says otherwise.
+        steps: most transitions to play.
+        header: changed values in its first line.
     """
 
     def __init__(self, folder: Path, steps: int = ALL, *, header: dict[str, Any] | None = None) -> None:

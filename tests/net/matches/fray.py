@@ -1,7 +1,7 @@
 """A match in memory between honest players and rogues that act at random.
 
-Honest ones answer at once and rightly. Between their answers chance lets rogues speak or garble, lose and open
-connections, and lets time pass: with the loop beating, or standing still.
+Honest players answer at once and correctly. Between their answers, rogues at random speak, send garbage, lose and open
+connections. Time passes while the loop beats or stands still.
 """
 
 from pathlib import Path

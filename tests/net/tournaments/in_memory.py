@@ -42,7 +42,7 @@ class Loop(Clock):
         super().__init__()
         self.syncs_at_once = True
         self.work: list[Callable[[], None]] = []
-        """What was handed to threads and is not done yet, in its order."""
+        """Work that was handed to threads and is not done yet, in order."""
 
     def getThreadPool(self) -> "Loop":
         """Return the threads."""
@@ -81,7 +81,7 @@ class Hosts:
         self.opened: list[str] = []
         """Every match that was ever opened, in this order."""
         self.at_opening: Callable[[MatchSettings], None] = lambda _: None
-        """Is told of each match before it is played."""
+        """Called with each match before it is played."""
 
     def __call__(self, _reactor: Any, _now: Any, _game: Any, settings: MatchSettings, _services: Any) -> "Host":
         """Make a host."""
@@ -123,7 +123,7 @@ class Host:
         self._settings = settings
 
     def play(self, _occupants: Any, *, vacate_if_missing: bool) -> Deferred[MatchReport]:
-        """Play until the test says what came of it."""
+        """Play until the test sets the result."""
         assert vacate_if_missing
         self._hosts.at_opening(self._settings)
         return self._begun()
@@ -141,7 +141,7 @@ class Host:
 
 
 class Told(Observer):
-    """Keeps what it is told, and how many lines of the record there were then."""
+    """Stores each notification, and how many lines the record had at that time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -161,7 +161,7 @@ class Told(Observer):
 
 
 class InMemoryTournament:
-    """A tournament under a runner; what is on record already is gone on with."""
+    """A tournament with its runner; a tournament on record is continued."""
 
     def __init__(
         self, folder: Path, spec: TournamentSpec, *, observers: Sequence[Observer] = (), **settings: Any
@@ -191,7 +191,7 @@ class InMemoryTournament:
             MatchServices(sealer=SEALER, observers=self.observers, terms=terms),
         )
         self.outcome: list[Any] = []
-        """What the run has come to: None, or a Failure."""
+        """Outcome of the run: None, or a Failure."""
 
     def start(self) -> None:
         """Begin, or go on."""
@@ -272,7 +272,7 @@ def no_file_longer_than(size_bytes: int) -> Iterator[None]:
 
 
 def refolded(path: Path) -> Tournament:
-    """Return the tournament of a record, folded anew."""
+    """Return the tournament of a record, computed again from its events."""
     record = read_tournament(path)
     tournament = tournament_of(record.header.spec)
     for _ in refold(record, tournament.handle):

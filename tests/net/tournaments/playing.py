@@ -39,7 +39,7 @@ def play_remotely(port: int, token: str) -> None:
 
 
 def _passing(view: Any) -> Any:
-    """Exchange while that may be done."""
+    """Exchange as long as that is allowed."""
     return {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"}
 
 
@@ -52,7 +52,7 @@ def audit(folder: Path) -> str:
 def outcome(record: Path) -> dict[str, Any]:
     """Return what a tournament came to: deals and results by match, and the standings.
 
-    Left out is what depends on the time of day, and on which of several matches at a time was over first.
+    Values that depend on the time of day, or on the order in which parallel matches end, are left out.
     """
     matches = {}
     for line in lines_of(record):

@@ -1,7 +1,7 @@
 """A player of Q by hand, from SPEC.md alone, with one fault: `python player.py FAULT`; `none` is none.
 
-Knows the wire and the faults. It exchanges its hand while the pile lasts, then passes; of the other games it knows
-enough to fail in them. Refuses to use the client, which would not let it break anything.
+It exchanges its hand while the pile lasts, then passes; it knows just enough of the other games to fail in them. It
+does not use the client, which would not let it break a rule.
 """
 
 import hashlib

@@ -101,7 +101,7 @@ class PracticeScene:
         """Ask for a match.
 
         Raises:
-            ChallengeRefused: it is not taken.
+            ChallengeRefused: the match is refused.
         """
         asked = Deferred.fromCoroutine(self.practice.challenge(author, tournament, version, opponent))
         failures = list[Any]()
@@ -123,7 +123,7 @@ class PracticeScene:
         return found
 
     def look(self, times: int = 1) -> None:
-        """Let it look so many times."""
+        """Let it look a number of times."""
         self.clock.pump([practice.LOOK_S] * times)
 
     def begun(self) -> StandInMatch:
