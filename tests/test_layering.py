@@ -124,7 +124,7 @@ class Facts(NamedTuple):
     imported: frozenset[str]
     """Dotted names of all imported modules, anywhere in the file."""
     started: frozenset[str]
-    """Modules of the product that it starts as programs: the word after "-m" in a command line."""
+    """Modules of the product that the file starts as programs: the word after "-m" in a command line."""
 
 
 @cache
@@ -178,7 +178,7 @@ def test_imports_follow_the_design() -> None:
 
 
 def test_the_middle_is_pure() -> None:
-    """They import no clock, random numbers, input, output or log."""
+    """Pure modules do not import clocks, random numbers, input, output or logging."""
     pure = [name for name in MODULES if name.startswith(PURE) and name not in EDGES]
     found = {name: {top.split(".")[0] for top in facts_of(MODULES[name], name).imported} & IMPURE for name in pure}
     assert {name: impure for name, impure in found.items() if impure} == {}

@@ -54,7 +54,7 @@ def load_with(monkeypatch: pytest.MonkeyPatch, extra: object) -> plugins.Registr
 
 
 def load_from(monkeypatch: pytest.MonkeyPatch, value: str) -> plugins.Registry:
-    """Load the plugins as if one more were installed that is imported from there."""
+    """Load the plugins as if one more were installed, which is imported from this place."""
     installed = [*entry_points(group=plugins.GROUP), EntryPoint(name="extra", value=value, group=plugins.GROUP)]
     with monkeypatch.context() as patched:
         patched.setattr(plugins, "entry_points", lambda group: installed if group == plugins.GROUP else [])
@@ -62,7 +62,7 @@ def load_from(monkeypatch: pytest.MonkeyPatch, value: str) -> plugins.Registry:
 
 
 def test_the_built_in_ones_come_through_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The product's own games, house players and pairing formats come as a plugin, too."""
+    """The product's own games, house players and pairing formats are loaded as a plugin, too."""
     own = [entry for entry in entry_points(group=plugins.GROUP) if entry.dist and entry.dist.name == "bot-referee"]
     monkeypatch.setattr(plugins, "entry_points", lambda group: own)
     known = plugins.load()
@@ -91,7 +91,7 @@ class Failing:
 
     @hookimpl
     def referee_house_players(self) -> Any:
-        """Do it."""
+        """Call the function."""
         return self._act()
 
 
@@ -105,15 +105,15 @@ class Demanding:
 
 
 class Watching:
-    """A plugin with observers: one that keeps the events, and some that raise any kind of exception."""
+    """A plugin with observers: one that stores the events, and some that raise various exceptions."""
 
     kept: ClassVar[list[str]] = []
 
     class Keeper(Observer):
-        """Keeps the names of the events."""
+        """Stores the names of the events."""
 
         def note(self, event: str, /, **facts: Any) -> None:
-            """Keep it."""
+            """Store the event's name."""
             Watching.kept.append(event)
 
     class Leaver(Observer):
@@ -137,7 +137,7 @@ class Watching:
 
     @hookimpl
     def referee_observers(self) -> list[Any]:
-        """Return all of them."""
+        """Return all these observers."""
         return [self.Leaver, self.Keeper, self.Interrupter, self.unmakeable]
 
 
@@ -213,7 +213,7 @@ class AddingLater:
     """A plugin with one game that is imported later.
 
     Args:
-        home: where the game is said to be.
+        home: the place of the game, according to the plugin.
     """
 
     def __init__(self, home: str) -> None:
@@ -226,7 +226,7 @@ class AddingLater:
 
 
 def test_a_game_is_imported_when_it_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its name is known before."""
+    """Only its name is known before."""
     (tmp_path / "late_game.py").write_text(
         "from referee.games.quincy.game import QuincyGame\nclass Late(QuincyGame):\n    name = 'extra-game'\n"
     )

@@ -1,4 +1,4 @@
-"""The public tests of the Q course: all of them on the fold, samples over TCP. See collect_ignore in conftest.py."""
+"""The public tests of the Q course: all without a network, samples over TCP. See collect_ignore in conftest.py."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ CASES = ROOT.parent / "shared" / "conformance" / "q" / "cases.jsonl"
 
 
 def passed(path: Path, *arguments: str) -> str:
-    """Return what the program that plays the cases of a file says at its end."""
+    """Return the last output of the program that plays the cases of a file."""
     command = [sys.executable, "-m", "tests.q_cases", str(path), *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     return done.stdout.strip() or done.stderr

@@ -1,6 +1,7 @@
 """The checker in JavaScript: it agrees with the referee on every shuffle, and finds every change.
 
-Its files share no line with the referee: what passes here was derived twice, from SPEC.md and from referee/chance.py.
+Its files share no line with the referee. So values that pass here were derived twice, from SPEC.md and from
+referee/chance.py.
 """
 
 import json
@@ -58,12 +59,12 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines_of(record: Path) -> list[Plain]:
-    """Return the lines of a record as they stand there."""
+    """Return the lines of a record as they are."""
     return [json.loads(line) for line in record.read_text().splitlines()]
 
 
 def opened_lines_of(record: Path) -> list[Plain]:
-    """Return the lines of a record with what they hide put back into its places."""
+    """Return the lines of a record, with the hidden values put back into their places."""
     return [read_line(line).fields for line in record.read_bytes().splitlines()]
 
 

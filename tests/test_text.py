@@ -1,4 +1,4 @@
-"""Words for people: an unknown name is answered with the one that was probably meant."""
+"""Words for people: for an unknown name, the name that was probably meant is suggested."""
 
 import pytest
 

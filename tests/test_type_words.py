@@ -16,7 +16,7 @@ REGISTRY = load()
 
 
 class Colour(StrEnum):
-    """Two of them."""
+    """Two colours."""
 
     RED = "red"
     BLUE = "blue"
@@ -39,7 +39,7 @@ class Colour(StrEnum):
     ],
 )
 def test_types_are_put_into_words(wanted: Any, words: str) -> None:
-    """They have no name of a Python type."""
+    """The words have no name of a Python type."""
     assert words in describe_type(wanted)
 
 
@@ -83,7 +83,7 @@ class Inner(Struct, forbid_unknown_fields=True):
     ],
 )
 def test_mismatches_are_explained_in_english(raw: Any, words: str) -> None:
-    """The place comes first."""
+    """The place of the wrong value comes first."""
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(raw, Box)
     assert explain_mismatch(caught.value) == words
@@ -99,7 +99,7 @@ def test_an_unknown_option_gets_the_one_that_was_meant() -> None:
 
 @pytest.mark.parametrize("value", ["x", -1, 1.5, 2**80, float("nan"), None, [], [1], True, "forever"], ids=repr)
 def test_every_option_is_refused_in_words(value: Any) -> None:
-    """This is tried for every option of every game and format."""
+    """This holds for every option of every game and format."""
     said = []
     plugins: list[Any] = [*REGISTRY.games.values(), *REGISTRY.formats.values()]
     for plugin in plugins:

@@ -35,14 +35,14 @@ def test_the_reference_has_every_name_and_no_other() -> None:
 
 
 def own_kinds(hint: Any) -> set[Any]:
-    """Return the classes of this package of which a type is made."""
+    """Return the classes of this package that a type refers to."""
     kind = get_origin(hint) or hint
     own = {kind} if isinstance(kind, type) and kind.__module__.startswith("referee") else set()
     return own.union(*map(own_kinds, get_args(hint)))
 
 
 def hints(name: str, options: str) -> Iterator[Any]:
-    """Yield the types of all that the page shows of a name."""
+    """Yield all types in the page's entry for a name."""
     owner, named = getattr(referee, name), re.search(r":members: (.+)", options)
     members = named[1].split(", ") if named else [member for member in dir(owner) if not member.startswith("_")]
     found = [getattr(owner, member, None) for member in members] if isinstance(owner, type) else [owner]

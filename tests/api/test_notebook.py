@@ -30,7 +30,7 @@ def opened(browser: webdriver.Chrome, shown: str, folder: Path) -> None:
 
 
 def complaints(browser: webdriver.Chrome) -> list[str]:
-    """Return what the browser had to say of the page."""
+    """Return the browser's messages about the page."""
     return [entry["message"] for entry in browser.get_log("browser")]  # type: ignore[no-untyped-call]
 
 

@@ -21,7 +21,7 @@ HEADS = {"prev", "signature", "key", "locked_seed", "match", "process", "standst
 HEADS |= {"programs", "folder", "commitments", "n"}
 """Fields that follow from names, keys and instants, or say how a player was given."""
 DOING = {"processor_ms", "ending"}
-"""Fields that tell what a late program was doing; of a function that is not known."""
+"""Fields about what a late program was doing; for a function, they are unknown."""
 
 
 def timeless(value: Any) -> Any:

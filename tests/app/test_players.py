@@ -1,4 +1,4 @@
-"""Names of players that are given without a name."""
+"""Names of players for which the user gave no name."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ LONG = "x" * (MAX_NAME_CHARS - 1)
     ],
 )
 def test_names_differ(names: list[str], given: tuple[int, ...], found: list[str]) -> None:
-    """A number that is added makes no name that exists or is too long; given names stay."""
+    """An added number never makes a name that exists or is too long; given names stay."""
     assert distinct(names, given) == found
     assert len(set(found)) == len(found)
 

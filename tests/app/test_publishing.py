@@ -16,7 +16,7 @@ SECRET = "what only one author may read"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Return the folder of a tournament in which a player fouled, with all that may lie there."""
+    """Return the folder of a tournament in which a player fouled, with every kind of file that may be in it."""
     folder = tmp_path / "logs"
     stage = Stage(spec(4, "roundrobin"), folder, Cast(rude={0: 1})).play()
     for entry in stage.entries:
@@ -39,7 +39,7 @@ def find_dead_links(folder: Path) -> list[tuple[str, str]]:
 
 
 def test_what_is_published_stands_alone(logs: Path, tmp_path: Path) -> None:
-    """It has the records, which audit clean, and pages whose links hold; nothing that was printed, asked or secret."""
+    """It has valid records and pages with working links, but no output of programs, no requests and no secrets."""
     played(referee("report", str(logs), "--publish", "public", "--json", cwd=tmp_path))
     public = tmp_path / "public"
     logs.rename(tmp_path / "gone")
@@ -81,7 +81,7 @@ def test_wrong_use_writes_nothing(logs: Path, tmp_path: Path, options: tuple[str
 
 
 def test_a_running_tournament_is_not_published(tmp_path: Path) -> None:
-    """What is dealt in its open matches is not public."""
+    """The deals of its open matches are secret."""
     Stage(spec(4, "roundrobin"), tmp_path / "logs").play(2)
     done = referee("report", "logs", "--publish", "new", "--json", cwd=tmp_path, status=2)
     assert "cup is not over" in played(done)["error"]

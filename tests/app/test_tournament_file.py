@@ -23,7 +23,7 @@ from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, m
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with all that the whole file names."""
+    """Make a folder with everything that the complete file names."""
     return furnished(tmp_path_factory.mktemp("folder"))
 
 
@@ -305,7 +305,7 @@ def test_a_plan_tells_how_much_is_played(folder: Path, text: str, line: str) -> 
     ],
 )
 def test_keys_without_effect_are_told(tmp_path: Path, more: str, says: str) -> None:
-    """They stop nothing."""
+    """Such keys lead to a warning, and the file is read."""
     path = tmp_path / "cup.toml"
     path.write_text(f'game = "q"\nformat = "roundrobin"\nentrants = ["house:dag", "house:dag"]\n{more}\n')
     (warning,) = read_tournament(path, REGISTRY).warnings
@@ -313,7 +313,7 @@ def test_keys_without_effect_are_told(tmp_path: Path, more: str, says: str) -> N
 
 
 def warnings_of(folder: Path, top: str, tables: str = "") -> tuple[str, ...]:
-    """Return what is odd about a tournament of four entrants."""
+    """Return the warnings about a tournament of four entrants."""
     path = folder / "cup.toml"
     entrants = "" if "entrants" in top + tables else 'entrants = ["house:dag", "house:dag", "house:dag", "house:dag"]\n'
     path.write_text(f'game = "q"\n{entrants}{top}\n{tables}\n')

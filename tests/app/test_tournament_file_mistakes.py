@@ -20,7 +20,7 @@ Expected = list[tuple[int, str]]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with all that the whole file names."""
+    """Make a folder with everything that the complete file names."""
     return furnished(tmp_path_factory.mktemp("folder"))
 
 
@@ -302,7 +302,7 @@ def test_a_deal_that_is_played_twice_is_not_for_remote_programs(folder: Path) ->
 
 
 def test_options_that_do_not_go_together_are_told_where_they_stand(folder: Path) -> None:
-    """A mistake that no single option shows is reported at the head of the options."""
+    """A mistake in a combination of options is reported at the header of their table."""
     board = (folder / "board.toml").read_text()
     (folder / "small.toml").write_text(board[: board.index("[start.3]")] + board[board.index("[start.4]") :])
     text = MINIMAL.replace('"q"', '"quincala"') + '[options]\nsizes = 3\nlayout = "small.toml"\n'
@@ -413,5 +413,5 @@ def test_no_file_is_too_strange(folder: Path, edits: list[tuple[str, int, int, s
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
 def test_no_bytes_are_too_strange(folder: Path, content: bytes) -> None:
-    """Random bytes are refused as no tournament, and nothing else happens."""
+    """Random bytes are refused, and nothing else happens."""
     assert mistakes(folder, content, "bytes.toml")

@@ -1,4 +1,4 @@
-"""`python -m referee.check`: one check in a process of its own, as the queue of submissions starts it."""
+"""`python -m referee.check`: one check in its own process, as the queue of submissions starts it."""
 
 import json
 import subprocess

@@ -46,7 +46,7 @@ def test_bytes_are_shown_as_what_they_are(data: bytes, decoded: str) -> None:
 
 
 def test_long_frames_are_cut() -> None:
-    """The shown part is bounded; the length is that of the whole."""
+    """The shown part is bounded; the printed length is that of the whole frame."""
     found = show_bytes(encode_frame(msgpack.packb(["x" * 4000] * 10), 60_000))
     assert found.length > 40_000
     assert len(found.hex) == 3 * 2048 - 1
@@ -59,7 +59,7 @@ def test_every_foul_and_every_code_has_a_remedy() -> None:
 
 
 def test_failures_of_one_cause_are_told_from_others() -> None:
-    """Other numbers are the same cause; another rule, reason of a crash or expectation is another one."""
+    """If only numbers differ, the cause is the same; another rule, crash reason or expectation is another one."""
     crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
     failure = explain_foul(crash, GAMES["q"], where="it was expelled in turn 3: ")
     assert failure.cause == "crashed: exit status 1: KeyError: 'x'"
@@ -102,7 +102,7 @@ def test_the_other_order_leaves_out_what_may_be_missing() -> None:
 
 @contextmanager
 def connected() -> Iterator[tuple[CheckConnection, socket.socket, Loop]]:
-    """Connect the check's end of a wire to a program's."""
+    """Connect the check's end of a connection to a program's."""
     ours, theirs = socket.socketpair()
     loop = Loop()
     wire = CheckConnection(ours, loop)
@@ -115,7 +115,7 @@ def connected() -> Iterator[tuple[CheckConnection, socket.socket, Loop]]:
 
 @pytest.mark.parametrize("delivery", Delivery)
 def test_every_delivery_brings_the_same_bytes(delivery: Delivery) -> None:
-    """However the frames are cut, they arrive whole and in order."""
+    """In whatever pieces the bytes are sent, the frames arrive whole and in order."""
     with connected() as (wire, theirs, _):
         wire.send(FRAMES, delivery, 5)
         assert theirs.recv(10_000) == b"".join(FRAMES)
@@ -129,7 +129,10 @@ def test_what_nobody_reads_is_noticed() -> None:
 
 
 def test_frames_are_taken_one_by_one() -> None:
-    """Two frames in one packet are two. A frame over the limit is taken as it is, and the end is noticed."""
+    """Two frames in one packet are read one by one.
+
+    A frame over the limit is returned as it is, and the end is noticed.
+    """
     with connected() as (wire, theirs, loop):
         theirs.sendall(FRAMES[0] + FRAMES[1] + b"HTTP/1.1")
         theirs.close()
@@ -139,7 +142,7 @@ def test_frames_are_taken_one_by_one() -> None:
 
 
 def test_a_flood_fills_no_memory() -> None:
-    """A megabyte of unread bytes is kept."""
+    """At most a megabyte of unread bytes is kept."""
     with connected() as (wire, theirs, _):
         theirs.setblocking(False)
         sent = 0

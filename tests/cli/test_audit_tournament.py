@@ -27,7 +27,7 @@ def said(*arguments: str, cwd: Path, status: int = 0) -> str:
 
 
 def test_what_holds_and_what_nothing_proves(played: Path) -> None:
-    """In a few lines, however many files there are."""
+    """The output has a few lines, however many files there are."""
     text = said(".", cwd=played)
     assert "the tournament cup.jsonl holds: finished, 9 matches" in text
     assert "2 rulings of the organiser:" in text
@@ -36,7 +36,7 @@ def test_what_holds_and_what_nothing_proves(played: Path) -> None:
 
 
 def test_what_was_not_looked_at(played: Path) -> None:
-    """The matches of a record alone, and a hash that it does not have."""
+    """The output names the unchecked matches of a lone record, and a hash that it does not have."""
     text = said("cup.jsonl", "--head", "a" * 64, cwd=played, status=1)
     assert "the result is not proved by an unredacted record: cup-0000" in text
     assert f"BROKEN expected a line with the hash {'a' * 64} in a record that holds; found none" in text

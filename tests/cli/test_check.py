@@ -35,7 +35,7 @@ NO_TOML = (
 
 
 def command(fault: str) -> str:
-    """Return how the player with a fault is given."""
+    """Return the argument for the player with a fault."""
     return f"cmd:{shlex.join((sys.executable, str(BROKEN), fault))}"
 
 
@@ -158,7 +158,7 @@ def test_a_good_player_passes(tmp_path: Path) -> None:
 
 
 def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One start of it plays every game: new ones, their ends, their largest views, with all seats."""
+    """One start of it plays every game: from the start, near the end, and from the largest view."""
     monkeypatch.chdir(tmp_path)
     of_games = [step.key for step in all_steps(GAMES) if step.key.endswith(tuple(f"-{name}" for name in GAMES))]
     keys = ["two-matches", *(key for key in of_games if not key.startswith("match-"))]
@@ -217,7 +217,7 @@ def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) ->
 def test_strength_is_told_to_programs_and_left_out(
     words: Sequence[str], strength: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A check of single steps measures no strength, nor does `--no-strength`."""
+    """A check of single steps does not measure strength, and neither does one with `--no-strength`."""
     trials = _passing(monkeypatch, [FOUND])
     status, report = checked("house:random", "--game", "quincy", *words)
     assert (status, report["passes"], len(report.get("strength", [])) or None) == (0, True, strength)
@@ -241,14 +241,14 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
 
 
 def hand_in(folder: Path, fault: str) -> None:
-    """Write the folder of a player that has a fault; an empty fault makes a right one."""
+    """Write the folder of a player that has a fault; without a fault if the text is empty."""
     folder.mkdir(parents=True)
     run = json.dumps(shlex.join((sys.executable, str(BROKEN), fault)))
     (folder / "player.toml").write_text(f'name = "{folder.name}"\nrun = {run}\n')
 
 
 def test_each_of_many_players_gets_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of players stands for all in it. The verdicts are those of each player alone, in the folder's order."""
+    """A folder of players stands for all players in it. Each has the same verdict as alone, in the folder's order."""
     monkeypatch.chdir(tmp_path)
     for name, fault in (("ada", ""), ("bob", "exits"), ("cyd", "")):
         hand_in(tmp_path / "class" / name, fault)
@@ -279,7 +279,7 @@ def test_each_of_many_players_gets_a_line(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its limits and its game, the failed step might pass."""
+    """The command repeats limits and game: without them, the failed step might pass."""
     monkeypatch.chdir(tmp_path)
     given = ("--game", "q", "--time", "0.4", "--logs", "my logs", "--sandbox", "off")
     done = CliRunner().invoke(main, ["check", command("no-ack"), *given, "--only", "ack-start", "--only", "ack-end"])
@@ -363,7 +363,7 @@ def test_a_folder_that_is_right_is_built_and_checked(tmp_path: Path, monkeypatch
 
 
 def test_who_plays_one_match_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it is offered no second one, and is started again for every step."""
+    """Such a program is not offered a second match, and is started again for every step."""
     monkeypatch.chdir(tmp_path)
     folder = player_folder(tmp_path / "mine", run=f"{sys.executable} player.py one-match", matches=1)
     keys = ("two-matches", "forgets", "stopped", "crossed")
@@ -381,7 +381,7 @@ def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
 
 
 def test_the_steps_are_listed() -> None:
-    """There are at least 40, with numbers from 1 and names that --only takes; names are used once."""
+    """There are at least 40 steps, with numbers from 1 and unique names that --only takes."""
     steps = json.loads(CliRunner().invoke(main, ["check", "--list", "--json"]).stdout)["steps"]
     keys = [step["key"] for step in steps]
     assert keys == [step.key for step in all_steps(GAMES)]
@@ -404,7 +404,7 @@ def test_the_steps_are_listed() -> None:
     ],
 )
 def test_wrong_use_is_told(arguments: Sequence[str], complaint: str) -> None:
-    """Exit status 2, and what to write instead."""
+    """The exit status is 2, and the message says what to write instead."""
     done = CliRunner().invoke(main, ["check", *arguments])
     assert done.exit_code == 2
     assert complaint in " ".join(done.output.replace("│", " ").split())

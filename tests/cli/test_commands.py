@@ -112,7 +112,7 @@ def test_list_names_games_players_and_formats(tmp_path: Path) -> None:
 
 
 def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
-    """Authors of any language find the form of view and move."""
+    """It describes the form of views and moves for programs in any language."""
     schema = json.loads(referee("list", "q", "--schema", cwd=tmp_path).stdout)
     assert {"view", "move", "options", "$defs"} == schema.keys()
 
@@ -289,7 +289,7 @@ def test_an_interrupt_stops_the_match_where_it_is(tmp_path: Path, number: signal
 
 
 def _wait_for_text(folder: Path, pattern: str, text: str) -> None:
-    """Wait until a file of a folder holds a text."""
+    """Wait until a file of a folder contains a text."""
     give_up = time.monotonic() + 60
     while not any(text in path.read_text() for path in folder.glob(pattern)):
         assert time.monotonic() < give_up, f"no {text!r} in {pattern}"
@@ -337,7 +337,7 @@ def test_serve_without_players(tmp_path: Path) -> None:
     ids=lambda arguments: arguments[0],
 )
 def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """In every command, a sentence says what the machine refused; a file in the way is such a case."""
+    """In every command, a sentence says what the machine refused, for example because of a file in the way."""
     (tmp_path / "way").write_text("")
     (tmp_path / "cup.toml").write_text(
         'game = "q"\nentrants = ["house:dag", "house:random"]\nformat = "roundrobin"\nlogs = "way/logs"\n'
@@ -402,7 +402,7 @@ def test_a_seed_that_is_none_is_refused(tmp_path: Path, command: str, seed: str)
 
 
 def test_play_says_who_beat_whom(tmp_path: Path) -> None:
-    """In one line, followed by the points; a draw has no winner."""
+    """The result is in one line, followed by the points; a draw has no winner."""
     said = set()
     for seed in range(8):
         done = referee("play", "quincy", "house:random", "house:random", "--seed", str(seed), cwd=tmp_path)

@@ -54,7 +54,7 @@ def compare(folder: Path, *options: str) -> str:
 
 
 def founded(folder: Path) -> TournamentSpec:
-    """Return what was begun in a folder."""
+    """Return the spec of the comparison that was begun in a folder."""
     begun = read_start(folder)
     assert begun is not None
     return begun.spec
@@ -71,10 +71,7 @@ def test_the_options_of_the_run_hold_for_each_match(ada: Path) -> None:
 
 
 def test_a_changed_program_is_compared_anew(ada: Path) -> None:
-    """The same programs are not played again, and the end of their comparison is named.
-
-    A changed one gets a new folder.
-    """
+    """Unchanged programs are not played again, and their verdict is printed. A changed one gets a new folder."""
     folder = ada.parent
     first = folder / "logs" / "compare-quincy-random-ada"
     assert "not decided: ada does not start: failed to start in 3 matches: ada: can't start ./ada" in compare(folder)
@@ -98,7 +95,7 @@ def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
 
 
 def found(logs: Path, of: TournamentSpec) -> None:
-    """Begin a comparison, as far as its folder is concerned."""
+    """Write the files of a comparison that has begun."""
     with closing(TournamentWriter(record_path(logs / of.name, of.name), SEALER)) as writer:
         writer.write_header(of, SALT, hash_programs(of.entrants), referee="0.0", opened=AT)
 

@@ -91,7 +91,7 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> lis
 def test_what_is_typed_is_completed(
     words: tuple[str, ...], offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Games, formats, players of the game, languages, steps and tournaments; bash cuts words at colons."""
+    """Games, formats, players, languages, steps and tournaments are completed; bash cuts words at colons."""
     (tmp_path / "logs" / "cup").mkdir(parents=True)
     (tmp_path / "logs" / "cup" / "cup.jsonl").touch()
     (tmp_path / "my_player").mkdir()
@@ -110,7 +110,7 @@ def test_other_shells_get_whole_words() -> None:
     [(["--help"], {}), ([], {"_REFEREE_COMPLETE": "zsh_complete", "COMP_WORDS": "referee re", "COMP_CWORD": "1"})],
 )
 def test_no_command_is_imported_to_be_listed(args: list[str], environment: dict[str, str]) -> None:
-    """So the help text and completion are quick, although they show each command's description."""
+    """So help and completion are quick, although they show each command's description."""
     script = """
 import atexit, sys
 atexit.register(lambda: print([name for name in sys.modules if name.startswith("referee.cli.commands.")]))

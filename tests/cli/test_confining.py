@@ -26,7 +26,7 @@ CHEAP = ["play", "q", "cmd:false", "cmd:false"]
 
 
 def without_bubblewrap(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command where bubblewrap is not to be found."""
+    """Run a command in an environment without bubblewrap."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("sh", "false"):
@@ -43,7 +43,7 @@ def without_bubblewrap(folder: Path, *arguments: str) -> "subprocess.CompletedPr
     ],
 )
 def test_no_sandbox_to_be_had(tmp_path: Path, mode: str, status: int, complaint: str) -> None:
-    """One line of warning, a refusal, or nothing, as the organiser wants it; a refused match leaves no record."""
+    """The option decides: one line of warning, a refusal, or nothing. A refused match leaves no record."""
     done = without_bubblewrap(tmp_path, *CHEAP, "--sandbox", mode)
     assert status == done.returncode, done.stderr
     told = " ".join(done.stderr.replace("│", " ").split())
@@ -112,7 +112,7 @@ def test_what_the_referee_writes_is_hidden(tmp_path: Path) -> None:
 
 
 def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
-    """A program is sent its limit, and its author reads about it when it was not enough."""
+    """A program is sent its memory limit, and its author is told when the memory was not enough."""
     player = "cmd:sh -c 'echo I have $REFEREE_MEMORY_MIB MiB; exit 3'"
     found: Any = played(referee("play", "q", player, "house:dag", "--json", "--memory", "100", cwd=tmp_path))
     assert found["result"]["fouls"][0]["detail"].startswith("exit status 3: I have 100 MiB")
@@ -171,7 +171,7 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
 
 
 def test_a_build_is_run_before_the_match(tmp_path: Path) -> None:
-    """A folder is built once, for comparisons, too, with a message; its output is next to the records."""
+    """A folder is built once, also for comparisons, with a message; the build's output is next to the records."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "./made"\nbuild = "ln -f source made"\n')

@@ -50,7 +50,7 @@ def server_of(state: Any, **changes: Any) -> dict[str, Any]:
 
 
 def case_of(state: Any, *actors: list[Any], **changes: Any) -> dict[str, Any]:
-    """Return a case as the public ones are."""
+    """Return a case in the form of the public ones."""
     client = {"port": 45678, "host": LOCAL, "quiet": True, "players": actors}
     return {"id": "own", "actors": actors, "client": client, "server": server_of(state, **changes)}
 
@@ -84,7 +84,7 @@ def test_nobody_comes(tmp_path: Path) -> None:
 def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
     """Players with nothing but sockets and JSON play with four seats; the record holds, and blames only one.
 
-    All are of one program, which ends with the first connection that does: that of the expelled one is left open.
+    All players are in one program, which ends with the first closed connection. So the expelled player's stays open.
     """
     port = free_port()
     listen = f"tcp:{port}:interface={LOCAL}"
@@ -156,7 +156,7 @@ def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [("serve", "q", "--dialect", "cs4500", "--json", "--listen"), ("xserver",)])
 def test_who_is_turned_away_is_told(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Whatever is quiet, stderr says who and why; a stranger's text can do no harm there."""
+    """Even with --quiet, stderr says who was turned away and why; a stranger's text can do no harm there."""
     port = free_port()
     where = f"tcp:{port}:interface={LOCAL}" if command[0] == "serve" else str(port)
     one = {"port": port, "host": LOCAL, "players": [A, A], "wait": 0}
@@ -285,7 +285,7 @@ def test_an_address_to_join(address: str) -> None:
     ],
 )
 def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
-    """By the number of words that describe them, and by the third."""
+    """The kind follows from the number of words in the description, and from the third word."""
     assert parse_actor(spec) == expected
     assert Actor(expected).spec is expected
 

@@ -48,7 +48,7 @@ def test_play_shows_its_result(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize("game", ["q", "quincy", "quadominos"])
 def test_boards_are_drawn_with_other_signs(folder: Path, game: str) -> None:
-    """They are in the same columns as usual."""
+    """The signs are in the same columns as usual."""
     plain, _ = run("utf-8", "replay", record(folder, game), cwd=folder)
     lengths = [len(line.rstrip()) for line in plain.splitlines()]
     for encoding in ("ascii", "cp437"):
@@ -77,7 +77,7 @@ def test_the_shapes_of_q_stay_apart(folder: Path) -> None:
 )
 @pytest.mark.parametrize("encoding", ["ascii"])
 def test_every_command_prints(folder: Path, arguments: tuple[str, ...], encoding: str) -> None:
-    """It ends as it does with UTF-8."""
+    """The command has the same exit status as with UTF-8."""
     words = [word.format(record=record(folder, "q")) for word in arguments]
     status = warm.run(words, cwd=folder).returncode
     assert any(run(encoding, *words, cwd=folder, status=status))

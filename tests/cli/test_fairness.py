@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def test_a_folder_is_told_match_by_match_and_together() -> None:
-    """Every record has its figures, and all together have theirs."""
+    """Figures are printed for every record and for all together."""
     found = played(referee("fairness", ".", "--json", cwd=GOLDEN))
     assert len(list(GOLDEN.glob("*.jsonl"))) == len(found["records"]) == found["all"]["matches"]
     assert sum(record["answers"] for record in found["records"]) == found["all"]["answers"]
@@ -39,7 +39,7 @@ def test_the_tables_tell_it_to_people() -> None:
 
 
 def test_what_is_no_record_is_named(tmp_path: Path) -> None:
-    """The others are reported all the same, and the exit status shows the error."""
+    """The other records are reported all the same, and the exit status shows the error."""
     (tmp_path / "notes.jsonl").write_text("no record\n")
     (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "clean.jsonl").read_bytes())
     found = played(referee("fairness", "clean.jsonl", "notes.jsonl", "--json", cwd=tmp_path, status=1))

@@ -59,7 +59,7 @@ def test_a_file_option_is_what_stands_in_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, says: str) -> None:
-    """A missing file, bad TOML and bytes that are no text are the user's mistakes: option and file are named."""
+    """A missing file, bad TOML and bytes that are not text are the user's mistakes: the error names option and file."""
     path = tmp_path / "any.toml"
     if content is not None:
         path.write_bytes(content)

@@ -15,7 +15,7 @@ WITHOUT_DEFAULT = {
     *("--resume", "--svg", "--html", "--csv", "--redact", "--publish", "--archive", "--diagnostics", "--heads"),
     *("--metrics", "--head", "--seed", "--since", "--for", "--to", "--explain", "--cluster"),
 }
-"""Options that ask for something more: without them, it is simply not done."""
+"""Options that ask for something additional, which is not done without them."""
 _NARROW = 40
 
 
@@ -31,7 +31,7 @@ def list_commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[t
 
 
 def list_options() -> Iterator[tuple[tuple[str, ...], click.Option]]:
-    """Yield each option that is shown, with the words that call its command."""
+    """Yield each option that a help text shows, with the words that call its command."""
     for words, command in list_commands(main):
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
@@ -56,7 +56,7 @@ def find_line(words: tuple[str, ...], option: click.Option) -> str:
 
 
 def test_every_option_says_its_default() -> None:
-    """A value as it is, anything else in words. A flag is off, and some options only ask for more."""
+    """A default value is printed as it is, other defaults in words. Flags, and options in WITHOUT_DEFAULT need none."""
     wrong = []
     for words, option in list_options():
         line = find_line(words, option)

@@ -45,9 +45,9 @@ def hostile(folder: Path, *, build: str = "", run: str = "pass\n") -> None:
 
 
 def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
-    """Builds that nest and close folders, a program that nests them during a match, an interpreter that is no path.
+    """Some builds nest or lock folders, a program nests them during a match, and an interpreter is not a path.
 
-    The others play their matches, the standings are made, and the same command says that all is over.
+    The others play their matches, the standings are made, and the same command says that the tournament is over.
     """
     folder = tmp_path / "in"
     folder.mkdir()
@@ -75,7 +75,7 @@ def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["deep", "closed"])
 def test_who_has_no_digest_stops_no_other(tmp_path: Path, what: str) -> None:
-    """A folder that can't be read has no digest; the error comes when it is started."""
+    """A folder that can't be read has no digest; its player fails when it is started."""
     (tmp_path / "good").mkdir()
     bad = tmp_path / "bad"
     bad.mkdir()

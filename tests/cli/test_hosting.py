@@ -1,4 +1,4 @@
-"""`referee host` as organisers and visitors use it: played, shown, killed, resumed, verified."""
+"""`referee host` as organisers and visitors use it: it is played, shown, killed, resumed and verified."""
 
 import json
 import posixpath
@@ -27,7 +27,7 @@ tables = 2
 name = "roundrobin"
 cycles = 2
 """
-"""Every second match takes at least a second, because the search player thinks for long, so there is time to watch."""
+"""The search player thinks for long, so every second match takes at least a second, and there is time to watch."""
 MATCHES = 12
 
 
@@ -41,7 +41,7 @@ def contest(tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
-    """Through a kill in the middle; every match is played once, and visitors verify what they see."""
+    """Despite a kill in the middle, every match is played once, and visitors verify what they see."""
     with hosting(contest, signal.SIGKILL) as site:
         shown_until(site, lambda cup: cup["open_matches"])
         with pytest.raises(HTTPError, match="404"):
@@ -81,7 +81,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Path) -> None:
-    """A pause survives a kill, a ruling is applied when it goes on, and the log and the archive have all of it."""
+    """A pause survives a kill, a ruling is applied on resumption, and the log and the archive have everything."""
     ann, place = Person(contest, "organisers.toml", "ann"), "organiser/tournaments/rounds"
     with hosting(contest, signal.SIGKILL) as site:
         shown_until(site, lambda cup: cup["open_matches"])

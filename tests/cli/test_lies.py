@@ -19,7 +19,7 @@ from referee.record.writer import RecordWriter
 from .calling import referee
 
 Lie = Callable[[e.MoveReceived, str], e.SeatEvent]
-"""Function of a true answer and of the name of the match."""
+"""Function that makes a false event from a true answer and the name of the match."""
 ILLEGAL = {"action": "fly"}
 PREFIX_BYTES = 4
 
@@ -45,7 +45,7 @@ def illegal(move: e.MoveReceived, frame: str) -> e.MoveReceived:
 
 
 def overdue(move: e.MoveReceived, match: str) -> e.DeadlinePassed:
-    """Return the end of a limit before which all of an answer had come."""
+    """Return an expired limit, although the whole answer had arrived before."""
     body = body_of_move(move, match)
     pending = (len(body) // 2).to_bytes(PREFIX_BYTES).hex() + body
     return e.DeadlinePassed(
@@ -97,7 +97,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 
 def lied(real: Record, path: Path, lie: Lie) -> int:
-    """Write a record that is whole up to a lie about the third move, after which all leave; return its line."""
+    """Write a record with a lie about the third move, after which all players leave; return the lie's line."""
     header, sealer = real.header, load_key(real.path.parents[1] / "key.pem")
     assert real.seed is not None
     match = Match(find_game(header.setup.game), header.setup, real.seed)
@@ -125,7 +125,7 @@ def lied(real: Record, path: Path, lie: Lie) -> int:
 
 @pytest.mark.forges
 def test_the_audit_names_each_lie_about_a_real_match(tmp_path: Path, real: Record) -> None:
-    """The seal is of the referee's own key, and the rest is whole; the true record holds."""
+    """The seal is by the referee's own key, and the rest of the record is true; the true record is valid."""
     public = real.header.key
     lied(real, tmp_path / "true.jsonl", lambda move, _: move)
     referee("audit", "true.jsonl", "--public-key", public, cwd=tmp_path)

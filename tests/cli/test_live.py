@@ -92,7 +92,7 @@ def screen(live: LiveView, console: Console) -> list[str]:
 
 
 def test_plain_lines(tmp_path: Path) -> None:
-    """A line for the beginning, each result, foul, void match, suspension and note, and the end."""
+    """There is a line for the beginning, each result, foul, void match, suspension and note, and the end."""
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
@@ -104,7 +104,7 @@ def test_plain_lines(tmp_path: Path) -> None:
     assert [line for line in lines if line.startswith("  bot00 expelled: illegal-move q.place.")] != []
     results = [line for line in lines if line.startswith("[")]
     counted = [entry for entry in told.entries if entry.void is None]
-    of = (6, 6, 5, 5, 5)  # the third one costs an entrant a match
+    of = (6, 6, 5, 5, 5)  # the third match suspends an entrant
     assert [line.split()[:2] for line in results] == [
         [f"[{number}/{total}]", f"{entry.match}:"]
         for number, (entry, total) in enumerate(zip(counted, of, strict=True), 1)
@@ -140,7 +140,7 @@ def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
 
 
 def test_plain_lines_tell_who_beat_whom_and_why(tmp_path: Path) -> None:
-    """The points follow the sentence, in its order."""
+    """The points follow the sentence, in the order of its names."""
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
@@ -306,7 +306,7 @@ def half_played(told: Stage) -> Match:
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (40, 10), (20, 5)])
 def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -> None:
-    """No line is wider than the terminal, and there are not too many of them, with the standings among them."""
+    """No line is too wide, there are not too many lines, and the standings are among them."""
     live, console, clock = view(width, height)
     told = stage(tmp_path, 12)
     with live:
@@ -356,7 +356,7 @@ def test_the_last_results_are_on_the_screen_in_words(tmp_path: Path, height: int
 
 
 def test_a_ladder_shows_the_rating_that_decides_its_places(tmp_path: Path) -> None:
-    """On the screen while it runs, and in its last lines."""
+    """The rating is on the screen while the ladder runs, and in the last lines."""
     told = Stage(spec(6, "ladder", format_options={"matches": 40}), tmp_path)
     live, console, clock = view(80)
     lines: list[str] = []

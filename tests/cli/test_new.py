@@ -26,13 +26,13 @@ LEFT_OUT = {
         *(f"verify_{part}.js" for part in ("evidence", "lines", "record", "tiles", "time", *GAMES)),
     }
 }
-"""Files in a sample's folder that are no part of it."""
+"""Files in a sample's folder that do not belong to it."""
 MADE = {"player", "classes", "target", "__pycache__"}
 """Files that builds and runs leave there."""
 
 
 def kept_files(folder: Path) -> set[str]:
-    """Return what of a sample's folder is kept under version control."""
+    """Return the files of a sample's folder that are under version control."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return {str(path) for path in found if not MADE & set(path.parts)}
 
@@ -76,7 +76,7 @@ def test_the_python_of_the_library_is_found(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_name_of_every_kind_of_sign_plays(tmp_path: Path) -> None:
-    """A folder with a name like those in the manual makes a player that plays, under that name and with its files."""
+    """Folders with the manual's examples of names give players that play, under these names and with their files."""
     referee("new", "python-socket", "my_1st-player_", cwd=tmp_path)
     told = referee("play", "q", "my_1st-player_/", "house:random", cwd=tmp_path).stdout
     assert "my_1st-player_" in told

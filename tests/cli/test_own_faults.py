@@ -1,4 +1,4 @@
-"""Exceptions in the rules themselves are faults of the rules, and accuse no record."""
+"""Exceptions in the code of the rules are reported as faults of the rules, and not of a record."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from referee.games.base import IllegalMove, MalformedMove
 def test_a_move_that_is_refused_where_none_is_judged_is_a_fault(
     error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is one, although the same error elsewhere says what a user did wrong."""
+    """Elsewhere, the same error means that a user did something wrong."""
     with pytest.raises(SystemExit) as end, own_faults("the audit failed"):
         raise error
     assert end.value.code == FAULT
@@ -19,6 +19,6 @@ def test_a_move_that_is_refused_where_none_is_judged_is_a_fault(
 
 
 def test_what_was_asked_for_wrongly_is_no_fault() -> None:
-    """That error is passed on."""
+    """The error about a user's mistake is passed on."""
     with pytest.raises(BadRequest, match="another path"), own_faults("the audit failed"):
         raise BadRequest("give another path")

@@ -46,14 +46,17 @@ def cup(folder: Path, script: str = PAIRS, text: str = WITH_PROGRAM) -> Path:
 
 
 def rounds(folder: Path) -> list[dict[str, Any]]:
-    """Return the rounds that stand in the record."""
+    """Return the rounds in the record."""
     path = record_path(folder / "logs" / "cup", "cup")
     events = [json.loads(line).get("event", {}) for line in path.read_bytes().splitlines()]
     return [event for event in events if event.get("event") == "round-paired"]
 
 
 def test_a_tournament_is_paired_by_a_program_and_audited_without_it(tmp_path: Path) -> None:
-    """The record has its release and its output. The audit checks the rounds by the rules, without the program."""
+    """The record has the program's release and output.
+
+    The audit checks the rounds by the rules, without the program.
+    """
     cup(tmp_path)
     referee("tournament", "cup.toml", "--no-report", cwd=tmp_path)
     found = rounds(tmp_path)
@@ -67,7 +70,7 @@ def test_a_tournament_is_paired_by_a_program_and_audited_without_it(tmp_path: Pa
 
 
 def test_after_a_failure_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    """With the corrected program, and another command line; or without it, by the built-in library."""
+    """It goes on with the corrected program and another command line, or with the built-in library."""
     cup(tmp_path, "#!/bin/sh\necho 'no licence' >&2; exit 3\n")
     told = referee("tournament", "cup.toml", "--no-report", cwd=tmp_path, status=1).stderr
     assert "round 1 is not paired by pairs: it ended with exit status 3: no licence\nnothing is lost: " in told
@@ -111,7 +114,7 @@ def test_a_check_finds_a_program_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_what_can_pair_nothing_is_refused_with_its_line(tmp_path: Path) -> None:
-    """A program without `{trf}`, matches of more than two seats, a format without rounds to pair."""
+    """Refused are a program without `{trf}`, matches of more than two seats, and a format without rounds to pair."""
     for words, line, why in (
         (WITH_PROGRAM.replace("{trf}", "trf"), 7, 'one of its words must hold "{trf}"'),
         (WITH_PROGRAM.replace('"quincy"', '"quincy"\nseats = 4'), 8, "a pairing_program pairs matches of 2, not of 4"),

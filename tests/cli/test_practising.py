@@ -1,4 +1,4 @@
-"""A practice match on a contest's site, as its author uses it: requested, killed with the host, played, private."""
+"""A practice match on a contest's site: requested by an author, killed with the host, played, and private."""
 
 import json
 import re
@@ -74,7 +74,7 @@ def test_an_author_plays_in_person(tmp_path: Path) -> None:
 
 
 def _state(event: bytes) -> dict[str, Any]:
-    """Return what the page of a seat is told."""
+    """Return the content of an event for the page of a seat."""
     told: dict[str, Any] = json.loads(event.removeprefix(b"data: "))
     return told
 

@@ -61,7 +61,7 @@ def test_a_key_is_made_shown_and_exported(tmp_path: Path) -> None:
 
 
 def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
-    """The key is made on first use, and the record holds only for it."""
+    """The key is made on first use, and the record passes the audit only with it."""
     done = referee("play", "q", "house:dag", "house:dag", "--key", "k.pem", cwd=tmp_path)
     assert "made a key to seal records with: k.pem" in done.stderr
     (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
@@ -87,7 +87,7 @@ def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
 
 
 def test_it_is_told_when_the_seed_of_a_duplicate_deal_opens(tmp_path: Path) -> None:
-    """The record of each leg says so itself."""
+    """The record of each leg says when its seed opens."""
     path, words = (
         tmp_path / "m.jsonl",
         "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
@@ -113,7 +113,7 @@ def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
 
 
 def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
-    """The head that the client printed is in the record; any other head is not."""
+    """The audit finds the head that the client printed in the record, and no other head."""
     (words,) = (logs / "first").glob("*.stderr")
     head = words.read_text().split("last head ")[1].split()[0]
     record = str(record_of(logs, "first"))
@@ -238,7 +238,7 @@ def test_an_expelled_player_is_told_the_rule_and_its_answer(logs: Path) -> None:
 def test_every_answer_has_its_times(logs: Path) -> None:
     """Program and wire add up to the used time; the referee's own time is separate, and the limit is next to it.
 
-    A turn may go on with another move; what its earlier moves took is off the limit of the next one.
+    A turn may have several moves; the time of its earlier moves is subtracted from the limit of the next one.
     """
     found = played(referee("explain", str(record_of(logs, "second")), "random", "--json", cwd=logs))
     moves = [part for part in found["conversation"] if part.get("event") == "move-received"]
@@ -284,7 +284,7 @@ def test_nothing_of_other_seats_is_shown(logs: Path, tmp_path: Path) -> None:
 
 
 def _owner(line: Any, path: str) -> int | None:
-    """Return whose a hidden field is."""
+    """Return the seat that owns a hidden field."""
     if line["kind"] != "step":
         return None
     if path.startswith("event."):
@@ -303,7 +303,7 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     assert "verified in redacted records: chain, seal, shown fields, times; not verified: shuffle, views, moves" in text
     again = told("explain", str(path), "1", cwd=logs)
     before, printed, after = said.partition(" its program printed last ")
-    assert printed  # by a program of this machine, which did not come with the redacted record
+    assert printed  # the output of a program on this machine, which is not part of the redacted record
     before = before.replace(str(record_of(logs, "first")), str(path))  # in the command that shows the view
     assert f"{again} written: {path}" == f"{before} {after[after.index('answers and their times') :]}"
     assert told("explain", str(path), cwd=logs) == again
@@ -396,7 +396,7 @@ def test_a_fault_in_explaining_is_no_fault_of_the_record(logs: Path, monkeypatch
 
 
 def test_a_turn_is_shown_in_full(logs: Path) -> None:
-    """The request with its view, and the answer."""
+    """It shows the request with its view, and the answer."""
     text = told("explain", str(record_of(logs, "second")), "1", "--turn", "2", cwd=logs)
     for part in ('"command": "ask-move"', '"hand": [', '"event": "move-received"', '"used_ms"'):
         assert part in text

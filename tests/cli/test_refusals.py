@@ -77,7 +77,7 @@ def test_json_has_an_object_for_an_error_too(tmp_path: Path, arguments: str, sta
     ["key make --key k.pem", "list", "check --list", "token ada", "new python zed", "cluster-keys keys"],
 )
 def test_every_object_has_a_version_and_is_described(tmp_path: Path, arguments: str) -> None:
-    """Its keys are on the page about them."""
+    """The keys of each object are on the manual's page about objects."""
     page = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
     done = referee(*arguments.split(), "--json", cwd=tmp_path, is_stopped_early=True)
     keys = json.loads(done.stdout)

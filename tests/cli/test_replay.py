@@ -34,7 +34,7 @@ def record(tmp_path: Path) -> Path:
 
 
 def test_a_pipe_gets_all_turns(record: Path) -> None:
-    """Every turn with its seat, its move and its board, and the ranking at the end; no control sequences."""
+    """It gets every turn with its seat, move and board, and the ranking at the end, without control sequences."""
     text = replay(record).stdout
     turns = re.findall(r"^turn (\d+): seat \d, (?:ada|bob|cleo|dan)", text, re.MULTILINE)
     result = load_json(record)["result"]
@@ -50,7 +50,7 @@ def load_json(record: Path, *options: str) -> Any:
 
 
 def test_json_tells_every_answer(record: Path) -> None:
-    """One object with all moves by turn and seat, and the result; or with one turn."""
+    """It prints one object with all moves by turn and seat, and the result, or with one turn."""
     whole = load_json(record)
     assert [(move["turn"], move["seat"]) for move in whole["turns"]] == [
         (turn, (turn - 1) % 4) for turn in range(1, whole["result"]["turns"] + 1)
@@ -221,7 +221,7 @@ def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("options", [(), ("--json",), ("--svg", "-"), ("--html", "page.html")])
 def test_a_record_that_does_not_hold(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    """Status 1, the offending line on stderr, no file, and nothing on stdout but the object of --json."""
+    """The status is 1, stderr names the line, no file is written, and stdout has only the object of --json."""
     record.write_bytes(record.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))
     done = replay(record, *(tmp_path / option if option.endswith(".html") else option for option in options), status=1)
     assert list(tmp_path.glob("*.html")) == []

@@ -31,7 +31,7 @@ def run(*arguments: str | Path, status: int = 0) -> Result:
 
 
 def words(text: str) -> str:
-    """Return a complaint without its frame and its line ends."""
+    """Return an error message without its frame and its line ends."""
     return " ".join(text.replace("│", " ").split())
 
 
@@ -139,7 +139,7 @@ def test_a_running_tournament(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_record_that_does_not_hold(cup: Path, made: Stage) -> None:
-    """Status 1; the record and its line are named, and no report is written."""
+    """The status is 1, the record and its line are named, and no report is written."""
     path = cup / f"{made.entries[0].match}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))
     told = run(cup, status=1).stderr
@@ -157,7 +157,7 @@ def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
 
 
 def test_a_folder_without_a_tournament(tmp_path: Path) -> None:
-    """Status 2, and a sentence that says what the folder lacks."""
+    """The status is 2, and a sentence says what the folder lacks."""
     (tmp_path / "notes.jsonl").write_text("{}\n")
     assert "holds no tournament: there is no record of one in it" in words(run(tmp_path, status=2).stderr)
     (tmp_path / "notes.jsonl").unlink()

@@ -27,11 +27,11 @@ SEED = "2"
 FREE = ("--sandbox", "off")
 """A program in a sandbox does not see its referee, and can't kill it."""
 MATCHES, KILLS = 12, 5
-"""Kills in each match, so that there are more than fifty instants, all over a match."""
+"""Number of matches, and of kills in each: more than fifty instants, spread over a match."""
 MOST_TURNS = 10
-"""Turns of the assassin from one kill to the next; it has 34 in that match."""
+"""Most turns of the assassin from one kill to the next; it has 34 in that match."""
 LONGEST_US = 4000.0
-"""Longer than a turn takes, so a kill hits every stage of one."""
+"""Longest delay of a kill: longer than a turn takes, so kills hit every stage of a turn."""
 
 
 def played_until_killed(folder: Path, mark: Path, *instants: tuple[int, float]) -> Path:
@@ -86,7 +86,7 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
 
 
 def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
-    """The instants of a resumed match follow the last one on record."""
+    """The instants of a resumed match follow the last instant on record."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (5, 0.0))
     before = audit(record, load().game, is_strict=False)
     referee("play", "--resume", str(record), cwd=tmp_path)
@@ -131,7 +131,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
 
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
-    """Nothing has followed from half a line at the end."""
+    """Half a line at the end is removed, because nothing has followed from it."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     lines = record.read_bytes().splitlines(keepends=True)
     whole = lines[:-1] if lines[-1].endswith(b"\n") else lines[:-2]

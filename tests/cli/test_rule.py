@@ -84,12 +84,12 @@ def run(folder: Path, status: int = 0) -> list[Any]:
 
 
 def notes(told: list[Any]) -> list[str]:
-    """Return what is told in words."""
+    """Return the notes in the output."""
     return [item["text"] for item in told if item.get("event") == "noted"]
 
 
 def history(folder: Path) -> History:
-    """Return the cup as its record has it, whether the referee stopped in order or not."""
+    """Return the cup from its record, whether the referee stopped normally or not."""
     record = read_tournament(record_path(folder / "logs" / "cup", "cup"))
     found = History(new_tournament(record.header.spec, find_format(record.header.spec.format), record.header.salt))
     for _ in refold(record, found.take):
@@ -137,7 +137,7 @@ def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_rulin
 
 
 def test_who_is_disqualified_comes_last(over: Path) -> None:
-    """Its points do not matter; the report says so."""
+    """The entrant's points do not matter; the report says so."""
     best = history(over).tournament
     name = best.spec.entrants[best.standings()[0].entrant].name
     rule(over, "disqualify", name)
@@ -207,7 +207,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
 def test_a_ruling_that_makes_no_sense_is_refused_at_once(over: Path, arguments: tuple[str, ...], why: str) -> None:
-    """Status 2 with the reason, and no request is left."""
+    """The status is 2, the reason is printed, and no request is left."""
     words = ("rule", "logs/cup", "--reason", "so decided", *arguments)
     assert why in said(referee(*words, cwd=over, status=2))
     assert not (over / "logs" / "cup" / FOLDER).exists()
@@ -224,7 +224,7 @@ def test_a_match_is_awarded_to_one_of_its_players_alone(over: Path) -> None:
 )
 @pytest.mark.parametrize(("where", "why"), [("logs/cap", "logs/cap"), (".", "holds no tournament")])
 def test_a_folder_without_the_tournament_is_named(over: Path, command: tuple[str, ...], where: str, why: str) -> None:
-    """A misspelt folder, or the one above it."""
+    """Examples are a misspelt folder, and the one above it."""
     assert why in said(referee(*(word.format(where) for word in command), cwd=over, status=2))
 
 
@@ -232,7 +232,7 @@ def test_a_folder_without_the_tournament_is_named(over: Path, command: tuple[str
 
 
 def test_garbage_among_the_requests_is_put_aside_and_told(over: Path) -> None:
-    """It stops nobody: the requests next to it are carried out."""
+    """The other requests are carried out."""
     rule(over, "withdraw", "random1")
     folder = over / "logs" / "cup" / FOLDER
     for name, text in (("a", "nonsense"), ("b", "{}"), ("c", '{"ruling":{"id":"0","kind":"fine"}}')):
@@ -244,7 +244,7 @@ def test_garbage_among_the_requests_is_put_aside_and_told(over: Path) -> None:
 
 
 def test_a_request_is_carried_out_once_though_the_referee_was_killed(over: Path) -> None:
-    """If it is killed between the line in the record and the removal of the file, the next run only removes it."""
+    """If it is killed after the line in the record, before removing the file, the next run only removes it."""
     rule(over, "replay", FIRST)
     (path,) = (over / "logs" / "cup" / FOLDER).iterdir()
     request = path.read_bytes()
@@ -284,7 +284,7 @@ def running(folder: Path) -> Iterator[Iterator[Any]]:
 
 
 def test_the_referee_that_runs_a_tournament_takes_requests_in(tmp_path: Path) -> None:
-    """A ruling and a late entrant, while it waits for room, without another referee."""
+    """While it waits for room on the disk, it takes a ruling and a late entrant, without another referee."""
     begun(tmp_path, most=2, more="min_free_mib = 1e12")
     with running(tmp_path) as told:
         words = "the ruling was handed in; the referee that runs cup carries it out within a second"
@@ -306,7 +306,7 @@ def join(folder: Path, *arguments: str, status: int = 0) -> str:
 
 
 def test_who_joins_a_swiss_gets_late_byes_and_plays_the_rounds_that_are_left(tmp_path: Path) -> None:
-    """The file sets what they are worth. The entrant need not be in the file, and a killed referee adds it once."""
+    """The file sets the points of late byes. The entrant need not be in the file, and a killed referee adds it once."""
     begun(tmp_path, most=2, more="[scoring]\nlate_bye = 0.25\n")
     assert "the entrant was handed in; no referee runs cup now" in join(tmp_path, "house:random", "--name", "late")
     (path,) = (tmp_path / "logs" / "cup" / FOLDER).iterdir()
@@ -375,6 +375,6 @@ def test_an_entrant_that_joins_has_one_version(tmp_path: Path, text: str, more: 
     ],
 )
 def test_who_can_not_join_is_told_why(over: Path, arguments: tuple[str, ...], why: str) -> None:
-    """Status 2, and no request is left."""
+    """The status is 2, and no request is left."""
     assert why in join(over, *arguments, status=2)
     assert not (over / "logs" / "cup" / FOLDER).exists()

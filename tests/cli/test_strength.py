@@ -26,7 +26,7 @@ def _closed(ranking: list[list[int]], fouls: list[dict[str, Any]] | None = None,
 
 
 def _trial(folder: Path, lines: list[dict[str, Any]], status: int) -> Trial:
-    """Return a trial by a command that prints this, whatever its arguments are."""
+    """Return a trial with a command that prints these lines, whatever its arguments are."""
     script = folder / "says.py"
     text = "\n".join(map(json.dumps, lines))
     script.write_text(f"import sys\nprint({text!r})\nsys.stderr.write('no such thing')\nsys.exit({status})\n")
@@ -47,7 +47,7 @@ END: dict[str, Any] = {"a": "other", "b": "ada", "outcomes_of_b": [0, 0, 1, 0, 3
     ],
 )
 def test_what_matches_say(matches: list[dict[str, Any]], expelled: int, tmp_path: Path) -> None:
-    """The result has the comparison's interval; a player's time for a turn is its time by half of the turns."""
+    """The result has the comparison's interval; a player's time for a turn is its time divided by half of the turns."""
     trial = _trial(tmp_path, [{"event": "match-opened"}, *matches, END], 1)
     strengths = list(measure(trial, ["quincy"]))
     assert [strength.opponent for strength in strengths] == list(OPPONENTS)
@@ -63,13 +63,13 @@ def test_what_matches_say(matches: list[dict[str, Any]], expelled: int, tmp_path
 
 @pytest.mark.parametrize(("lines", "status"), [([END], 1), ([_closed([[0], [1]]), END], 2), ([], 3)])
 def test_what_was_not_played_is_told(lines: list[dict[str, Any]], status: int, tmp_path: Path) -> None:
-    """Nobody is called weak for it."""
+    """Missing matches do not make a player weak."""
     with pytest.raises(RefereeError, match="played"):
         next(measure(_trial(tmp_path, lines, status), ["quincy"]))
 
 
 def test_which_games_are_played() -> None:
-    """The wanted games, or all that it plays; nobody plays against itself."""
+    """These are the wanted games, or all that the player plays; nobody plays against itself."""
     registry = load()
     assert find_games("house:random", ["quincy"], registry) == ["quincy"]
     assert find_games("house:dag", [], registry) == ["q"]
@@ -81,9 +81,9 @@ class LateProcess:
     """A comparison that is stopped after its time.
 
     Args:
-        lines: that it says then.
-        status: that it ends with.
-        output: takes what it says.
+        lines: that it prints when it is stopped.
+        status: its exit status.
+        output: file that takes the lines.
     """
 
     def __init__(self, lines: list[dict[str, Any]], status: int, output: Any) -> None:
@@ -97,7 +97,7 @@ class LateProcess:
         return self._status if self._is_over else None
 
     def end(self, _grace_s: float) -> None:
-        """Stop it."""
+        """Stop the process."""
         self._output.write(self._said)
         self._is_over = True
 

@@ -53,7 +53,7 @@ class Clerk:
     """A service that answers with some states, and then always with the last of them.
 
     Args:
-        states: in answer to one look after the other.
+        states: answers to one request after the other.
     """
 
     def __init__(self, *states: Any) -> None:

@@ -1,4 +1,4 @@
-"""Errors for authors if the organiser's service does not take everything that is sent."""
+"""Errors for authors if the organiser's service does not accept everything that is sent."""
 
 import http.client
 import socket
@@ -33,7 +33,7 @@ def _reset(_connection: http.client.HTTPConnection) -> None:
 def test_who_answers_early_is_heard(
     monkeypatch: pytest.MonkeyPatch, connect: object, status: int | None, text: str
 ) -> None:
-    """Its answer is read although it did not take the archive."""
+    """The server's answer is read although it did not read the whole archive."""
     monkeypatch.setattr(http.client.HTTPConnection, "connect", connect)
     with pytest.raises(ServiceError, match=text) as found:
         find_service("http://referee", "token", None).upload(b"archive")
@@ -41,7 +41,7 @@ def test_who_answers_early_is_heard(
 
 
 class AnsweringServer:
-    """A server that sends the same to each client.
+    """A server that sends the same bytes to each client.
 
     Args:
         data: that it sends.

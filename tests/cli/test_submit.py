@@ -109,7 +109,7 @@ def test_a_lone_file_is_refused_with_what_to_do(service: Reception, tmp_path: Pa
 
 
 def test_who_has_no_version_that_passed_is_told_so(service: Reception, tmp_path: Path) -> None:
-    """There is no earlier version that could play."""
+    """The output says that there is no earlier version that could play."""
     failed = submit(service, "bob", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
     assert "version 1 failed: none of your versions has passed yet\n" in failed.stdout
 
@@ -131,7 +131,7 @@ def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 
 
 def ask_socket(path: Path) -> bytes:
-    """Return the numbers that are served on a Unix socket."""
+    """Return the metrics that are served on a Unix socket."""
     with socket.socket(socket.AF_UNIX) as end, end.makefile("rb") as answer:
         end.connect(str(path))
         end.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
@@ -215,7 +215,7 @@ def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:
 
 
 def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
-    """From the token to the verdict: a program that can't be started fails here and there."""
+    """A program that can't be started fails in the author's check and in the organiser's."""
     (tmp_path / "contest.toml").write_text('title = "Course"\n')
     made = referee("token", "ada", "--file", "authors.toml", "--json", cwd=tmp_path)
     tokens: dict[str, str] = json.loads(made.stdout)["tokens"]

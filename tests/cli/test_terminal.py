@@ -1,4 +1,4 @@
-"""Texts of players, files and the network on a terminal: it obeys, hides and confuses nothing."""
+"""Texts of players, files and the network on a terminal: none controls it, hides text or confuses a reader."""
 
 import io
 import json
@@ -36,7 +36,7 @@ NASTY = ESCAPE
 FILE = NASTY.replace("/", "").replace("\0", "") + os.fsdecode(b"\xff")
 """Possible names of files."""
 SEEN = "\\x9b2J\\u202e"
-"""Visible forms of some of them."""
+"""Visible forms of some of these characters."""
 ALSO_SEEN = ("\\u009b2J\\u202e", json.dumps(SEEN)[1:-1])
 """Their forms in JSON, before and after they were made visible."""
 
@@ -54,14 +54,14 @@ def record(folder: Path, name: str = "match.jsonl") -> Path:
 
 
 def spoilt(folder: Path, name: str = "match.jsonl") -> Path:
-    """Return a record with a field that is called so."""
+    """Return a record with a field of this name."""
     path = record(folder, name)
     path.write_bytes(sealed(changed(lines_of(path.read_bytes()), 0, [NASTY], 1)))
     return path
 
 
 def named(folder: Path, name: str = FILE) -> Path:
-    """Return a folder that is called so."""
+    """Return a folder of this name."""
     path = folder / name
     path.mkdir()
     return path
@@ -120,7 +120,7 @@ def handed_in() -> None:
 
 
 def forgotten() -> None:
-    """Print it without any care."""
+    """Print such a text without any care."""
     for item in (out, console):
         item.print(NASTY, markup=False, soft_wrap=True)
         item.rule(escape(NASTY))
@@ -198,7 +198,7 @@ def test_a_terminals_own_controls_pass() -> None:
 @pytest.mark.parametrize("is_terminal", [True, False])
 @pytest.mark.parametrize("text", ["[red]a[/] 1", "a" * 300, "é\x9b2J\u202e\x1b[2J"])
 def test_a_line_is_printed_as_it_is(text: str, *, is_terminal: bool) -> None:
-    """No markup, no wrapped lines, and nothing that a terminal obeys, whether rich prints it or not."""
+    """It has no markup, no wrapped lines and no control characters, whether rich prints it or not."""
     terminal = Terminal(file=(file := io.StringIO()), force_terminal=is_terminal, width=80, color_system=None)
     terminal.say(text)
     assert file.getvalue() == f"{printable_lines(text)}\n"

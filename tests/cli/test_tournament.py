@@ -1,4 +1,4 @@
-"""`referee tournament` and `referee compare` as an organiser runs them: real programs, stopped and gone on with."""
+"""`referee tournament` and `referee compare` as an organiser runs them: with real programs, stopped and resumed."""
 
 import json
 import os
@@ -45,7 +45,7 @@ IN_ALL = 'entrants_from = "."'
 
 
 def entries(folder: Path, name: str) -> list[Any]:
-    """Return what came of a tournament's matches, as its record says, plain."""
+    """Return the entries of a tournament's matches in its record, as plain values."""
     steps = read_tournament(record_path(folder / "logs" / name, name)).transitions
     closed = [step.event.entry for step in steps if isinstance(step.event, e.MatchClosed)]
     return [{**msgspec.to_builtins(entry), "match": entry.match} for entry in closed]
@@ -69,7 +69,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_a_tournament_leaves_records_report_and_database(small: Path) -> None:
-    """One command plays it; the records audit, the database has every match once."""
+    """One command plays it; the records pass the audit, and the database has every match once."""
     done = referee("tournament", "small.toml", cwd=small)
     assert "small is over: 3 matches" in done.stdout + done.stderr
     folder = small / "logs" / "small"
@@ -93,7 +93,7 @@ def test_a_tournament_that_is_over_is_not_played_again(small: Path) -> None:
 
 
 def test_another_tournament_of_the_same_name_is_refused(small: Path) -> None:
-    """A changed file can't go on with what was begun; what differs and what to do is told."""
+    """A changed file can't continue the tournament; the error says what differs and what to do."""
     referee("tournament", "small.toml", cwd=small)
     (small / "small.toml").write_text(SMALL.replace("seed = 4", "seed = 5").replace("tables = 3", "tables = 1"))
     done = referee("tournament", "small.toml", cwd=small, status=2, is_stopped_early=True)
@@ -103,7 +103,7 @@ def test_another_tournament_of_the_same_name_is_refused(small: Path) -> None:
 
 
 def test_who_comes_late_to_a_round_robin_does_not_join(small: Path) -> None:
-    """A program that is handed in later changes nothing where nobody can join, and that is said; nothing is written."""
+    """In a format that nobody can join, a program that is handed in later gets a message, and nothing is written."""
     make_player("python-socket", small / "one")
     make_player("python-socket", small / "two")
     (small / "small.toml").write_text(
@@ -129,7 +129,7 @@ def test_a_file_is_only_read_with_check(small: Path) -> None:
 
 @pytest.mark.parametrize("key", ["run", "build"])
 def test_check_tells_of_a_command_that_is_not_there(small: Path, key: str) -> None:
-    """It is looked up, not run; what a build will make need not be there yet."""
+    """The command is looked up, not run; a file that a build will make need not exist yet."""
     (small / "ada").mkdir()
     toml = 'name = "ada"\n' + ('run = "./nosuch"\n' if key == "run" else 'run = "./made"\nbuild = "nosuch"\n')
     (small / "ada" / "player.toml").write_text(toml)
@@ -142,7 +142,7 @@ def test_check_tells_of_a_command_that_is_not_there(small: Path, key: str) -> No
 
 
 def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
-    """After as many matches as the file says it plays no more; the others win by default and play on; it is told."""
+    """After as many matches as the file says, it plays no more; the others win by default and play on."""
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "player.toml").write_text(f'name = "broken"\nrun = """{sys.executable} -c "{CRASHES}" """\n')
@@ -158,11 +158,11 @@ def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
     fouls = [foul for entry in defaults for foul in entry["fouls"]]
     assert {foul["cause"] for foul in fouls} <= {"refused-to-start", "crashed", "disconnected"}
     assert 2 <= len(fouls) <= 3  # one match may have been going on
-    assert len(entries(tmp_path, "t")) - len(fouls) == 3  # of the other two, against each other
+    assert len(entries(tmp_path, "t")) - len(fouls) == 3  # matches of the other two against each other
 
 
 def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
-    """Who can't be built has not come to its matches; why, is in the verdict, and on the screen."""
+    """An entrant that can't be built misses its matches; the reason is in the verdict, and on the screen."""
     folder = tmp_path / "unbuilt"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "unbuilt"\nrun = "true"\nbuild = "false"\n')
@@ -177,7 +177,7 @@ def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
 
 
 def seen_on_a_terminal(*arguments: str, cwd: Path) -> str:
-    """Run a command before a terminal, and return what it showed there, its colours left out."""
+    """Run a command at a terminal, and return its output there, without colours."""
     master, slave = pty.openpty()
     with os.fdopen(master, "rb", buffering=0) as terminal:
         command = [sys.executable, "-m", "referee", *arguments]
@@ -214,7 +214,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
 def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Killed at random instants and started again, a tournament ends as the undisturbed one with the same seeds.
 
-    Its programs stay, those of the other one do not: in matches that are gone on with, they are started anew.
+    Its programs keep running between matches; those of the undisturbed one are started again for each match.
     """
     arguments = ["--matches", "10", "--kills", "3", "--seed", "5", "--programs", "kept"]
     assert kills.main(arguments) == 0, capsys.readouterr().out
@@ -247,7 +247,7 @@ def test_a_trial_names_the_entrants_that_fail(tmp_path: Path) -> None:
 
 @contextmanager
 def without_room(folder: Path, text: str = SMALL) -> Iterator[str]:
-    """Run the small tournament where less is free than it asks for, until that is told; stop it at the end."""
+    """Run the small tournament on a disk with too little room until it says so; stop it at the end."""
     (folder / "small.toml").write_text("min_free_mib = 1e12\n" + text)
     command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -261,14 +261,14 @@ def without_room(folder: Path, text: str = SMALL) -> Iterator[str]:
 
 
 def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
-    """While less is free than is asked for, no match is begun, and that is said."""
+    """While the disk has less room than required, no match begins, and a message says so."""
     with without_room(small) as told:
         assert "the tournament goes on by itself" in told
     assert [path.name for path in (small / "logs" / "small").glob("*.jsonl")] == ["small.jsonl"]
 
 
 def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
-    """Who plays on with another program is named once, in the notes and in the report; a build changes nothing."""
+    """An entrant with a changed program is named once, in the notes and in the report; a build is no change."""
     make_player("python-socket", small / "ada")
     (small / "ada" / "notes").write_text("good")
     with (small / "ada" / "player.toml").open("a") as manifest:
@@ -292,7 +292,7 @@ def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
 
 
 def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
-    """The folder is one referee's alone."""
+    """A folder belongs to one referee at a time."""
     with without_room(small):
         done = referee("tournament", "small.toml", cwd=small, status=1, is_stopped_early=True)
     assert "another referee runs the tournament" in " ".join(done.stderr.split())
@@ -329,7 +329,7 @@ player = "remote"
 
 
 def test_remote_entrants_play_match_after_match(tmp_path: Path) -> None:
-    """They come with their tokens, and stay connected from one match to the next."""
+    """They connect with their tokens, and stay connected from one match to the next."""
     port = free_port()
     given = add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
     (tmp_path / "t.toml").write_text(REMOTE.format(port=port, show_up=60))
@@ -345,7 +345,7 @@ def test_remote_entrants_play_match_after_match(tmp_path: Path) -> None:
 
 
 def test_who_does_not_show_up_holds_nobody_up(tmp_path: Path) -> None:
-    """A remote entrant that never connects has not come to its matches; the others play theirs."""
+    """A remote entrant that never connects misses its matches; the others play theirs."""
     port = free_port()
     add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
     (tmp_path / "t.toml").write_text("suspend_after = 1\n" + REMOTE.format(port=port, show_up=0.2))
@@ -354,7 +354,7 @@ def test_who_does_not_show_up_holds_nobody_up(tmp_path: Path) -> None:
 
 
 def test_compare_tells_the_better_one(tmp_path: Path) -> None:
-    """Greedy against random is decided after a few pairs, and the command goes on with what it has."""
+    """Greedy against random is decided after a few pairs, and the same command continues a comparison."""
     players = ("house:random", "house:greedy", "--game", "quincy", "--elo1", "400", "--seed", "3")
     done = referee("compare", *players, "--tables", "2", "--sandbox", "off", "--json", cwd=tmp_path)
     told = events(done.stdout)[-1]

@@ -21,11 +21,11 @@ def unread(*command: str, cwd: Path, lines: int, is_all: bool = False) -> tuple[
     Args:
         command: of the referee.
         cwd: the folder that it is run in.
-        lines: how many are read before; 0: nobody is there from the start.
+        lines: number of lines that are read before; 0: there is no reader from the start.
         is_all: whether stderr goes to the same reader.
 
     Returns:
-        Exit status, and what is on stderr.
+        Exit status and stderr.
     """
     whole = [warm.program(), *command]
     stderr = subprocess.STDOUT if is_all else subprocess.PIPE

@@ -22,7 +22,7 @@ WITHOUT_PACKAGES = f"cmd:{shlex.join((sys.executable, '-I', '-S', str(SAMPLE)))}
 
 
 def test_an_expulsion_names_what_to_look_at(tmp_path: Path) -> None:
-    """Below the ranking: the line of the record, the output's file, and a command that can be copied."""
+    """Below the ranking are the line of the record, the file of the output, and a command that can be copied."""
     shown = referee(
         *("play", "q", "house:random", "cmd:sh -c 'echo over and out; exit 3'", "--sandbox", "off"),
         *("--logs", "my logs"),
@@ -79,7 +79,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
     ],
 )
 def test_what_a_sandbox_forbids_is_told(words: str) -> None:
-    """The author's own machine allowed it."""
+    """The advice is about things that a sandbox forbids and the author's own machine may allow."""
     assert str(words_remedy(words)).startswith("Did it run in a sandbox? There,")
     assert words_remedy("FileNotFoundError: [Errno 2] No such file or directory: 'weights.txt'") is None
 
@@ -224,7 +224,7 @@ def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_expected_stands_beside_what_came(record: str, expected: str, came: str, tmp_path: Path) -> None:
-    """A missing answer differs from a late one, and the message names it: a ready, a move, an ack."""
+    """A missing answer differs from a late one, and the message names the missing message: a ready, a move, an ack."""
     told = _explained(record, tmp_path)
     assert f"\n  expected {expected}\n" in told
     assert f"\n  came     {came}" in told

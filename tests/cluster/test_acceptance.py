@@ -1,4 +1,4 @@
-"""A record of another job, of other rules or of a broken disk is named, and nothing is sealed."""
+"""A returned record of another job, with other rules or damaged by a disk is refused, and nothing is sealed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,40 +24,40 @@ TERMS = RunTerms()
 Forge = Callable[[list[Line]], bytes]
 OTHER = "ab" * 32
 MOVE = 4
-"""Line of the first move, from 0; the one of the second seat follows."""
+"""Line of the first move, counted from 0; the line of the second seat's move follows."""
 
 
 @pytest.fixture(scope="module")
 def honest() -> bytes:
-    """Return the record that a host returns that does not lie."""
+    """Return the record that an honest host returns."""
     return record_of()
 
 
 def judged(data: bytes, terms: RunTerms = TERMS, job: MatchJob = JOB) -> JudgedMatch:
-    """Judge bytes as the record of a match that was given out."""
+    """Judge bytes as the record of a match that was given to a host."""
     return judge_record(job, parse_record(data, Path(f"{job.match}.jsonl")), terms)
 
 
 def refused(data: bytes, terms: RunTerms = TERMS, job: MatchJob = JOB) -> RecordError:
-    """Return what is wrong with bytes."""
+    """Return the error for bytes."""
     with pytest.raises(RecordError) as caught:
         judged(data, terms, job)
     return caught.value
 
 
 def said(number: int, keys: str, value: Any) -> Forge:
-    """Return what has a line say something else, and mends the chain."""
+    """Return a function that changes a value in a line, and repairs the chain."""
     way = [int(key) if key.isdigit() else key for key in keys.split(".")]
     return lambda lines: unsealed(changed(lines, number % len(lines), way, value))
 
 
 def left_out(number: int) -> Forge:
-    """Return what leaves a line out, and mends the chain."""
+    """Return a function that removes a line, and repairs the chain."""
     return lambda lines: unsealed([*lines[: number % len(lines)], *lines[number % len(lines) :][1:]])
 
 
 def test_an_honest_record_is_accepted(honest: bytes) -> None:
-    """The coordinator gets what it seals and counts."""
+    """The coordinator gets everything that it seals and counts."""
     found = judged(honest)
     assert (found.result.winners, found.moved) == ((1,), frozenset({0, 1}))
     assert found.end.head == hash_of(lines_of(honest)[-1])
@@ -88,12 +88,12 @@ HEADERS: dict[str, tuple[Forge, str]] = {
     "another wire": (said(0, "dialect", "cs4500"), "dialect"),
     "another format": (said(0, "format", 2), "format"),
 }
-"""Lies about what was settled -> what is named in the first line."""
+"""Lies about the settings -> the key of the first line that the error names."""
 
 
 @pytest.mark.parametrize(("forge", "named"), HEADERS.values(), ids=HEADERS)
 def test_a_host_that_lies_about_what_was_settled(honest: bytes, forge: Forge, named: str) -> None:
-    """The first line says what the job said, in every field."""
+    """The first line must agree with the job in every field."""
     error = refused(forge(lines_of(honest)))
     assert (error.line, error.path) == (0, Path("cup-00001.jsonl"))
     assert named in str(error)
@@ -123,12 +123,12 @@ LINES: dict[str, tuple[Forge, int, str]] = {
     "the end left out": (left_out(-2), 49, ""),
     "a move twice": (lambda lines: unsealed([*lines[: MOVE + 1], *lines[MOVE:]]), 5, ""),
 }
-"""Lies about what happened -> the line that is named, and what of it."""
+"""Lies about the events -> the line that the error names, and its text."""
 
 
 @pytest.mark.parametrize(("forge", "line", "named"), LINES.values(), ids=LINES)
 def test_a_host_that_lies_about_what_happened(honest: bytes, forge: Forge, line: int, named: str) -> None:
-    """The fold of the events, and the checks without it, give something else."""
+    """The record contradicts the events when they are applied again, or the other checks."""
     error = refused(forge(lines_of(honest)))
     assert error.line == line, error
     assert named in str(error)
@@ -165,17 +165,17 @@ BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "what was sealed before": (_sealed_with_the_key, "no seal"),
     "spaces": (lambda data: data.replace(b'"n":', b'"n": ', 1), "the one form"),
 }
-"""Bytes that are no record -> what is named."""
+"""Bytes that are not a record -> text of the error."""
 
 
 @pytest.mark.parametrize(("spoil", "named"), BYTES.values(), ids=BYTES)
 def test_a_host_that_returns_anything(honest: bytes, spoil: Callable[[bytes], bytes], named: str) -> None:
-    """They are no record of a match that is over, whose seal is still to come."""
+    """The bytes are not the record of a match that is over and not yet sealed."""
     assert named in str(refused(spoil(honest)))
 
 
 def broken(code: str, evidence: Callable[[e.MoveReceived], str] = lambda _: "c1") -> Lie:
-    """Return what makes a breach of the wire of a move."""
+    """Return a function that replaces a move by a breach of the protocol."""
     return lambda move: e.ProtocolBroken(
         at_ms=move.at_ms, seat=move.seat, code=code, detail="so it was", evidence=evidence(move)
     )
@@ -201,17 +201,17 @@ FOLDED: dict[str, tuple[Lie, str]] = {
     "lag that saves a friend": (_said_late(sent_ms=5.0, lag_ms=4000.0), "standstills of 4000.0 ms"),
     "a request that was sent late": (_said_late(sent_ms=8990.0, lag_ms=0.0), "a request sent from"),
 }
-"""Lies from which all else follows as it should -> what is named."""
+"""Lies in records that are otherwise consistent -> text of the error."""
 
 
 @pytest.mark.parametrize(("lie", "named"), FOLDED.values(), ids=FOLDED)
 def test_a_host_that_lies_and_plays_on(lie: Lie, named: str) -> None:
-    """What follows from a lie is as it should be; the lie itself is found by what it is said to rest on."""
+    """The rest of the record follows from the lie. The lie is found by its evidence."""
     assert named in str(refused(record_of(lie=lie)))
 
 
 def test_a_host_of_another_durability(honest: bytes) -> None:
-    """A match is played by the terms of its run."""
+    """A match must be played by the terms of its run."""
     assert "durability" in str(refused(honest, RunTerms(durability=Durability.TURN)))
 
 
@@ -224,7 +224,7 @@ def test_a_match_twice(honest: bytes) -> None:
 
 
 def test_a_seat_that_the_job_leaves_vacant_may_be_found_so() -> None:
-    """That is all that is heard of it; the other seat wins."""
+    """The record has no other event of this seat; the other seat wins."""
     job = job_of("it does not build", LAUNCH, game="quincy", number=7, drawn=None)
     found = judged(record_of(job, vacant=0), job=job)
     assert (found.result.winners, [foul.seat for foul in found.result.fouls]) == ((1,), [0])
@@ -234,12 +234,12 @@ def test_a_seat_that_the_job_leaves_vacant_may_be_found_so() -> None:
     "job", [job_of(LAUNCH, LAUNCH, game="quincy"), job_of(LAUNCH, LAUNCH, game="q", number=3, drawn=None)]
 )
 def test_other_jobs(job: MatchJob) -> None:
-    """A seed of the match alone, with nonces, and another game: honest records are accepted."""
+    """Honest records are accepted, too, with a seed and nonces of the match's own, and of another game."""
     judged(record_of(job), job=job)
 
 
 def test_an_audit_that_fails_is_a_false_record(honest: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who could make the coordinator fail would stop the tournament."""
+    """Otherwise, a host that made the audit crash would stop the tournament."""
 
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("by hostile bytes")

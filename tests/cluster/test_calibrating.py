@@ -11,7 +11,7 @@ OWN = os.getpid()
 
 
 def work(work_s: float) -> list[tuple[float, float]]:
-    """Stand in for the work of a table."""
+    """A stand-in for the work of a table."""
     assert os.getpid() != OWN
     return [(0.010, 0.004), (0.030, work_s), (0.020, 0.008)]
 
@@ -24,7 +24,7 @@ def test_of_all_pieces_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_table_does_one_piece_at_least() -> None:
-    """However short its time is."""
+    """This holds however short the time is."""
     ((wall_s, processor_s),) = host.work_pieces(0.0)
     assert wall_s > 0
     assert processor_s >= 0

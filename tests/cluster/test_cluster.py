@@ -35,7 +35,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 
 
 def write(folder: Path) -> Path:
-    """Write the file of a tournament with a program of its own, and a command; return its path."""
+    """Write the file of a tournament with a player's folder and a command; return its path."""
     own = folder / "own"
     own.mkdir()
     (own / "player.py").write_text(f"print('I begin')\n{(SAMPLE / 'player.py').read_text()}")
@@ -49,9 +49,9 @@ def write(folder: Path) -> Path:
 
 
 def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Processes) -> None:
-    """In one process, by workers, and on hosts: the same deals, results and standings, and all records hold.
+    """In one process, with workers and on hosts, deals, results and standings are equal, and all records valid.
 
-    So is what programs print; and each host tells monitors what it has played.
+    The output of programs is the same, too, and each host's metrics count its matches.
     """
     found, printed = [], []
     for name, options in (("here", ()), ("workers", ("--workers", "2")), ("hosts", processes.options)):
@@ -71,12 +71,12 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
     assert printed[0] == printed[1] == printed[2]
     assert list(printed[0].values()) == ["I begin"] * 4
     pages = "".join(processes.metrics(str(number)) for number in range(2))
-    assert re.findall(r"^referee_matches_total.* (\S+)$", pages, re.MULTILINE) == ["1.0"]  # the command stays at home
+    assert re.findall(r"^referee_matches_total.* (\S+)$", pages, re.MULTILINE) == ["1.0"]  # the command runs here
     assert pages.count("referee_stall_seconds_count") == 2
 
 
 MISSING = '"/host0/" in __import__("os").getcwd() and __import__("missing")\n'
-"""Failures on one of the hosts."""
+"""Python code that fails on one of the hosts."""
 MOVING = "    rules = GAMES[game]\n"
 LATE = """\
     choose.turns = getattr(choose, "turns", 0) + 1
@@ -95,7 +95,7 @@ LACKING: tuple[tuple[str, str, Callable[[str], str]], ...] = (
 
 
 def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes) -> None:
-    """Something that they need for the build or for a move is missing there: nobody is blamed, and all is played."""
+    """One host lacks something for their build or moves: nobody is blamed, and all matches are played."""
     entrants = '[[entrants]]\nname = "house"\nplayer = "house:random"\n'
     for name, build, changed in LACKING:
         own = tmp_path / name
@@ -129,7 +129,7 @@ tokens = "players.toml"
 
 
 def test_a_remote_entrant_plays_beside_hosts(tmp_path: Path, processes: Processes) -> None:
-    """Its matches are played where it connects to, the others on a host; all records hold."""
+    """Its matches are played in the process that it connects to, the others on a host; all records pass the audit."""
     token, port = add_tokens(tmp_path / "players.toml", ["ada"], may_renew=False)["ada"], free_port()
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2, size=2)
     path.write_text(f"{path.read_text()}{REMOTE.format(port=port)}")
@@ -148,16 +148,16 @@ def test_a_remote_entrant_plays_beside_hosts(tmp_path: Path, processes: Processe
 
 
 def played_by(folder: Path, entry: dict[str, Any]) -> str:
-    """Return the process that played a match, as its record calls it."""
+    """Return the process that played a match, from its record."""
     return presences(read_record(folder / f"{entry['fixture']['match']}.jsonl"))[0].process
 
 
 FULL_BYTES = 16_384
-"""Size of a fourth of a short match's record."""
+"""A quarter of the size of a short match's record."""
 
 
 def test_a_host_whose_disk_is_full(tmp_path: Path, processes: Processes) -> None:
-    """A match whose record does not fit is void for its fault, and played on the other host; nobody is blamed."""
+    """A match whose record does not fit is void, and played on the other host; no player is blamed."""
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2)
     wait_until(processes.are_connected)
     size = processes.hosts[0].pid, resource.RLIMIT_FSIZE
@@ -183,7 +183,7 @@ def test_a_host_whose_disk_is_full(tmp_path: Path, processes: Processes) -> None
 
 
 def test_the_doctor_asks_hosts(processes: Processes) -> None:
-    """Each says what it plays, what is installed there, and what it can't enforce."""
+    """Each host reports its games, its installed programs, and the limits that it can't enforce."""
     wait_until(processes.are_connected)
     command = (sys.executable, "-m", "referee", "doctor", *processes.options, "--json")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

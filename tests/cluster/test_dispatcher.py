@@ -1,4 +1,4 @@
-"""Messages of hosts and scheduler that the dispatcher passes on, and how much of it the coordinator reads."""
+"""Messages of hosts and scheduler that the dispatcher passes on, and their limits."""
 
 import asyncio
 from types import SimpleNamespace
@@ -43,13 +43,13 @@ def test_hosts_tell_so_much_at_once(
     [("lab1-0a1b2c", True), ("lab_1.example.org-0a1b2c", True), ("../a", False), ("", False), ("a" * 101, False)],
 )
 def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: FBT001  # of a table
-    """A host with another name is none of this program."""
+    """A host with any other name was not started by this program."""
     seen = dispatcher.parse_host("tls://h:1", {"name": name, "resources": {"tables": 2}})
     assert (seen is not None) is is_seen
 
 
 def test_what_is_dropped_is_released() -> None:
-    """Dask then makes its host forget it, if it only waits there, and no answer is reported."""
+    """Dask then removes a dropped call that still waits at its host, and no answer is reported."""
     released: list[str] = []
 
     class _Waiting(asyncio.Future[bytes]):
@@ -70,7 +70,7 @@ def test_what_is_dropped_is_released() -> None:
 
 
 def test_no_frame_is_longer_than_expected() -> None:
-    """Its announced length is enough to refuse it."""
+    """A frame is refused as soon as its announced length is known."""
     frame = pack_frame((KnownHosts(hosts=()),))
     assert Frames(REPORTS, len(frame)).add(frame) == [(KnownHosts(hosts=()),)]
     with pytest.raises(msgspec.DecodeError, match="a frame has 4294967295 bytes; the limit is 10"):

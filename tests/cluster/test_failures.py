@@ -24,7 +24,7 @@ HELD = "held"
 
 @contextmanager
 def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a tournament until each host is in the middle of a match, where it stays until `go_on`.
+    """Run a tournament until each host is in the middle of a match, which pauses there until `go_on`.
 
     Return its process.
     """
@@ -96,7 +96,7 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
 def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
     """The dispatcher is killed, then the scheduler: the hosts play on, no match is void, and each counts once.
 
-    One of them is asked to end meanwhile: it hands over what it has played, and ends.
+    One host is asked to end in the meantime: it hands over its results, and ends.
     """
     processes = Processes(tmp_path, 2)
     try:

@@ -1,4 +1,4 @@
-"""A match that a host plays: what comes of it is kept, told to those who look on, and judged at its end."""
+"""A match that a host plays: its lines are stored, sent to spectators, and judged at its end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,19 +30,19 @@ class Watching(Observer):
         self.lines: list[int] = []
 
     def on_match_advanced(self, step: MatchTransition) -> None:
-        """Keep one."""
+        """Store the line."""
         self.lines.append(step.line)
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Yield a folder of records, some of which do not hold."""
+    """Yield a folder of records, some of which are not valid."""
     with TemporaryDirectory() as name:
         yield Path(name)
 
 
 def followed(folder: Path, *observers: Observer) -> FollowedMatch:
-    """Return a match of which the first half has come."""
+    """Return a match whose first half has arrived."""
     found = FollowedMatch(JOB, folder, Observers(*observers), RunTerms())
     found.take_lines(0, HALF)
     return found
@@ -50,7 +50,7 @@ def followed(folder: Path, *observers: Observer) -> FollowedMatch:
 
 @pytest.mark.parametrize("watching", [(), (Watching(),)], ids=["nobody looks on", "somebody does"])
 def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching, ...]) -> None:
-    """Every step once, to those who look on; how far the match has come is known in both cases."""
+    """Spectators get every step once; the progress of the match is known with and without spectators."""
     match = followed(tmp_path, *watching)
     assert match.received == HALF
     assert match.is_begun
@@ -70,7 +70,7 @@ def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching
 def test_a_match_whose_host_is_lost_is_void(
     folder: Path, come: bytes, steps: int, watching: tuple[Watching, ...]
 ) -> None:
-    """It has its record up to then; unjudged files, and lines of no record, are put aside."""
+    """Its record up to then is kept; files that were not judged, and lines of no record, are put aside."""
     match = FollowedMatch(JOB, folder, Observers(*watching), RunTerms())
     match.take_lines(0, come)
     match.void("its host is gone", SEALER)
@@ -82,7 +82,7 @@ def test_a_match_whose_host_is_lost_is_void(
 
 
 def test_a_match_stands_still_of_which_nothing_comes(folder: Path) -> None:
-    """It is given up after as long as it may take for one step, unless it waits for a table."""
+    """It is given up after the longest time that one step may take, unless it waits for a table."""
     match, shipped, most = (
         followed(folder),
         ShippedJob(run="", match=JOB.match, job=b"", programs=()),
@@ -95,7 +95,7 @@ def test_a_match_stands_still_of_which_nothing_comes(folder: Path) -> None:
 
 
 def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
-    """However slowly."""
+    """This holds however slow the match is."""
     match = FollowedMatch(JOB, folder, Observers(), RunTerms())
     attempt, looks = (
         Attempt(ShippedJob(run="", match=JOB.match, job=b"", programs=()), match),
@@ -111,5 +111,5 @@ def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
     [(b"", 0.0), (b'{"lag_ms":1.5,"a":1}\n{"lag_ms":12}\n{"lag_ms":-3.0}\n{"lag_ms":1e9}', 12.0)],
 )
 def test_the_longest_lag(record: bytes, lag_ms: float) -> None:
-    """As far as a record tells one."""
+    """It is found in the lines of the record, as far as they have one."""
     assert find_longest_lag_ms(record) == lag_ms

@@ -29,7 +29,7 @@ from referee.tournament.hosts import Calibration
     ids=["one", "frozen", "two", "long ago", "many short ones", "told by two runs"],
 )
 def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]], *, is_well: bool) -> None:
-    """That is reported once."""
+    """The state is reported once."""
     told: list[bool] = []
     health = Health(told.append)
     for begin, end in stalls:
@@ -38,7 +38,7 @@ def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]],
 
 
 def test_a_host_is_well_again_when_its_timers_keep_time() -> None:
-    """None of them may have been late for a while then; a lateness that does not make it sick can keep it sick."""
+    """No timer may have been late for a while. A delay too small to make a host sick can still keep it sick."""
     told: list[bool] = []
     health = Health(told.append)
     health.note_stall(0.0, 2.0)

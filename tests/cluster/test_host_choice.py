@@ -55,17 +55,17 @@ class Asks:
         self.dropped: list[int] = []
 
     def ask(self, address: str, call: str, message: Struct, on_answer: Callable[[HostAnswer], None]) -> int:
-        """Keep it."""
+        """Store the request."""
         self.asked.append((address, call, message, on_answer))
         self.count += 1
         return self.count
 
     def drop(self, number: int) -> None:
-        """Take note."""
+        """Note that a request is dropped."""
         self.dropped.append(number)
 
     def answer(self, message: Struct | None) -> None:
-        """Answer the first ask that is open."""
+        """Answer the first open request."""
         self.asked.pop(0)[3](HostAnswer(number=0, data=None if message is None else encode_message(message), why="no"))
 
     @property
@@ -97,7 +97,7 @@ class Scene:
         )
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None
-        """Why no host comes on record."""
+        """Reason why no host gets into the record, or None."""
         way: Any = self.hosts.dispatcher
         self.way: Asks = way
         self.folder = folder
@@ -107,18 +107,18 @@ class Scene:
         return self.why_not
 
     def see(self, **tables: int) -> None:
-        """Let hosts be there."""
+        """Report connected hosts, each with its number of tables."""
         seen = (SeenHost(name=name, address=f"at-{name}", tables=count) for name, count in tables.items())
         self.way.take(KnownHosts(hosts=tuple(seen)))
 
     def let_in(self, **tables: int) -> None:
-        """Let hosts in."""
+        """Report hosts, and let them answer the admission request."""
         self.see(**tables)
         for _ in tables:
             self.way.answer(WELCOME)
 
     def given(self, programs: tuple[str, ...] = ()) -> tuple[ClusterHost, Attempt, list[Any]]:
-        """Give the next host a match; return it, and what comes of that."""
+        """Give the next host a match; return the host, the attempt, and the list of its outcomes."""
         found: list[Any] = []
         Deferred.fromCoroutine(self.hosts.wait_for_host(None, programs)).addCallback(found.append)
         host = found.pop()
@@ -137,7 +137,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
 
 
 def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
-    """Each gets up to twice as many as it plays at a time, and none before the tournament has recorded it."""
+    """Each gets up to twice as many matches as it plays at a time, and none before the tournament has recorded it."""
     scene.see(a=1, b=2)
     assert (scene.hosts.choice.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
     scene.way.answer(WELCOME)
@@ -158,7 +158,7 @@ def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
 def test_a_leg_waits_for_the_host_of_the_one_before(
     scene: Scene, seen: str | None, looks: int, found: str | None
 ) -> None:
-    """Only for some time. Then it is played on the same machine, if that has another host, or else anywhere."""
+    """It waits for some time, then for another host on the same machine, if there is one, and then for any."""
     scene.let_in(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
     given: list[ClusterHost] = []
     Deferred.fromCoroutine(scene.hosts.wait_for_host("lab1-a", ())).addCallback(given.append)
@@ -168,7 +168,7 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
 
 
 def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
-    """The dispatcher was restarted, and another host has returned first. It does not wait for one that is gone then."""
+    """The dispatcher was restarted, and another host has returned first. A leg does not wait for a lost host."""
     scene.let_in(a=1, b=1)
     scene.hosts.forget_addresses()
     scene.see(a=1, b=1)
@@ -185,7 +185,7 @@ def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
 
 
 def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is said once: that no host is there, and that no more of them can have a name in the record."""
+    """Two messages come once each: that no host is connected, and that the record has no more names for hosts."""
     said: list[str] = []
     monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
     for _ in range(2):
@@ -197,7 +197,7 @@ def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pyt
 
 
 def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
-    """It is not asked again either."""
+    """It is not asked again, either."""
     scene.see(a=1)
     scene.way.answer(RunAnswer(refused="python is 3.12 here and 3.11 there"))
     scene.see(a=1)
@@ -205,7 +205,7 @@ def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
 
 
 def test_a_host_comes_on_record_once(scene: Scene) -> None:
-    """However often it connects."""
+    """This holds however often it connects."""
     for place in ("here", "there"):
         scene.way.take(KnownHosts(hosts=(SeenHost(name="a", address=place, tables=1),)))
         scene.way.answer(WELCOME)
@@ -216,7 +216,7 @@ def test_a_host_comes_on_record_once(scene: Scene) -> None:
 def test_a_host_that_does_not_come_on_record_plays_nothing(
     scene: Scene, welcome: RunAnswer, why_not: str | None
 ) -> None:
-    """For another class, or because it does not say how fast it is."""
+    """The reasons are another class of speed, or a missing calibration."""
     scene.why_not = why_not
     scene.see(a=1)
     scene.way.answer(welcome)
@@ -226,7 +226,7 @@ def test_a_host_that_does_not_come_on_record_plays_nothing(
 
 @pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
 def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcome: type[Any]) -> None:  # noqa: FBT001  # of a table
-    """The rest waits elsewhere. A host that is away for a moment is asked again when it is back."""
+    """The other matches move to other hosts. A host that is away for a moment is asked again when it is back."""
     scene.let_in(a=1)
     _, attempt, found = scene.given()
     if is_begun:
@@ -350,7 +350,7 @@ def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch
 
 
 def test_the_matches_of_each_host_are_counted(scene: Scene) -> None:
-    """By their results, with the lag that they had."""
+    """They are counted by result, with their lag."""
     scene.let_in(a=1)
     for answer in (PlayedMatch(record=b"all of it"), PlayedMatch(record=b"all of it"), BrokenOff(why="no memory")):
         scene.given()
@@ -373,7 +373,7 @@ def test_the_matches_of_each_host_are_counted(scene: Scene) -> None:
     ],
 )
 def test_observers_are_told_how_a_host_is(facts: dict[str, Any], state: str) -> None:
-    """With what it has, and since when it is away."""
+    """They get its state, its equipment, and the time since when it is away."""
     host = ClusterHost("one", "process")
     host.attempts["cup-00001"] = cast("Any", None)
     host.absent_looks = 4

@@ -39,7 +39,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
 
 
 def test_what_dask_logs_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The terminal has none of it."""
+    """Nothing of it is on the terminal."""
     loggers = [logging.root, logging.getLogger("distributed")]
     for logger in loggers:
         monkeypatch.setattr(logger, "handlers", [logging.NullHandler()])

@@ -9,7 +9,7 @@ OVER = PlayedMatch(record=b"all of it")
 
 
 def test_who_waits_is_given_what_came_of_a_match() -> None:
-    """Then it was fetched, and a host that is to end need not stay for it."""
+    """The result was fetched then, and a host that is about to end need not wait for that."""
     hosted = HostedMatch(Path("unused"))
     waiting = hosted.wait()
     hosted.end(OVER)

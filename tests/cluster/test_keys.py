@@ -46,7 +46,7 @@ asyncio.run(ask())
 
 
 def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    """An authority without a key, and for each role a key and its certificate, of P-256 and that authority."""
+    """There is an authority without its key, and for each role a P-256 key and a certificate of that authority."""
     made = make_keys(tmp_path / "keys", days=3, hosts=("lab1", "10.0.0.1"), now=NOW)
     assert sorted(path.name for path in made.folder.iterdir()) == sorted(FILES)
     assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
@@ -76,21 +76,21 @@ def test_nothing_is_replaced(tmp_path: Path, there: str) -> None:
 
 @pytest.mark.parametrize("host", ["", "a b", "x" * 254, "a..b", "é.org", "10.0.0.1/8", "a\nb"])
 def test_a_host_has_a_name(tmp_path: Path, host: str) -> None:
-    """Or an address."""
+    """A host may also have an address instead."""
     with pytest.raises(BadRequest, match="is not the name or address of a host"):
         make_keys(tmp_path, days=3, hosts=(host,), now=NOW)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
-    """Says so."""
+    """The error says so."""
     (tmp_path / "file").write_text("")
     with pytest.raises(BadRequest, match=r"cannot write certificates to .*file"):
         make_keys(tmp_path / "file", days=3, hosts=(), now=NOW)
 
 
 def test_the_command_tells_what_goes_where(tmp_path: Path) -> None:
-    """With the command that starts the scheduler, which works as printed."""
+    """The output has the command that starts the scheduler, which works as printed."""
     shown = referee("cluster-keys", "keys", cwd=tmp_path).stdout
     assert [name in shown for name in FILES] == [True] * 4
     assert all(part in shown for part in SCHEDULER)

@@ -1,4 +1,4 @@
-"""The output of programs on a host: it comes to the folder of the record, and nothing else does."""
+"""The output of programs on a host comes into the folder of the record, and nothing else does."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ FILES = {0: "cup-00001.seat0.e0.stderr", 2: "cup-00001.seat2.dag.stderr"}
     ids=["nothing", "empty", "bytes as they are", "no program's", "too much"],
 )
 def test_what_a_host_says_was_printed(tmp_path: Path, said: dict[int, bytes], kept: dict[int, bytes]) -> None:
-    """Files get their names here, only for programs of the match, and are no longer than those of a match here."""
+    """This side names the files, only for programs of the match; they are no longer than those of a match here."""
     store_output(tmp_path, JOB, said)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {FILES[n]: kept[n] for n in kept}
 

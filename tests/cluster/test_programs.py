@@ -1,4 +1,4 @@
-"""The folders of programs as bytes: they arrive whole, and nothing else passes for them."""
+"""The folders of programs as bytes: they arrive whole, and no other bytes are accepted for them."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def program(folder: Path) -> Path:
 
 
 def test_a_host_has_the_same_program(tmp_path: Path) -> None:
-    """Content, links and executable bits; the files that a run makes are no part of it."""
+    """Content, links and executable bits are the same; files that a run makes are not sent."""
     folder = program(tmp_path / "ada")
     packed = pack_folder(folder, record_names, ())
     assert packed == pack_folder(folder, record_names, ())
@@ -42,7 +42,7 @@ def test_a_host_has_the_same_program(tmp_path: Path) -> None:
 
 
 def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the next host in the folder, if the last one was killed; whole programs stay."""
+    """The next host in the folder removes it, if the last one was killed; whole programs stay."""
     folder, packed = tmp_path / "programs", pack_folder(program(tmp_path / "ada"), record_names, ())
     torn = msgspec.msgpack.encode([Entry("run", b"#!/bin/sh"), Entry("../out", b"")])
     with monkeypatch.context() as killed:
@@ -54,7 +54,7 @@ def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_no_program_may_read_stays_here(tmp_path: Path) -> None:
-    """Records that lie in its folder, and keys."""
+    """Records in a program's folder, and keys, are not sent."""
     folder = program(tmp_path / "ada")
     hidden = (folder / "key",)
     before = pack_folder(folder, _private, hidden)
@@ -88,7 +88,7 @@ def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> Non
 
 @pytest.mark.parametrize("packed", [b"", b"\x91\x01", msgspec.msgpack.encode("text")])
 def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
-    """Neither bytes with another digest, nor bytes that are no folder."""
+    """Refused are bytes with another digest, and bytes that are not a folder."""
     store = ProgramStore(tmp_path / "programs")
     for digest in (hash_folder(packed), hash_folder(b"another")):
         with pytest.raises(RefereeError):

@@ -24,7 +24,7 @@ HOSTS = ("a", "b", "c", "d")
     ids=["nowhere", "elsewhere", "here", "elsewhere, again", "later elsewhere", "later here"],
 )
 def test_who_is_to_blame(course: str, excused: list[bool]) -> None:
-    """On hosts a and b; a program is to blame if it has moved on that host before, or moves on none."""
+    """There are hosts a and b. A program is to blame if it has moved on the same host before, or moves on no host."""
     starts, found = Starts(), []
     for how, host in map(tuple, course.split()):
         if how == "+":
@@ -35,13 +35,13 @@ def test_who_is_to_blame(course: str, excused: list[bool]) -> None:
 
 
 def test_a_program_that_runs_nowhere_is_tried_on_a_few_hosts() -> None:
-    """Only a few of them, even if there are many."""
+    """It is tried only on a few hosts, even if there are many."""
     starts = Starts()
     assert [starts.excuse("p", host, set(HOSTS) - {host}) for host in HOSTS] == [True, True, False, False]
 
 
 def test_where_a_match_is_played() -> None:
-    """Where its programs run; anywhere, if they run nowhere."""
+    """It is played where its programs run; if they run nowhere, it is played anywhere."""
     starts = Starts()
     assert set(starts.choose_hosts(("p",), HOSTS)) == set(HOSTS)
     starts.excuse("p", "a", {"b"})
@@ -52,7 +52,7 @@ def test_where_a_match_is_played() -> None:
 
 
 def test_matches_that_counted_too_early_are_told_once() -> None:
-    """When the program has moved for the first time."""
+    """The message comes when the program has moved for the first time."""
     starts = Starts()
     starts.excuse("p", "a", ())
     starts.record_failure("p", "m1")

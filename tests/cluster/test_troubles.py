@@ -20,7 +20,7 @@ class Keeper:
     """Stand-in for a tournament's process: its dispatcher runs at the third call of `poll`, and then the process ends.
 
     Args:
-        folder: it runs in.
+        folder: folder that it runs in.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Records sealed with the referee's key that name the course's wire, with events that are impossible on it."""
+"""Records sealed with the referee's key that name the course's protocol, with events that are impossible in it."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from .course_records import ACCEPTED, COURSE, NOBODYS, STARTED, told
 
 
 def audited(path: Path) -> None:
-    """Audit it, as `referee audit --public-key` does."""
+    """Audit a record, as `referee audit --public-key` does."""
     audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 
 
@@ -50,20 +50,20 @@ LIES: dict[str, tuple[e.Event, ...]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_what_the_wire_has_not_is_named(tmp_path: Path, lie: tuple[e.Event, ...]) -> None:
-    """The rest follows from it, and the seal is the referee's own."""
+    """The rest of the record follows from the lie, and the seal is the referee's own."""
     with pytest.raises(RecordError, match=r"with players of cs4500|all bytes of the answer"):
         audited(told(tmp_path, *lie))
 
 
 @pytest.mark.forges
 def test_only_what_is_played_on_the_wire_names_it(tmp_path: Path) -> None:
-    """The course's players confirm every message, so a match without confirmations is none of theirs."""
+    """The course's players confirm every message, so a match without confirmations was not theirs."""
     with pytest.raises(RecordError, match=r"line 0: .*without confirmations"):
         audited(told(tmp_path, *STARTED[:5], acknowledge=False))
 
 
 def test_what_happens_on_the_wire_holds(tmp_path: Path) -> None:
-    """So does the timeout of a called player."""
+    """An event that is possible is accepted, such as the timeout of a called player."""
     audited(told(tmp_path, *STARTED, overdue(0, 1500.0, sent=5.0)))
 
 

@@ -29,6 +29,6 @@ def test_the_page_shows_its_picture(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_worked_turn_is_what_the_game_says(name: str) -> None:
-    """The move on the page is legal in the position of the picture, and the news are the game's."""
+    """The move on the page is legal in the position of the picture, and the news is the game's."""
     text = page_of(name).read_text()
     assert fill(text, worked_turn(name)) == text, REMEDY

@@ -33,7 +33,7 @@ SENTENCES: dict[str, type[Struct]] = {
 
 
 def tagged(base: type[Struct]) -> Iterator[type[Struct]]:
-    """Yield a struct and its descendants, except for those that only others build on."""
+    """Yield a struct and its descendants, except for mere base classes."""
     if base.__struct_config__.tag != base.__name__:
         yield base
     for kind in base.__subclasses__():
@@ -41,7 +41,7 @@ def tagged(base: type[Struct]) -> Iterator[type[Struct]]:
 
 
 def tag_of(kind: type[Struct]) -> str:
-    """Return how a struct is called in a record."""
+    """Return the name of a struct in a record."""
     return str(kind.__struct_config__.tag)
 
 
@@ -89,7 +89,7 @@ def test_a_sentence_has_every_key(begin: str) -> None:
 
 
 def test_every_key_and_every_name_is_explained() -> None:
-    """Header, setup, result and fouls with all their keys; every event and every command by its name."""
+    """This holds for all keys of header, setup, result and fouls, and for each name of an event or command."""
     structs = (Header, MatchSetup, commands.Result, Foul, Ruling, MatchEntry)
     keys = {field.encode_name for kind in structs for field in fields(kind)}
     names = {tag_of(kind) for kind in (*get_args(AnyEvent), *tagged(commands.Command))}

@@ -12,12 +12,12 @@ from .make_tables import OBJECTS, OTHERS, PAGES, REFERENCE, TROUBLESHOOTING, fil
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_tables_follow_from_the_structs(page: Path) -> None:
-    """If not, run make_tables."""
+    """If they do not, run make_tables."""
     assert fill(page.read_text()) == page.read_text()
 
 
 def test_every_object_has_its_table() -> None:
-    """Each is on one of the pages."""
+    """Each table is on one of the pages."""
     text = "".join(page.read_text() for page in [*REFERENCE, TROUBLESHOOTING])
     assert re.findall("<!-- part: (.+?) -->", text) == [*OBJECTS, *OTHERS]
 

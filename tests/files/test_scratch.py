@@ -36,7 +36,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def left(top: Path, name: str = "referee-check-x") -> Path:
-    """Make what a process that is gone has left."""
+    """Make a folder that a process has left behind."""
     folder = top / name
     folder.mkdir(0o700)
     (folder / MARK).touch(0o600)
@@ -44,7 +44,7 @@ def left(top: Path, name: str = "referee-check-x") -> Path:
 
 
 def test_it_is_private_and_removed(top: Path) -> None:
-    """Also after an exception inside."""
+    """It is removed also after an exception inside."""
 
     def _fail() -> None:
         with scratch("test") as folder:
@@ -58,7 +58,7 @@ def test_it_is_private_and_removed(top: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_removed(top: Path) -> None:
-    """At any depth; a folder in use stays, even if several processes look at once."""
+    """It is removed with folders of any depth. A folder in use stays, even if several processes look at once."""
     environment = {**os.environ, "TMPDIR": str(top)}
     holders = [
         subprocess.Popen(
@@ -139,7 +139,7 @@ def test_nothing_else_is_removed(top: Path, prepare: Callable[[Path], None]) -> 
 
 
 def test_what_is_proven_is_removed(top: Path) -> None:
-    """The same folder, if none of these cases holds."""
+    """The same folder is removed if none of these cases holds."""
     left(top)
     with scratch("test"):
         pass

@@ -44,7 +44,7 @@ READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_pipes_are_refused(name: str, tmp_path: Path) -> None:
-    """At once: no process writes to it."""
+    """A pipe is refused at once, and not waited for."""
     read, error = READERS[name]
     path = tmp_path / "player.toml"
     os.mkfifo(path, 0o600)
@@ -55,7 +55,7 @@ def test_pipes_are_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - {"player.toml"}))  # there it is a link out of the folder
 def test_devices_are_refused(name: str) -> None:
-    """Nothing of an endless one is read."""
+    """Nothing of an endless device is read."""
     read, error = READERS[name]
     with pytest.raises(error) as caught:
         read(Path("/dev/zero"))
@@ -127,7 +127,7 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path, kind: st
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_named(tmp_path: Path, kind: str, encoding: str) -> None:
-    """With a byte order mark or without."""
+    """It is named with a byte order mark or without."""
     read, error, text = TEXTS[kind]
     path = tmp_path / "player.toml"
     path.write_bytes(text.encode(encoding))
@@ -149,7 +149,7 @@ def test_another_encoding_is_named_with_its_place(tmp_path: Path, kind: str) -> 
 
 
 def test_an_empty_text_is_one(tmp_path: Path) -> None:
-    """So is one with a single character, but not a control character."""
+    """A single character is a text, too, but not a control character."""
     (tmp_path / "empty").touch()
     assert read_small_text(tmp_path / "empty") == ""
     (tmp_path / "sign").write_bytes(b"\x80")

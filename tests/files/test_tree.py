@@ -36,7 +36,7 @@ BAD = {
 def test_a_walk_has_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, complaint: str
 ) -> None:
-    """More than that is refused. A file counts by its announced size, and is not read."""
+    """A larger folder is refused. A file counts by its announced size, and is not read."""
     (tmp_path / "b" / "c").mkdir(parents=True)
     for name in ("a", "d"):
         with (tmp_path / name).open("w") as file:
@@ -50,7 +50,7 @@ def test_a_walk_has_bounds(
 
 
 def test_a_walk_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither at its end nor when it is given up."""
+    """No file is open at its end, or when it is given up."""
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     before = sorted(Path("/proc/self/fd").iterdir())
     list(walk(tmp_path))
@@ -90,12 +90,12 @@ LINKS: dict[str, tuple[Mapping[str, str], str | None]] = {
 
 @pytest.mark.parametrize(("targets", "found"), LINKS.values(), ids=LINKS)
 def test_where_links_lead(targets: Mapping[str, str], found: str | None) -> None:
-    """A link that leads out is named, even through others; nothing of this is on a disk."""
+    """A link that leads out of the folder is named, even through other links; the test needs no disk."""
     assert SymbolicLinks(targets, ("/p",)).escaping() == found
 
 
 def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as the kernel follows; an endless chain is given up."""
+    """As many links are followed as the kernel follows; an endless chain is given up."""
     chain = {f"l{number}": f"l{number + 1}" for number in range(2000)}
     assert SymbolicLinks(chain, ()).escaping() is None
     monkeypatch.setattr(links, "MAX_STEPS", 10_000)
@@ -104,7 +104,7 @@ def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_copy_has_plain_things_alone(tmp_path: Path) -> None:
-    """Files, folders and links, with their times; no pipe, and no setuid bits."""
+    """The copy has files, folders and links, with their times, but no pipes and no setuid bits."""
     (tmp_path / "from" / "folder").mkdir(parents=True)
     (tmp_path / "from" / "folder" / "run").write_text("run")
     (tmp_path / "from" / "folder" / "run").chmod(0o6777)
@@ -118,7 +118,7 @@ def test_a_copy_has_plain_things_alone(tmp_path: Path) -> None:
 
 
 def test_a_temporary_folder_is_private_and_gone(tmp_path: Path) -> None:
-    """Whatever was put into it."""
+    """It is removed whatever was put into it."""
     with temporary_folder("t-", tmp_path) as folder:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         (folder / "a" / "b").mkdir(parents=True)

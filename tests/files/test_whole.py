@@ -16,7 +16,7 @@ from referee.files.whole import write_whole
 
 @pytest.fixture(params=["unnamed", "named", "no Linux"], autouse=True)
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run each test on both kinds of file systems: one that has files without a name, and one that has none."""
+    """Run each test on both kinds of file systems: with files without a name, and without them."""
     open_any = os.open
 
     def _open_named(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:

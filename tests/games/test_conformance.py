@@ -90,7 +90,7 @@ class Overwriting(QGame):
 
 
 class Endless(QGame):
-    """Never ends, not even deserted."""
+    """Never ends, not even without players."""
 
     def outcome(self, state: State) -> Outcome | None:
         return None
@@ -100,7 +100,7 @@ class Endless(QGame):
 
 
 class Reversed(QGame):
-    """Ranks who has least points first."""
+    """Ranks the seat with the fewest points first."""
 
     def outcome(self, state: State) -> Outcome | None:
         ended = super().outcome(state)
@@ -147,7 +147,7 @@ class Silent(QGame):
         """A move."""
 
         told: int
-        """What is told."""
+        """The news."""
         untold: int
 
     move_type = Bare  # type: ignore[assignment]  # only its schema is looked at

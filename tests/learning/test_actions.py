@@ -1,4 +1,4 @@
-"""Actions from programs: a number of any kind is one, and everything else gets a sentence."""
+"""Actions from programs: a number of any kind is an action, and for everything else there is an error in words."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def begun(make: Any) -> tuple[Any, int]:
 @MAKERS
 @pytest.mark.parametrize("kind", [int, np.int64, np.array, lambda action: np.array([action])])
 def test_a_number_of_any_kind_is_an_action(make: Any, kind: Any) -> None:
-    """NumPy's numbers are, and arrays with one number, as `argmax` returns them with an axis."""
+    """NumPy's numbers are actions, and so are arrays with one number, as `argmax` returns them with an axis."""
     made, action = begun(make)
     made.step(kind(action))
     assert not any(made.terminations.values())
@@ -30,7 +30,7 @@ def test_a_number_of_any_kind_is_an_action(make: Any, kind: Any) -> None:
 @MAKERS
 @pytest.mark.parametrize("action", [None, "x", 1.5, np.array(1.5), np.array([1, 2]), -1, 10**6, [3]], ids=repr)
 def test_what_is_no_action_gets_a_sentence(make: Any, action: Any) -> None:
-    """The error lists the possible ones, and ends no game."""
+    """The error lists the possible actions, and the game does not end."""
     made, legal = begun(make)
     with pytest.raises(RefereeError, match="an action of player_0 is a number from 0 to 603, not "):
         made.step(action)
@@ -39,7 +39,7 @@ def test_what_is_no_action_gets_a_sentence(make: Any, action: Any) -> None:
 
 @MAKERS
 def test_an_agent_that_is_out_has_none(make: Any) -> None:
-    """PettingZoo asks each of them once more, with None."""
+    """PettingZoo asks each such agent once more, with None."""
     made, _ = begun(make)
     while not any(made.terminations.values()):
         made.step(np.flatnonzero(made.observe(made.agent_selection)["action_mask"])[0])
@@ -51,7 +51,7 @@ def test_an_agent_that_is_out_has_none(make: Any) -> None:
 
 
 def test_before_a_reset_there_is_none() -> None:
-    """There is nothing to observe, and an unknown agent never has anything."""
+    """There is no observation then, and an unknown agent never has one."""
     made = referee.learning.pettingzoo.raw_env("quincy")
     for ask in (lambda: made.step(1), lambda: made.observe("player_0")):
         with pytest.raises(RefereeError, match=r"no game is played now: call reset\(\) first"):
@@ -71,7 +71,7 @@ def test_before_a_reset_there_is_none() -> None:
     ],
 )
 def test_wrong_arguments_get_a_sentence(arguments: tuple[Any, ...], error: str) -> None:
-    """This is tried where an environment is made."""
+    """The arguments are those that make an environment."""
     with pytest.raises(RefereeError, match=error):
         referee.learning.pettingzoo.env(*arguments)
     with pytest.raises(RefereeError, match="max_cycles is a whole number, not '3'"):

@@ -44,7 +44,7 @@ def seen(encoding: Encoding, state: Any, chosen: tuple[Any, ...] = ()) -> dict[s
 
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_a_policy_chooses_over_the_wire_as_at_home(game: str, seats: int) -> None:
-    """From a plain view alone it gets the same observations, step by step, and gives the same move."""
+    """From a plain view alone, it gets the same observations, step by step, and chooses the same move."""
     encoding, source = encoding_of(game, seats), Random(seats)
     rules, state, steps = encoding.rules, begun(encoding, seats), 0
     while steps < _STEPS and rules.outcome(state) is None:
@@ -99,7 +99,7 @@ def test_a_policy_that_chooses_what_it_may_not_is_named() -> None:
 
 
 def test_quincy_is_seen() -> None:
-    """Stones and lines of both, the hand, played dominoes, and the rest."""
+    """The observation has stones and lines of both players, the hand, played dominoes, and the rest."""
     encoding = encoding_of("quincy")
     rows = ["A........", *(["........."] * 7), "....BBBB."]
     position = {"board": rows, "hands": [[[0, 1], [9, 9]], [[1, 1]]], "pile": [[2, 2]], "face_up": [[0, 0]]}
@@ -128,7 +128,7 @@ def test_q_is_seen() -> None:
 
 
 def test_quadominos_is_seen() -> None:
-    """Numbers at their corners, the chosen tile as it will lie, and the task."""
+    """The observation has numbers at their corners, the chosen tile as it will lie, and the task."""
     encoding = encoding_of("quadominos")
     players = [{"score": -20, "hand": ["0001", "1111"]}, {"score": 0, "hand": ["2345"]}]
     state = restored(encoding, {"board": [[0, 0, "1100"]], "well": ["5555"], "players": players})
@@ -173,7 +173,7 @@ def _dots() -> Any:
 
 
 def test_what_lies_beyond_the_window_has_one_action() -> None:
-    """It is offered once, stands for the first such square, and is not in the observation."""
+    """The action stands for the first square outside the window; such squares are not in the observation."""
     encoding = encoding_of("q")
     map_ = [[0, column, "red-star"] for column in range(60)]
     players = [{"score": 0, "hand": ["red-star"]}, {"score": 0, "hand": ["red-star"]}]

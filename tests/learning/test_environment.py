@@ -51,7 +51,7 @@ def test_pettingzoo_finds_nothing(game: str, seats: int) -> None:
 def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its test wants text, pixels and windows, and a picture that is not empty.
 
-    With more than the fewest players, pictures are small and without letters: those take most of the time.
+    With more than the fewest players, pictures are small and without letters, because letters take most of the time.
     """
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     if seats > load().games[game].seats[0]:
@@ -64,7 +64,7 @@ def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.Mo
 class WholeTurns(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
     """Takes any action, legal or not, as a whole turn: PettingZoo's test of cycles knows neither masks nor steps.
 
-    The first two actions, a pass among them, are taken only if there is no other.
+    The first two actions, one of them a pass, are chosen only if there is no other.
     """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -81,7 +81,7 @@ class WholeTurns(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked
 
 
 class Rounds:
-    """Lets all agents have a turn at once."""
+    """Lets all agents act at the same time."""
 
     def __init__(self, env: Any) -> None:
         self.env = WholeTurns(env)

@@ -42,7 +42,7 @@ def test_gymnasium_finds_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @ALL
 def test_every_game_is_played_to_its_end(game: str) -> None:
-    """Only the end is rewarded, by -1, 0 or 1; there is always a legal action, and none after the end."""
+    """Only the end has a reward: -1, 0 or 1. There is always a legal action until the end, and none after it."""
     env = gymnasium.make(ENVIRONMENTS[game], opponents=["house:random"]).unwrapped
     seats = set()
     for seed in range(6):
@@ -81,14 +81,14 @@ def test_points_are_rewarded_as_they_are_made(game: str) -> None:
 
 
 def test_points_need_points() -> None:
-    """Where a game has none before its end, that is said."""
+    """For a game without points before its end, there is an error."""
     for game in ("quincy", "quincala"):
         with pytest.raises(BadRequest, match="has no points before its end, so its rewards are 'outcome'"):
             gymnasium.make(ENVIRONMENTS[game], rewards="points")
 
 
 def test_opponents_are_functions_and_house_players() -> None:
-    """They sit after the seat that learns, in their order; three of them make a game of four."""
+    """Opponents sit after the seat that learns, in their order; three opponents make a game of four."""
     views = []
 
     def watcher(view: Any) -> Any:
@@ -113,7 +113,7 @@ def test_a_strong_opponent_wins_more_often() -> None:
 
 
 def test_the_same_seed_is_the_same_game() -> None:
-    """Deals, seats and the choices of house players follow from the seed; later games of it differ."""
+    """Deals, seats and the choices of house players follow from the seed; later games with it differ."""
     env = gymnasium.make("referee/Quincy-v0", opponents=["house:random"]).unwrapped
     games = [[(info["seat"], info["action_mask"].tobytes()) for info, *_ in play(env, seed)] for seed in (5, 5, 6)]
     assert games[0] == games[1] != games[2]
@@ -131,7 +131,7 @@ def test_an_illegal_action_ends_the_game() -> None:
 
 
 def test_a_game_is_truncated() -> None:
-    """After so many turns of a player it is over, without a reward."""
+    """After a number of turns of a player the game is over, without a reward."""
     env = gymnasium.make("referee/QuadOminos-v0", max_cycles=3).unwrapped
     *_, (_, reward, terminated, truncated) = play(env, 1)
     assert (reward, terminated, truncated) == (0.0, False, True)
@@ -156,7 +156,7 @@ def test_gymnasium_makes_vectors(mode: str) -> None:
 
 
 def passing(_view: Any) -> Any:
-    """Answer with no move of Quincy."""
+    """Return something that is not a move of Quincy."""
     return {"action": "pass"}
 
 
@@ -175,7 +175,7 @@ MISTAKES: tuple[tuple[dict[str, Any], str], ...] = (
 
 @pytest.mark.parametrize(("given", "says"), MISTAKES)
 def test_a_mistake_is_named(given: dict[str, Any], says: str) -> None:
-    """What can't be made is refused with what can."""
+    """The error about an impossible environment says what is possible."""
     with pytest.raises(BadRequest, match=says):
         gymnasium.make("referee/Quincy-v0", **given)
 

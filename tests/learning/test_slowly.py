@@ -150,7 +150,7 @@ def _slow_mask(encoding: Encoding, view: Any, steps: Sequence[Any]) -> bytes:
 
 @pytest.mark.parametrize("step", [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right])
 def test_a_window_that_follows_shows_what_a_new_one_does(step: tuple[int, int]) -> None:
-    """A line that grows beyond it looks at each length as in a new window; so does the next one."""
+    """While a line grows beyond the window, it looks at each length as in a new window; so does the next line."""
     signs = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     window = Window(2 * CELLS + 5, signs)
     for first in ((7, -9), (7, -9), (40, 3)):

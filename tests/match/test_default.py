@@ -49,7 +49,7 @@ BY_PHASE: tuple[tuple[Phase, bool, Sequence[e.Event]], ...] = (
     (Phase.PLAYING, False, (*BEGUN, moved(0, 1, PASS, 2.0))),
     (Phase.TELLING, True, (*BEGUN, acked(0, 1, 2.0), acked(1, 2, 3.0), moved(0, 1, place((0, 1, G)), 5.0))),
 )
-"""What a match of two waits for, with acknowledgements or without, and the events that led there."""
+"""Request that a match of two waits for, with acknowledgements or without, and the events before it."""
 
 
 def quincy(**fields: Any) -> Match:

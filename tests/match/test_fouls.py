@@ -41,7 +41,7 @@ from .folding import (
 
 
 def broken(code: str) -> e.ProtocolBroken:
-    """Return a breach of the wire by seat 0."""
+    """Return a breach of the protocol by seat 0."""
     return e.ProtocolBroken(seat=0, at_ms=9.0, code=code, detail="so", evidence="c1")
 
 
@@ -102,7 +102,7 @@ def test_every_foul_of_the_mover_expels_it(_name: str, event: e.Event, expected:
 
 
 def test_the_causes_are_all_there_is() -> None:
-    """Every cause is tried here, except for the one that only a start can give; that one is below."""
+    """Every cause is tried here, except for failing to start, which has its own test below."""
     assert {row[2].cause for row in CAUSES} == set(Cause) - {Cause.REFUSED_TO_START}
     assert set(BY_CODE.values()) == {Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING}
 

@@ -1,6 +1,6 @@
 """Every event in every phase, and events that contradict the state.
 
-Knows which events are impossible, and that they change nothing. Refuses to know what follows from the others.
+Only impossible events are tested here, and that they change nothing; the effects of other events have other tests.
 """
 
 from typing import Any, get_args
@@ -41,7 +41,7 @@ SECOND = place((0, 2, Y))
 
 
 def matches_in_every_phase() -> dict[Phase, Match]:
-    """Return a match in each phase, its last event at 9 ms at most. In STARTING to ENDING, it waits for seat 0."""
+    """Return a match in each phase, with a last event at 9 ms at most. From STARTING to ENDING, it waits for seat 0."""
     found = {Phase.NEW: new_match(*HANDS)}
     events: tuple[tuple[Phase, tuple[e.Event, ...]], ...] = (
         (Phase.OFFERING, (opened(),)),

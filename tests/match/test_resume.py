@@ -66,7 +66,7 @@ def test_before_the_deal_everybody_is_offered_again() -> None:
 
 @pytest.mark.parametrize(("passed_ms", "left_ms"), [(0.0, 6000.0), (1500.0, 4500.0), (5500.0, MIN_LEFT_MS)])
 def test_the_time_that_is_known_to_have_passed_is_gone(passed_ms: float, left_ms: float) -> None:
-    """The rest is the limit without the time up to the last event, but never less than a player needs to return."""
+    """The limit loses the time up to the last event, but never falls below the time that a player needs to return."""
     match = playing([G], [B], [B], per_move_ms=6000.0)
     fold(match, lost(2, 1.0 + passed_ms))
     commands = match.handle(resumed(1.0 + passed_ms))

@@ -115,7 +115,7 @@ def test_who_returns_is_asked_again_with_the_time_that_is_left() -> None:
 
 
 def test_what_passed_while_it_was_away_is_used() -> None:
-    """It is taken off its bank, and counts in the result."""
+    """The time is subtracted from its bank, and counts in the result."""
     match = playing(*HANDS, bank_ms=900.0)
     fold(match, returned(0, 401.0), moved(0, 1, PASS, 501.0, sent=401.0))
     assert match.time.bank_ms(0) == 400.0

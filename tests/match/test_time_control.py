@@ -94,7 +94,7 @@ def test_what_passed_before_the_referee_died_is_taken_off() -> None:
 
 
 def test_a_bank_never_goes_below_nothing() -> None:
-    """Whatever is taken off."""
+    """This holds whatever is subtracted."""
     keeper = Timekeeper(setup_of(2, bank_ms=1000.0))
     keeper.charge(0, 5000.0)
     keeper.charge(1, 400.0)

@@ -1,6 +1,6 @@
-"""No file crashes a reader: some hundred changes of every kind of file, and each that once did.
+"""No file crashes a reader: a hundred or more changes of every kind of file, and each change that once did.
 
-`python -m tests.benchmarks mutations` makes as many as one likes.
+`python -m tests.benchmarks mutations` makes any number of changes.
 """
 
 import shutil
@@ -42,7 +42,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def problems(name: str, folder: Path, only: str = "") -> Iterator[str]:
-    """Yield what readers of a kind did that they may not do."""
+    """Yield the forbidden outcomes of the readers of a kind."""
     for reader, read in KINDS[name].readers.items():
         _, problem = tried(read, folder)
         if problem and reader.startswith(only):
@@ -51,7 +51,7 @@ def problems(name: str, folder: Path, only: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_an_honest_folder_is_read(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
-    """Otherwise nothing would be tried. Readers accept unchanged files, and none of them fails."""
+    """Readers accept unchanged files, and none of them fails. Otherwise, the other tests would try nothing."""
     folder = shutil.copytree(honest[name], tmp_path / "folder", symlinks=True)
     if (folder / records.RECORD).exists():
         data = records.whole("dealt") if name != "redacted" else records.redacted("dealt", 0)
@@ -65,7 +65,7 @@ def test_an_honest_folder_is_read(tmp_path: Path, honest: dict[str, Path], name:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_no_change_crashes_a_reader(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
-    """Whatever was changed, each reader accepts the file or reports that it does not hold."""
+    """Whatever was changed, each reader accepts the file or reports that it is not valid."""
     folder = tmp_path / "folder"
 
     @settings(max_examples=COUNTS.get(name, 60))
@@ -79,7 +79,7 @@ def test_no_change_crashes_a_reader(tmp_path: Path, honest: dict[str, Path], nam
     _try()
 
 
-# --- what once crashed one
+# # --- files that once crashed a reader
 
 
 def step_with(lines: list[Any], command: str) -> Any:
@@ -129,7 +129,7 @@ def test_evidence_that_is_no_hex_is_shown_as_it_is(tmp_path: Path, honest: dict[
 
 
 def test_a_record_whose_last_line_is_torn_is_shown(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """Also inside a character."""
+    """The line may even end inside a character."""
     folder = shutil.copytree(honest["record"], tmp_path / "folder")
     for file in (records.RECORD, records.HONEST):
         (folder / file).write_bytes(records.whole("clean").rpartition(b'{"n":')[0] + b'{"n":"\xc3')
@@ -186,7 +186,7 @@ def test_what_crashed_a_reader_of_tournaments(
 
 
 def test_a_match_of_more_than_its_entrants_is_told(tmp_path: Path, honest: dict[str, Path]) -> None:
-    """Its record holds by itself, but the tournament has not opened it."""
+    """The match's record is valid by itself, but the tournament has not opened it."""
     folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
     path = folder / "cup-00001.jsonl"
     lines = records.lines_of(path.read_bytes())

@@ -1,6 +1,6 @@
 """The engine of Q and its naive second implementation agree over random play.
 
-`python -m tests.naive.test_q 10000` compares so many positions.
+`python -m tests.naive.test_q 10000` compares 10000 positions.
 """
 
 import sys
@@ -34,7 +34,7 @@ def begun(source: Random) -> tuple[State, naive.Table]:
 
 
 def seen(state: State) -> dict[str, Any]:
-    """Return the engine's state as the plain one has it."""
+    """Return the engine's state in the naive implementation's form."""
     outcome = GAME.outcome(state)
     return {
         "board": {cell: NAMES[tile] for cell, tile in state.board.items()},
@@ -48,13 +48,13 @@ def seen(state: State) -> dict[str, Any]:
 
 
 def kept(table: naive.Table) -> dict[str, Any]:
-    """Return the plain state."""
+    """Return the naive implementation's state in that form."""
     names = ("board", "hands", "pile", "scores", "order", "end")
     return {**{name: getattr(table, name) for name in names}, "ranking": table.ranking() if table.end else None}
 
 
 def placed_of(move: Place) -> list[naive.Placed]:
-    """Return a placement as the plain implementation takes it."""
+    """Return a placement in the naive implementation's form."""
     return [(spot.row, spot.column, spot.tile) for spot in move.tiles]
 
 
@@ -131,7 +131,7 @@ def play_both(state: State, table: naive.Table, move: Any) -> State:
 
 
 def compare(positions: int, seed: int) -> int:
-    """Compare both implementations over so many positions; return their number of games."""
+    """Compare both implementations over a number of positions; return the number of games."""
     source, games, count = Random(seed), 0, 0
     while count < positions:
         state, table = begun(source)
@@ -181,7 +181,7 @@ def test_moves_from_a_small_position_are_counted(hand: tuple[str, ...], left: in
 
 
 def main(arguments: list[str]) -> int:
-    """Compare so many positions, and print the result."""
+    """Compare a number of positions, and print the result."""
     positions = int(arguments[0]) if arguments else 10_000
     print(f"{positions} positions of {compare(positions, 1)} games of q: both agree")
     return 0

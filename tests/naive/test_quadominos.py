@@ -1,6 +1,6 @@
 """The engine of Quad-Ominos and the naive one have the same legal moves, states and ends over random play.
 
-`python -m tests.naive.test_quadominos 10000` compares as many positions as it is told.
+`python -m tests.naive.test_quadominos 10000` compares 10000 positions.
 """
 
 import sys
@@ -57,7 +57,7 @@ def facts(state: State) -> dict[str, Any]:
 
 
 def naive_facts(table: naive.Table) -> dict[str, Any]:
-    """Return the same of the naive engine's."""
+    """Return the same facts of the naive engine."""
     due = (table.step, table.additional, table.bonuses, table.passes)
     return {
         "hands": table.hands,
@@ -74,10 +74,10 @@ def naive_facts(table: naive.Table) -> dict[str, Any]:
 
 
 def compare_game(source: Random, most: int) -> Counter[str]:
-    """Play one random game with both engines, at most so many moves of it, and compare every position.
+    """Play one random game with both engines, of at most `most` moves, and compare every position.
 
     Returns:
-        How often each step and each end was met.
+        How often each kind of step and each end occurred.
     """
     seats, options = source.randint(2, 12), source.choice(OPTIONS)
     dealer = chance.Dealer(source.randbytes(chance.SEED_BYTES))
@@ -112,7 +112,7 @@ def by_steps(state: State) -> list[naive.Move]:
 
 
 def guesses(source: Random, table: naive.Table) -> list[naive.Move]:
-    """Return moves, legal or not: of any tile in any order of its numbers, on the table or next to it."""
+    """Return moves, legal or not, with any tile in any order of its numbers, on the table or next to it."""
     cells = [*table.board, *((row + source.randint(-1, 1), column + 1) for row, column in table.board), (0, 0)]
     hand = table.hands[table.order[0]]
     found: list[naive.Move] = [("points",), ("done",)]
@@ -139,7 +139,7 @@ def as_move(move: naive.Move) -> Move:
 
 
 def compare(positions: int, seed: int) -> Counter[str]:
-    """Compare so many positions of random games."""
+    """Compare a number of positions of random games."""
     source, met = Random(seed), Counter[str]()
     while met.total() < positions:
         met += compare_game(source, positions - met.total())
@@ -191,7 +191,7 @@ COUNTS: tuple[tuple[str, tuple[Spot, ...], list[list[str]], list[str], dict[str,
 def naive_table(
     hands: list[list[str]], board: tuple[Spot, ...], well: list[str], options: dict[str, Any]
 ) -> naive.Table:
-    """Return a position of one round as the naive engine has it."""
+    """Return a position of one round in the naive engine's form."""
     seats = len(hands)
     settings = {"target": 800, "rounds": 1, "max_rounds": 100, "chain_bonus": False, **options}
     table = naive.Table(**settings, deck=lambda _: [], scores=[0] * seats, order=list(range(seats)), round=1)
@@ -205,7 +205,7 @@ def naive_table(
 
 
 def count(state: State, depth: int) -> int:
-    """Count the ways to play so many moves, with ends of the round."""
+    """Count the ways to play `depth` moves; a way may end earlier, with the round."""
     if not depth or state.ended:
         return 1
     return sum(count(GAME.play(state, move), depth - 1) for move in GAME.legal_moves(state))

@@ -1,6 +1,6 @@
 """The engine of Quincala Mixing and the naive rules agree on moves, successors, outcomes and counts.
 
-`python -m tests.naive.test_quincala 10000` compares that many positions.
+`python -m tests.naive.test_quincala 10000` compares 10000 positions.
 """
 
 import sys
@@ -22,7 +22,7 @@ GAME = QuincalaGame()
 
 
 def plain(move: Move) -> naive.Move:
-    """Return an engine's move as the naive rules have it."""
+    """Return an engine's move in the naive rules' form."""
     if isinstance(move, Place):
         return ("place", move.piece, move.dot)
     return ("leg", move.start, move.end) if isinstance(move, Leg) else ("stop",)
@@ -149,7 +149,7 @@ def restored(position: Position) -> State:
 
 
 def walk(source: Random, begin: Callable[[], tuple[State, Position]], most: int) -> int:
-    """Play at random from a position, and compare every position and verdict on the way; return how many."""
+    """Play at random from a position, and compare all positions and verdicts; return the number of positions."""
     state, position = begin()
     compare(state, position)
     count = 1
@@ -165,7 +165,7 @@ def walk(source: Random, begin: Callable[[], tuple[State, Position]], most: int)
 
 
 def compared(seed: int, wanted: int) -> int:
-    """Compare at least so many positions, of whole games and of crowded positions by turns; return how many."""
+    """Compare at least `wanted` positions, of whole games and of crowded positions by turns; return their number."""
     source = Random(seed)
     count = 0
     while count < wanted:
@@ -184,7 +184,7 @@ def test_engine_and_naive_rules_agree(seed: int) -> None:
 
 
 def engine_count(state: State, depth: int) -> int:
-    """Count the ways to play so many steps, by the engine."""
+    """Count the ways to play `depth` steps, with the engine."""
     if depth == 0:
         return 1
     moves = [] if GAME.outcome(state) else GAME.legal_moves(state)
@@ -192,7 +192,7 @@ def engine_count(state: State, depth: int) -> int:
 
 
 def naive_count(position: Position, depth: int) -> int:
-    """Count the same by the naive rules."""
+    """Count the same with the naive rules."""
     if depth == 0:
         return 1
     return sum(naive_count(naive.after(position, move), depth - 1) for move in naive.legal(position))
@@ -203,7 +203,8 @@ KNOCKING = Position(3, 100, {(1, 1): {"w1", "w2"}, (2, 2): {"b1", "b3"}, (1, 2):
 PLACING = Position(3, 100, {(4, 4): {"w1"}, (5, 5): {"b1"}}, (["b2"], ["w3"]))
 ENDING = Position(3, 100, {(6, 1): {"b2", "w1"}, (6, 3): {"b1", "w2"}, (6, 5): {"b1"}, (5, 5): {"w3"}})
 MOST_COUNTED = 1200
-"""Steps that the naive rules count in the suite, in about a second; they agree on the larger ones, too."""
+"""Largest number of steps that the naive rules count in the suite, in about a second. They agree on larger ones,
+too."""
 COUNTS: tuple[tuple[str, Position, tuple[int, ...]], ...] = (
     ("three sizes", naive.start(3, 400), (50, 710, 8381)),
     ("four sizes", naive.start(4, 400), (72, 1380)),

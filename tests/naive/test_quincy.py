@@ -1,6 +1,6 @@
 """Quincy's engine and its naive second implementation agree over random play.
 
-`python -m tests.naive.test_quincy 10000` compares so many positions.
+`python -m tests.naive.test_quincy 10000` compares 10000 positions.
 """
 
 import sys
@@ -120,10 +120,10 @@ def line(view: Any, stone: str) -> list[Any]:
 
 
 def compare_games(source: Random, positions: int) -> int:
-    """Compare random games until so many positions were compared.
+    """Compare random games until a number of positions were compared.
 
     Returns:
-        How many of them were the end of a game.
+        How many of the positions were the end of a game.
     """
     compared = ends = 0
     while compared < positions:
@@ -149,7 +149,7 @@ def test_both_implementations_agree() -> None:
 
 
 def engine_count(state: State, depth: int) -> int:
-    """Return how many sequences of so many moves there are; a game that ends earlier counts once."""
+    """Return the number of sequences of `depth` moves; a game that ends earlier counts once."""
     if depth == 0 or GAME.outcome(state) is not None:
         return 1
     return sum(engine_count(GAME.deliver(GAME.play(state, move)), depth - 1) for move in GAME.legal_moves(state))
@@ -173,7 +173,7 @@ COUNTS: tuple[tuple[str, Any, Any, dict[Square, int], int, int], ...] = (
     ("_name", "hands", "pile", "board", "depth", "expected"), COUNTS, ids=[row[0] for row in COUNTS]
 )
 def test_counts(_name: str, hands: Any, pile: Any, board: dict[Square, int], depth: int, expected: int) -> None:
-    """From a small position the number of sequences of moves is known to both."""
+    """Both find the known number of sequences of moves from a small position."""
     state, table = sides(hands, pile, board)
     assert (expected, expected) == (engine_count(state, depth), naive.count(table, depth))
 

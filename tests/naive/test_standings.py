@@ -1,6 +1,6 @@
 """Standings and their naive second implementation agree over simulated Swiss tournaments on record.
 
-`python -m tests.naive.test_standings 500` compares so many tournaments.
+`python -m tests.naive.test_standings 500` compares 500 tournaments.
 """
 
 import sys
@@ -95,7 +95,7 @@ def test_a_changed_result_changes_the_standings(tmp_path: Path) -> None:
 
 
 def main(count: int) -> int:
-    """Compare so many tournaments, and print the differences."""
+    """Compare a number of tournaments, and print the differences."""
     wrong = 0
     for seed in range(count):
         with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: Non
 
 
 def test_a_step_is_taken_at_once() -> None:
-    """It is not held for others then."""
+    """A transition is not held for others then."""
     agenda, acts = Agenda(), list[str]()
     agenda.add("a", stages("a", acts))
     assert acts == ["a judges", "a sends"]
@@ -78,7 +78,7 @@ def test_as_many_are_taken_together_as_the_caches_hold(monkeypatch: pytest.Monke
 
 
 def test_who_has_something_of_its_own_does_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deadline, for example, while others still wait. If the match itself waited, its work is done then, once."""
+    """An example is a deadline while others still wait. If the match itself waited, its work is done then, once."""
     monkeypatch.setattr(module, "AT_ONCE", 1)
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
@@ -93,7 +93,7 @@ def test_who_has_something_of_its_own_does_not_wait_for_others(monkeypatch: pyte
 
 
 def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
-    """It is logged as Twisted logs one, and the agenda goes on, then and later."""
+    """The fault is logged as Twisted does, and the agenda goes on, then and later."""
     agenda, acts, noted = Agenda(), list[str](), list[str]()
 
     def _fail() -> None:

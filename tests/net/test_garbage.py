@@ -10,14 +10,14 @@ from referee.net.event_loop import YOUNG_OBJECTS, collect_garbage_rarely
 
 @pytest.fixture
 def usual() -> Iterator[tuple[int, int, int]]:
-    """Return how often Python collects garbage, and restore that afterwards."""
+    """Return Python's thresholds for collecting garbage, and restore them afterwards."""
     before = gc.get_threshold()
     yield before
     gc.set_threshold(*before)
 
 
 def test_what_is_there_is_left_alone(usual: tuple[int, int, int]) -> None:
-    """Old objects are in no generation any more.
+    """Old objects do not belong to any generation any more.
 
     New ones are collected in the usual generations, after many objects.
     """

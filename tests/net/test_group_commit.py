@@ -34,7 +34,7 @@ class Disk:
         monkeypatch.setattr(os, "fsync", lambda number: self.asked.append(os.fstat(number).st_ino))
 
     def group_commit(self, durability: Durability) -> GroupCommit:
-        """Return one that notes for which batches it stands still."""
+        """Return a group commit that notes the batches for which it stands still."""
         return GroupCommit(self.loop, durability, lambda is_through, _: self.stood_still.append(is_through))
 
     def written(self, number: int) -> "list[object]":
@@ -43,7 +43,7 @@ class Disk:
         return fired(self.commits.sync(self.writers[number]))
 
     def inode(self, number: int) -> int:
-        """Return which file is a writer's."""
+        """Return the inode of a writer's file."""
         return self.writers[number].path.stat().st_ino
 
 
@@ -73,7 +73,7 @@ def test_what_comes_during_a_batch_is_the_next_one(disk: Disk) -> None:
 
 @pytest.mark.parametrize("is_busy", [False, True])
 def test_what_is_gathered_is_one_batch(disk: Disk, *, is_busy: bool) -> None:
-    """It begins once all of it is written, or once the batch before it is through."""
+    """The batch begins once all its lines are written, or once the batch before it is through."""
     earlier = disk.written(3) if is_busy else []
     with disk.commits.gather():
         lines = [disk.written(0), disk.written(1)]
@@ -84,7 +84,7 @@ def test_what_is_gathered_is_one_batch(disk: Disk, *, is_busy: bool) -> None:
 
 
 def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
-    """It waits for the batch, so a line waits longer than an audit allows only in a standstill, which is recorded."""
+    """If a line waits longer than an audit allows, the loop stood still for it, and the standstill is recorded."""
     patience_s = DISK_MS / 2 / 1000
     first = disk.written(0)
     disk.loop.advance(0.9 * patience_s)
@@ -102,7 +102,7 @@ def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
 
 
 def test_the_loop_goes_on_where_no_request_waits_for_the_disk(disk: Disk) -> None:
-    """A seal that takes a slow disk a second costs other matches nothing."""
+    """If a slow disk needs a second for a seal, other matches are not delayed."""
     disk.commits = disk.group_commit(Durability.MATCH)
     told = disk.written(0)
     disk.loop.advance(10 * DISK_MS / 1000)

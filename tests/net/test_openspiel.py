@@ -1,4 +1,4 @@
-"""Random matches of OpenSpiel's games through the wire: every view fits into its limits, and every record holds."""
+"""Random matches of OpenSpiel's games over the protocol: every view fits into its limits, and every record is valid."""
 
 import io
 import json
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("example_packages")  # the audit of each re
 
 
 def list_legal(view: Any) -> list[Any]:
-    """Return the legal moves of a view, as a player reads them."""
+    """Return the legal moves that a player reads in a view."""
     legal = view["legal"] or [number for first, last in view["legal_runs"] for number in range(first, last + 1)]
     assert len(legal) == view["legal_count"] > 0
     return list(legal)
@@ -84,7 +84,7 @@ def test_large_views_and_action_sets_fit_into_the_wire(name: str, options: dict[
 
 
 def write_pgn(played: InMemoryMatch) -> str:
-    """Return a match as the report of a tournament exports it."""
+    """Return a match in the form in which a tournament's report exports it."""
     fixture = Fixture(match="m1", number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
     record = read_record(played.path)
     assert record.result is not None

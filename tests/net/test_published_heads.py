@@ -24,7 +24,7 @@ def published(path: Path) -> list[tuple[str, int, str]]:
 
 
 def test_every_event_of_a_match_is_published(open_match: OpenMatch, tmp_path: Path) -> None:
-    """Each head is that of its line; the header, the result and the seal are no events."""
+    """Each head is that of its line; the header, the result and the seal are not published."""
     path = tmp_path / "heads.log"
     with Observers(HeadLog(path)) as observers:
         running = open_match(observers=observers)
@@ -93,7 +93,7 @@ def test_what_is_no_published_head_is_named(tmp_path: Path, line: bytes) -> None
 
 
 def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
-    """So is a folder."""
+    """The same holds for a folder."""
     with pytest.raises(BadRequest, match="heads"):
         by_record([tmp_path / "heads.log"])
     with pytest.raises(BadRequest, match="this is no file"):

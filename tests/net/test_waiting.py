@@ -49,11 +49,11 @@ class Pool:
         self.jobs: list[Callable[[], None]] = []
 
     def getThreadPool(self) -> "Pool":
-        """Return it."""
+        """Return the threads."""
         return self
 
     def callInThreadWithCallback(self, told: Callable[..., None], job: Callable[..., Any], *args: Any) -> None:
-        """Take a job on."""
+        """Store a job."""
         self.jobs.append(lambda: told(True, job(*args)))
 
     def callFromThread(self, function: Callable[..., None], *args: Any) -> None:

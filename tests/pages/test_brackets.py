@@ -21,7 +21,7 @@ TITLES = Titles("Q", "Knockout")
 
 
 def history_of(size: int, format_: str, seats: int = 2, most: int = 10_000, **options: Any) -> History:
-    """Return the history of an elimination after so many events, with fouls and void matches."""
+    """Return the history of an elimination after at most `most` events, with fouls and void matches."""
     history = History(tournament_of(spec_of(size, format_, seats, format_options=options)))
     history.take(Begun(at=AT))
     events = events_of(history.tournament, Random(size), troubles=Troubles(void=0.05, failed=0.05))
@@ -50,7 +50,7 @@ def boxes_of(found: list[Bracket]) -> list[BracketBox]:
     ],
 )
 def test_every_pairing_has_its_place(size: int, format_: str, seats: int, options: dict[str, Any], most: int) -> None:
-    """One place, with its entrants, their points, and the one that goes on; a future pairing has none of these."""
+    """The place has entrants, points, and the one that goes on; for a future pairing, it has none of these."""
     history = history_of(size, format_, seats, most, **options)
     found = brackets(Summary(history, {}))
     boxes = boxes_of(found)
@@ -69,7 +69,7 @@ def test_every_pairing_has_its_place(size: int, format_: str, seats: int, option
 
 
 def test_matches_lead_to_those_of_the_next_round() -> None:
-    """Two to one, or one to one: the entrants that go on from two neighbours meet in the place between them."""
+    """Two places lead to one, or one to one: entrants from two neighbours meet in the place between them."""
     for found in (brackets(Summary(history_of(size, "knockout"), {})) for size in (8, 13)):
         for one, other in zip(found[0].rounds, found[0].rounds[1:], strict=False):
             assert one.leads == "pairs"
@@ -113,7 +113,7 @@ def test_a_walkover_and_a_replay_are_told() -> None:
     ("format_", "seats"), [("knockout", 2), ("doubleelimination", 2), ("knockout", 4), ("swiss", 2)]
 )
 def test_an_elimination_has_brackets_on_its_page(format_: str, seats: int) -> None:
-    """An elimination has all of them; other formats have none."""
+    """The page of an elimination has all its brackets; pages of other formats have none."""
     summary = Summary(history_of(8, format_, seats), {})
     text = report_page(summary, TITLES, PageLinks())
     assert ('id="bracket"' in text) == (format_ != "swiss")

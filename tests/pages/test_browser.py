@@ -51,14 +51,14 @@ def written(told: Story, folder: Path) -> Path:
 
 
 def opened(browser: Page, record: Path, width: int = 1366, height: int = 768, *, is_dark: bool = False) -> Page:
-    """Open a record's page anew."""
+    """Open a record's page again."""
     browser.emulate(width, height, is_dark=is_dark)
     browser.open(record.with_suffix(".html"))
     return browser
 
 
 def frames_of(record: Path) -> tuple[ReplayFrame, ...]:
-    """Return what a record's page has to show."""
+    """Return the frames that a record's page must show."""
     return fold_record(read_record(record), load().game).frames
 
 
@@ -70,7 +70,7 @@ def winners_of(record: Path) -> tuple[int, ...]:
 
 
 def turn(page: Page) -> str:
-    """Return what the page says of where it is."""
+    """Return the page's text about the present turn."""
     return page.text("#turn")
 
 
@@ -108,7 +108,7 @@ def test_the_list_of_turns_leads_and_follows(browser: Page, plain: Path) -> None
 
 
 def test_the_points_are_those_of_the_fold(browser: Page, plain: Path) -> None:
-    """The same, counted without the page's own code for reading a record."""
+    """The points are compared with a count that does not use the page's own code for reading a record."""
     record = read_record(plain)
     match = open_match(record, load().game)
     assert isinstance(match, Match)
@@ -265,7 +265,7 @@ def test_the_slider(browser: Page, plain: Path) -> None:
     assert page.run("return document.getElementById('slider').value") == "4"
 
 
-# --- who tries to break it
+# # --- hostile players
 
 
 def test_hostile_players_have_no_effect(browser: Page, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_the_policy_stops_what_gets_in(browser: Page, plain: Path) -> None:
     assert sum("Content Security Policy" in message for message in refused) == 3
 
 
-# --- where it is shown
+# # --- screens and views
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -335,7 +335,7 @@ def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Pat
     for _ in range(4):
         page.press(Keys.ARROW_RIGHT)
         now, board, controls = (box(page, selector) for selector in ("#now", "#board", ".controls"))
-        title = box(page, "header")  # which scrolls a result of four such names
+        title = box(page, "header")  # the header scrolls a result of four such names
         assert 0 <= title[1] < title[3] <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
 
 

@@ -109,7 +109,7 @@ def whole(spec: TournamentSpec = SPEC) -> list[TakenTransition]:
 
 
 def test_a_ladder_has_the_ratings_that_decide_its_places(address: str) -> None:
-    """By entrant; the next export replaces them."""
+    """There is a rating for each entrant; the next export replaces them."""
     spec = spec_of(4, "ladder", format_options={"matches": 12})
     tournament = tournament_of(spec)
     steps: list[TakenTransition] = []
@@ -161,7 +161,7 @@ def test_a_later_export_replaces_the_one_before(address: str) -> None:
 
 @pytest.mark.parametrize(("ranking", "places"), [(((1,), (0,)), [2, 1]), (((0, 1),), [1, 1]), ((), [None, None])])
 def test_seats_that_share_a_place_have_it_both(tmp_path: Path, ranking: Any, places: list[int | None]) -> None:
-    """As in a list of results; in a void match no seat has a place."""
+    """Both have the better place, as in a list of results; in a void match no seat has a place."""
     tournament, steps = begin()
     played(tournament, steps, ranking=ranking, void=None if ranking else "the disk is full")
     written(str(tmp_path / "db"), steps)
@@ -169,7 +169,7 @@ def test_seats_that_share_a_place_have_it_both(tmp_path: Path, ranking: Any, pla
 
 
 def test_a_match_stands_in_the_tables(tmp_path: Path) -> None:
-    """Its place in the tournament, and its result."""
+    """The tables have its place in the tournament, and its result."""
     tournament, steps = begin()
     entry = played(tournament, steps)
     written(str(tmp_path / "db"), steps)
@@ -180,7 +180,7 @@ def test_a_match_stands_in_the_tables(tmp_path: Path) -> None:
 
 
 def test_a_result_is_superseded_once(tmp_path: Path) -> None:
-    """By a fault of the referee's, by rules or by a ruling; a ruled result is no played one."""
+    """Reasons are a fault of the referee, rules or a ruling; a ruled result does not count as played."""
     tournament, steps = begin()
     void = played(tournament, steps, void="the disk is full", ranking=()).match
     match = played(tournament, steps).match

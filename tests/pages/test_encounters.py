@@ -25,7 +25,7 @@ from .tournaments import Stage
 
 
 def rating(value: float, error: float, group: int = 0) -> Rating:
-    """Return a rating of somebody."""
+    """Return a rating."""
     return Rating(entrant=0, rating=value, error=error, played=1, group=group)
 
 
@@ -95,7 +95,7 @@ def played(size: int, seats: int, teams: tuple[tuple[int, ...], ...] = ()) -> Hi
 def test_a_history_ends_at_the_rating() -> None:
     """In matches of two the last value is the rating of all results, with its interval; it begins at the mean.
 
-    Each interval is narrower than the one before it, or hardly wider: a surprise makes an opponent tell less.
+    Each interval is narrower than the last one, or hardly wider: after a surprise, an opponent's results mean less.
     """
     history = played(12, 2)
     ratings = elo_ratings(history.tournament.table)
@@ -112,7 +112,7 @@ def test_a_history_ends_at_the_rating() -> None:
 
 
 def test_a_history_is_short(cup: Stage) -> None:
-    """Of many results some points are kept, with the last one; without results there is only the mean."""
+    """For many results, some points are kept, always with the last one; without results there is only the mean."""
     ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
     history = many.history(0, ratings)

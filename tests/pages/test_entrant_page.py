@@ -19,7 +19,7 @@ from .tournaments import Cast, Stage, spec
 
 
 def addresses(text: str) -> list[str]:
-    """Return where the links of a page lead."""
+    """Return the targets of a page's links."""
     return [unescape(found) for found in re.findall(r'<a [^>]*href="([^"]*)"', text)]
 
 
@@ -41,7 +41,7 @@ def test_every_link_leads_somewhere(ruled_cup: Stage, tmp_path: Path) -> None:
 
 
 def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
-    """Its place, opponents, seats, time and matches, with links to these."""
+    """It has place, opponents, seats, time and matches, with links to the matches."""
     for line in ruled_cup.tournament.standings():
         text = entrant_page(ruled_cup, ruled_cup.spec.entrants[line.entrant].name)
         met = ruled_cup.tournament.table.opponents(line.entrant)
@@ -56,7 +56,7 @@ def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
 
 
 def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
-    """Rulings with their reasons, late entrants, changed programs, and the runs of the tournament."""
+    """The page has rulings with their reasons, late entrants, changed programs, and the runs of the tournament."""
     text = page(ruled_cup)
     assert "2026-01-01 02:30 UTC withdraw bot05 its author asked for it jury" in section(text, "rulings")
     assert f"disqualify bot06 {SCRIPT} jury" in section(text, "rulings")
@@ -70,7 +70,7 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
 
 
 def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
-    """Each version has its digest, its first time, and how many matches in which rounds; each match has its number."""
+    """Each version has its digest, first time, and matches by round; each match has the version's number."""
     text = entrant_page(ruled_cup, "bot03")
     assert section(text, "versions").startswith(
         "Versions version since matches rounds digest "
@@ -130,7 +130,7 @@ def test_hostile_names_are_text_and_lead_nowhere_else(hostile_cup: Stage) -> Non
 
 
 def test_a_long_list_is_cut(cup: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest matches stand in the page, with the way to all of them."""
+    """The page has the newest matches, with a link to all of them."""
     monkeypatch.setattr(module, "MOST_MATCHES", 2)
     target = tmp_path / "page.html"
     report(cup, html=target)
@@ -149,7 +149,7 @@ def test_every_number_says_what_it_means(cup: Stage) -> None:
 
 
 def test_pages_are_written_anew(cup: Stage, tmp_path: Path) -> None:
-    """A report that is made again replaces them."""
+    """A report that is made again replaces the pages of entrants."""
     folder = Path(shutil.copytree(cup.folder, tmp_path / "copy"))
     (folder / "entrants" / "bot00.html").write_text("old")
     report(cup, html=folder / "report.html")
@@ -157,7 +157,7 @@ def test_pages_are_written_anew(cup: Stage, tmp_path: Path) -> None:
 
 
 def test_a_page_says_why_a_program_that_fouled_is_ahead_of_others(tmp_path: Path) -> None:
-    """In a bracket, a foul is a loss: one that fouled twice after a win is fifth, ahead of those that lost at once."""
+    """In a bracket, a foul is a loss: with two fouls after a win, it is fifth, ahead of those that lost at once."""
     stage = Stage(spec(8, "doubleelimination"), tmp_path, Cast(rude={0: 2}, cheats={0: 3})).play()
     report(stage)
     line = next(line for line in stage.tournament.standings() if line.entrant == 0)

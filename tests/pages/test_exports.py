@@ -20,7 +20,7 @@ from .tournaments import AT, LATER, Cast, Stage, spec
 
 
 def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
-    """The standings, each pair both ways in the crosstable, a line for each seat of a match, and each foul."""
+    """The standings, both ways of each pair in the crosstable, each seat of a match and each foul agree."""
     table, lines = cup.tournament.table, cup.tournament.standings()
     names = [cup.spec.entrants[line.entrant].name for line in lines]
     assert [(row["place"], row["name"]) for row in rows(cup, "standings")] == [
@@ -58,7 +58,7 @@ def test_the_whole_object_has_spec_and_entries(cup: Stage) -> None:
 
 
 def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
-    """Byes with their points, rulings, late entrants, changes, and the runs of the tournament."""
+    """The object has byes with their points, rulings, late entrants, changes, and the runs of the tournament."""
     found = json.loads((ruled_cup.folder / "tournament.json").read_text(encoding="utf-8"))
     played = [entry for entry in ruled_cup.history.played if entry.pairing.is_bye]
     assert [(bye["number"], bye["round"], bye["entrant"], bye["table"], bye["against"]) for bye in found["byes"]] == [
@@ -80,7 +80,7 @@ def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
 
 
 def test_matches_as_text(cup: Stage) -> None:
-    """Tags and moves of every match in order; an expulsion follows its move."""
+    """The text has tags and moves of every match in order; an expulsion follows its move."""
     text = (cup.folder / "matches.txt").read_text(encoding="utf-8")
     assert re.findall(r'\[Match "([^"]*)"\]', text) == [entry.match for entry in cup.entries]
     assert '[Void "the disk is full"]' in text
@@ -143,7 +143,7 @@ def is_part(told: Any, whole: Any) -> bool:
 
 
 def test_no_foul_of_an_unfinished_deal_is_told(tmp_path: Path) -> None:
-    """Before its last leg is over, an illegal move in one would reveal something of the others' hands."""
+    """Before the last leg of a deal is over, an illegal move could reveal something about the others' hands."""
     stage = Stage(spec(2, "roundrobin", duplicate=True), tmp_path, Cast(cheats={0: 1, 1: 1}))
     counts = []
     for fixture in list(stage.tournament.fixtures()):
@@ -158,7 +158,7 @@ def test_time_is_that_of_the_record(cup: Stage) -> None:
     digest = summarize_match(read_record(cup.folder / f"{entry.match}.jsonl"), find_game)
     assert sum(time.answers for time in digest.times) == entry.turns == len(digest.moves)
     for time, used_ms in zip(digest.times, entry.used_ms, strict=True):
-        assert 0 < time.most_ms <= time.total_ms < used_ms  # the answer to the offer is none of them
+        assert 0 < time.most_ms <= time.total_ms < used_ms  # the answer to the offer does not count as a move
         assert time.most_share == pytest.approx(time.most_ms / 1000.0)
 
 

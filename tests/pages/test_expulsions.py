@@ -18,7 +18,7 @@ from .test_browser import frames_of, opened, written
 
 @pytest.mark.parametrize("game", GAMES)
 def test_an_expulsion_is_seen_where_an_address_names_it(browser: Page, tmp_path: Path, game: str) -> None:
-    """In each game: the position before the foul, the bytes in words, the time; also from one seat's view."""
+    """In each game it has the position before the foul, the bytes in words, and the time; also from one seat's view."""
     match = Match(load().game(game), setup_of(2, game=game, nonces=True), SEED)
     pick = random_chooser(match.game, Random(1), match)
     seats = [FaultySeat(pick, seat) for seat in range(2)]

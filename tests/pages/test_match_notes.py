@@ -31,7 +31,7 @@ def page(stage: Stage, match: str) -> Path:
 
 
 def read(text: str) -> str:
-    """Return what is to be read in a part of a page."""
+    """Return the visible text in a part of a page."""
     return unescape(re.sub(r"<[^>]*>", "", text))
 
 
@@ -56,7 +56,7 @@ def test_a_ruling_stands_on_the_page_of_its_match(tmp_path: Path) -> None:
 
 
 def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
-    """For each run of the referee while the match was open."""
+    """The page has it for each run of the referee while the match was open."""
     stage = Stage(spec(3, "roundrobin"), tmp_path)
     fixture = next(stage.tournament.fixtures())
     stage.take(MatchOpened(at=AT, fixture=fixture))
@@ -77,7 +77,7 @@ def test_what_spectators_see_in_words() -> None:
 
 
 def test_a_stop_of_the_referee_is_told(tmp_path: Path) -> None:
-    """In words at the top, with turn and instant, and at the next frame."""
+    """The stop is described at the top, with turn and instant, and at the next frame."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("resumed"))
     folded = fold_record(read_record(path), load().game)

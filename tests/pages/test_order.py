@@ -26,7 +26,7 @@ ORDERS = {
 
 @pytest.mark.parametrize("name", ORDERS)
 def test_every_format_says_what_its_order_is(tmp_path: Path, name: str) -> None:
-    """On the page, in tournament.json, on the terminal; a ladder has a column that falls from first to last."""
+    """It is on the page, in tournament.json and on the terminal; a ladder's column falls from first to last."""
     words, options = ORDERS[name]
     stage = Stage(spec(6, name, format_options=options), tmp_path / "cup").play()
     summary = report(stage).summary

@@ -82,7 +82,7 @@ def result(groups: tuple[tuple[int, ...], ...], *, void: str | None = None) -> R
     ],
 )
 def test_a_draw_has_no_winner(ended: Result, shown: str, notes: list[str]) -> None:
-    """Neither in the sentence nor in the ranking; players' names are made printable."""
+    """No winner is named in the sentence or in the ranking; players' names are made printable."""
     names = ("a\x1b[2J", "bob")
     assert outcome_of_result(names, ended, ()).sentence == shown
     assert [row.note for row in ranking(names, ended, ())] == notes

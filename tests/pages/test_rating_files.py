@@ -50,7 +50,7 @@ def test_games_amount_to_what_was_played(cup: Stage) -> None:
 
 
 def entry(ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str]) -> MatchEntry:
-    """Return the entry of a match with as many seats as are ranked, two if none is."""
+    """Return the entry of a match with as many seats as are ranked, or two if none is ranked."""
     seats = max(2, sum(map(len, ranking)))
     fixture = Fixture(match="cup-00001", number=1, round=3, table="", leg=0, attempt=0, entrants=tuple(range(seats)))
     return MatchEntry(
@@ -85,7 +85,7 @@ RESULTS: tuple[tuple[tuple[tuple[int, ...], ...], dict[int, str], list[str], str
 def test_every_two_seats_have_a_result(
     ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str], results: list[str], ended: str
 ) -> None:
-    """The better placed seat has won; if both fouled neither has, for which PGN has no word."""
+    """The better placed seat has won. If both fouled, neither has won, and PGN has no word for that."""
     summary = cast(
         "Summary",
         SimpleNamespace(

@@ -1,4 +1,4 @@
-"""The frames of a match: each kind of event, and its frame. The records come from the fold itself."""
+"""The frames of a match: each kind of event, and its frame. The records come from the match's own code."""
 
 import dataclasses
 from dataclasses import replace
@@ -25,7 +25,7 @@ REGISTRY = load()
 
 
 def folded(told: Story, folder: Path) -> FoldedRecord:
-    """Write a story's record, read it again and fold it."""
+    """Write a story's record, read it again and apply its events."""
     return fold_record(read_record(told.write(folder / "match.jsonl")), REGISTRY.game)
 
 
@@ -36,7 +36,7 @@ def kinds(seen: FoldedRecord) -> list[tuple[str, int, int | None]]:
 
 @pytest.mark.parametrize("acknowledge", [False, True])
 def test_every_turn_is_a_frame(tmp_path: Path, *, acknowledge: bool) -> None:
-    """The deal, then each move with the next state, tiles delivered, with the points of the fold."""
+    """First comes the deal, then each move with the next state after the draw, with the points of the match."""
     seen = folded(ordinary(5, acknowledge=acknowledge), tmp_path)
     turns = seen.match.turn
     assert kinds(seen) == [("deal", 0, None), *(("move", turn, (turn - 1) % 4) for turn in range(1, turns + 1))]
@@ -220,7 +220,7 @@ def test_points_of_a_move_are_its_gain(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_an_expulsion_tells_whose_the_time_was(tmp_path: Path, name: str) -> None:
-    """Of an answer from first byte to last; of a deadline, the time that passed; of other events, the instant."""
+    """Answers have the time from first byte to last, deadlines the passed time, other events their instant."""
     kind, fault = FAULTS[name]
     (frame,) = [frame for frame in folded(story({kind: fault}, acknowledge=True), tmp_path).frames if frame.foul]
     assert frame.judged is not None

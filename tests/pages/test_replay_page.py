@@ -95,7 +95,7 @@ def test_boards_come_back_whole(tmp_path: Path) -> None:
 
 
 def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
-    """All turns as lines, the last board, and on a site that of each turn, with links to its neighbours."""
+    """It has all turns as lines and the last board. A site has the board of each turn, with links to the neighbours."""
     told = ordinary(4)
     text = page(told, tmp_path)
     data = data_of(text)
@@ -132,13 +132,13 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
     ],
 )
 def test_lines_are_kept_once(texts: list[str | None], lines: list[str], edits: list[list[list[int]] | None]) -> None:
-    """Equal lines are stored once, and of each text only what changed since the one before."""
+    """Equal lines are stored once, and each text is stored as its changes since the text before."""
     assert pool_lines(texts) == (lines, edits)
     assert [text and "\n".join(text) for text in join_lines(lines, edits)] == texts
 
 
 def test_a_board_costs_what_changed() -> None:
-    """One tile more on a board of a hundred lines is a few numbers, at every turn."""
+    """One additional tile on a board of a hundred lines costs only a few numbers, at every turn."""
     texts = ["\n".join(["head", *map(str, range(100 + turn)), "foot"]) for turn in range(50)]
     _, edits = pool_lines(texts)
     assert all(edit and len(edit) == 1 and len(edit[0]) == 4 for edit in edits)

@@ -52,7 +52,7 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
 
 
 def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
-    """With the round, the name and the reason as text; and that it is over."""
+    """They have the round, the name and the reason as text, and say that the tournament is over."""
     stage = Stage(spec(4, "roundrobin"), tmp_path)
     stage.play_one(next(stage.tournament.fixtures()))
     stage.rule("stop", SCRIPT)
@@ -63,7 +63,7 @@ def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
 
 
 def test_the_report_tells_what_came_to_each_entrant(tmp_path: Path) -> None:
-    """Waits from when matches could begin, and gaps between them; an impossible time is no wait."""
+    """It has waits from when matches could begin, and gaps between them, without impossible times."""
     stage = Stage(spec(3, "roundrobin"), tmp_path).play()
     history = stage.history
     first, second, third = history.waited
@@ -84,7 +84,7 @@ def test_the_report_tells_what_came_to_each_entrant(tmp_path: Path) -> None:
 
 
 def test_a_cause_stands_in_full_once(cup: Stage) -> None:
-    """The page has the whole cause at its first foul, its beginning at others, and no path of the organiser's."""
+    """The page has the whole cause at its first foul, its beginning at others, and no path of the organiser."""
     text = page(cup)
     fouls = [foul for entry in cup.entries for foul in entry.fouls if foul.detail == START_DETAIL]
     assert len(fouls) > 1
@@ -164,7 +164,7 @@ def test_more_than_two_at_a_table(tmp_path: Path) -> None:
 
 
 def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
-    """Matches, void ones, and speed; a host that was put aside may have begun none."""
+    """The table has matches, void matches, and speed; a host that was put aside may have begun no match."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(void=frozenset({1})))
     for host, process, wall_ms in (("lab1", "", 12.5), ("lab2", "p2", 11.5)):
         calibration = Calibration(tables=4, wall_ms=wall_ms, processor_ms=9.25)
@@ -179,7 +179,7 @@ def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
 
 
 def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) -> Timing:
-    """Return an answer that had a second; its player's name looks like markup."""
+    """Return the timing of an answer with a limit of a second; its player's name looks like markup."""
     late = used_ms > 1000.0
     return Timing(
         match="cup-00001",
@@ -199,7 +199,7 @@ def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) ->
 
 
 def test_how_time_was_kept(cup: Stage) -> None:
-    """All matches together, and each late answer, judged or not."""
+    """The page has figures for all matches together, and each late answer, judged or not."""
     told = [timing(5.0), timing(950.0), timing(1500.0, cause="timeout"), timing(2500.0, stalled_ms=700.0)]
     entry = cup.entries[0]
     matches = {
@@ -259,7 +259,7 @@ def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage,
 
 
 def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
-    """None, those with a foul and void ones, or all; existing ones stay."""
+    """Replays are made for no match, for those with a foul and void ones, or for all; existing ones stay."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
     replays = tmp_path / "replays"
     assert report(stage, replays=ReplayPages.NONE).replays == 0
@@ -358,7 +358,7 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
 
 
 def test_the_newest_matches_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With match, round, players, points, fouls, links to record and replay, and to the page with all of them."""
+    """The list has match, round, players, points, fouls, links to record and replay, and a link to all matches."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(dead=frozenset({3}))).play()
     report(stage, replays=ReplayPages.FOULS)
     plain = page(stage).partition('<table id="match-list">')[2].partition("</table>")[0]
@@ -395,7 +395,7 @@ def test_a_noun_follows_its_number(count: int, expected: str) -> None:
 
 
 def test_pages_lead_back_to_the_report_and_from_there(tmp_path: Path) -> None:
-    """They lead to the page that is named for this; without one, the report has no such link."""
+    """They lead to the page that is given for this purpose; without one, the report has no such link."""
     stage = Stage(spec(3, "roundrobin"), tmp_path, Cast()).play()
     report(stage, replays=ReplayPages.ALL)
     assert ">The contest</a>" not in page(stage) + entrant_page(stage, stage.spec.entrants[0].name)

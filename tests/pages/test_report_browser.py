@@ -14,7 +14,7 @@ from .reports import read, report, rows
 from .tournaments import Stage, spec
 
 MANY = 53
-"""More matches than a page of a list has."""
+"""A number of matches larger than one page of a list."""
 
 
 QUERIES = (
@@ -33,7 +33,7 @@ QUERIES = (
 
 
 def opened(browser: Page, stage: Stage, width: int = 1366, *, is_dark: bool = False) -> Page:
-    """Open a tournament's page anew."""
+    """Open a tournament's page again."""
     browser.emulate(width, 900, is_dark=is_dark)
     browser.open(stage.folder / "report.html")
     return browser
@@ -86,7 +86,7 @@ def column(page: Page, table: str, number: int) -> list[str]:
 
 
 def test_a_table_whose_columns_are_cut_says_so(browser: Page, cup: Stage) -> None:
-    """On a phone, above the table; on a desk, where all of it is there, nothing is said."""
+    """On a phone, it says so above the table; on a desk, where all columns are visible, it does not."""
     said = "[...document.querySelectorAll('.cut')].filter((note) => !note.hidden).length"
     cut = "[...document.querySelectorAll('.wide, .tall')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
     page = opened(browser, cup, 390)
@@ -112,7 +112,7 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
 
 
 def test_a_part_that_is_fetched_anew_stays_sorted(browser: Page, cup: Stage) -> None:
-    """By the same column, in the same direction, and its heads still sort."""
+    """It is sorted by the same column, in the same direction, and its heads still sort."""
     page = opened(browser, cup)
     page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
     fetched = """
@@ -161,7 +161,7 @@ def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
 
 
 def test_the_matches_are_filtered_and_paged(browser: Page, tmp_path: Path) -> None:
-    """In a folder without a server: a page at a time, newest first; the form filters."""
+    """In a folder without a server, one page of the list is shown at a time, newest first; the form filters."""
     stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
     report(stage, replays=ReplayPages.NONE)
     browser.emulate(1366, 900)
@@ -243,7 +243,7 @@ def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
 
 
 def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> None:
-    """Beside the match that they changed, as the list without the script does."""
+    """They are next to the match that they changed, as in the list without the script."""
     browser.open(ruled_cup.folder / "matches.html")
     told = browser.texts("#match-list .ruled")
     assert len(told) == 2  # the match that does not count any more, and the result in its place

@@ -46,7 +46,7 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return a page of each kind in a report, and those of matches by themselves."""
+    """Return a page of each kind in a report, and pages of matches that stand alone."""
     folder = tmp_path_factory.mktemp("files")
     cast = Cast(cheats={1: 2}, rude={2: 1}, dead=frozenset({8}), void=frozenset({2}), junk="junk")
     stage = Stage(spec(9, **SWISS), folder / "cup", cast).play()
@@ -98,7 +98,7 @@ def test_no_page_of_a_report_or_a_replay_shows_its_source(browser: Page, files: 
 
 @pytest.mark.long
 def test_no_page_of_a_site_shows_its_source(browser: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To a visitor, an author and an organiser, in any way; texts of strangers are shown as they are."""
+    """This holds for a visitor, an author and an organiser, in any way; texts of strangers are shown as they are."""
     contest = TestSite(tmp_path, monkeypatch)
     shown = {"archive": contest_page(CARD, "", is_still=True)}
     for name in ("", "ada", "ann"):

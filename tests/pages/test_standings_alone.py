@@ -36,7 +36,7 @@ KINDS = [
 
 
 def played(kind: tuple[str, int, Scoring, bool], seed: int) -> Summary:
-    """Play a tournament in which anything may be asked for at any moment."""
+    """Play a tournament in which any request may come at any moment."""
     name, seats, scoring, is_duplicate = kind
     options = {"ladder": {"matches": 60}, "swiss": {"rounds": 4}}.get(name, {})
     spec = spec_of(9, name, seats, scoring=scoring, duplicate=is_duplicate, format_options=options)
@@ -53,7 +53,7 @@ def played(kind: tuple[str, int, Scoring, bool], seed: int) -> Summary:
 
 
 def add_up(told: Any) -> dict[int, Fraction]:
-    """Return everybody's points by results and byes; this is the manual's rules once more."""
+    """Return all points from results and byes; this is a second implementation of the manual's rules."""
     teams = told["spec"]["scoring"]["teams"]
     points: defaultdict[int, Fraction] = defaultdict(Fraction)
     for bye in told["byes"]:
@@ -93,7 +93,7 @@ def leg_points(entry: Any, teams: Sequence[Sequence[int]]) -> Mapping[int, Fract
 
 
 def beaten(values: Mapping[int, Any], one: int) -> Fraction:
-    """Return the share of the others that one is better than; an equal one counts half."""
+    """Return the share of the other entrants that one is better than; an equal entrant counts half."""
     others = [value for other, value in values.items() if other != one]
     won = sum(Fraction(values[one] > value) + Fraction(values[one] == value, 2) for value in others)
     return Fraction(won) / len(others)
@@ -102,7 +102,7 @@ def beaten(values: Mapping[int, Any], one: int) -> Fraction:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_standings_follow_from_what_is_told(kind: tuple[str, int, Scoring, bool], seed: int) -> None:
-    """With byes, late byes, awards, void matches, withdrawals, and other rulings."""
+    """The tournaments have byes, late byes, awards, void matches, withdrawals, and other rulings."""
     summary = played(kind, seed)
     told = json.loads(msgspec.json.encode(report_tournament(summary)))
     points = add_up(told)

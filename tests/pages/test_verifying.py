@@ -34,7 +34,7 @@ COMPARE = Path(__file__).with_name("compare_verifiers.js")
 
 @pytest.mark.forges
 def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
-    """Golden ones and damaged ones: the replacement for Node.js changes nothing."""
+    """Golden and damaged records have the same verdicts: the replacement for Node.js changes nothing."""
     records = {path.stem: path.read_bytes() for path in GOLDEN.glob("*.jsonl")}
     intact = len(records)
     for way in WAYS:
@@ -119,7 +119,7 @@ def dealt(page: Page) -> str:
 
 @pytest.mark.forges
 def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Path) -> None:
-    """By a button, in every game, without a server; it names a change, whatever the seal says."""
+    """A button does it, in every game, without a server. A change is named, whatever the seal says."""
     game_of = load().game
     for game in GAMES:
         record = played(game).write(tmp_path / f"{game}.jsonl")
@@ -165,7 +165,7 @@ def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Pat
 
 @pytest.fixture
 def alone(record: Path) -> Path:
-    """Give the page of a match that stands alone."""
+    """Give a match's page that stands alone."""
     path = record.with_suffix(".html")
     path.write_text(replay_page(fold_record(read_record(record), load().game)), encoding="utf-8")
     return path

@@ -1,6 +1,6 @@
 """Rogues in the lobby of a real table: strangers are refused, and the match goes on.
 
-Knows what may happen before a match and beside it. Refuses to know offences of those who have a seat.
+The tests cover events before a match and besides it; offences of seated players are elsewhere.
 """
 
 import hashlib
@@ -128,7 +128,7 @@ def test_who_says_no_hello_is_turned_away(server: MatchServer, do: Callable[[Rog
 
 
 def test_connections_that_break_at_once_are_forgotten(server: MatchServer) -> None:
-    """Reset, closed and half-closed ones, before a hello and in its middle."""
+    """Connections are reset, closed or half-closed, before a hello and in its middle."""
     address = server.open("broken", "q", SEATS, position=POSITION)
     for data in (b"", _HELLO[:3], _HELLO[:9]):
         for end in (Rogue.reset, lambda one: one.sock.close(), lambda one: one.sock.shutdown(socket.SHUT_WR)):

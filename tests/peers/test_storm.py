@@ -1,6 +1,6 @@
 """Storms of connections in the lobby of a real table: they gain no time, and keep nobody out.
 
-Knows what a storm must not do. Refuses to know how it is weathered.
+The tests cover the effects of a storm, and not the means against it.
 """
 
 from .match_server import MatchServer

@@ -85,7 +85,7 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
 
 
 def test_every_mistake_is_in_the_table() -> None:
-    """At least 21 of them are."""
+    """The table has at least 21 mistakes."""
     assert re.findall(r"^class (\w+)\(Player\):", PROGRAM.read_text(), re.MULTILINE) == [*MISTAKES]
     assert len(MISTAKES) >= 21
 

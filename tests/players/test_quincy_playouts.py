@@ -20,7 +20,7 @@ def greedy(state: State) -> Any:
 
 
 def on_the_way(number: int) -> list[State]:
-    """Return every state of a game of two or four with mostly greedy, else random moves."""
+    """Return every state of a game of two or four with mostly greedy and some random moves."""
     source, found = Random(number), []
     state = GAME.new(GAME.parse_options({}), (2, 4)[number % 2], chance.Dealer(source.randbytes(32)))
     while GAME.outcome(state) is None:
@@ -32,7 +32,7 @@ def on_the_way(number: int) -> list[State]:
 
 @pytest.mark.parametrize("number", range(6))
 def test_what_it_chooses_is_what_the_greedy_player_rates_highest(number: int) -> None:
-    """In every position of a game: added stones, removals and discards."""
+    """This holds in every position of a game, for added stones, removals and discards."""
     for state in on_the_way(number):
         seat = state.order[0]
         choice = Stones(state.stones).choice(seat % 2, list(state.hands[seat]), can_draw=bool(state.pile))
@@ -41,7 +41,7 @@ def test_what_it_chooses_is_what_the_greedy_player_rates_highest(number: int) ->
 
 @pytest.mark.parametrize("number", range(6))
 def test_the_winner_is_who_wins_by_the_rules(number: int) -> None:
-    """From any position; the board that it starts from is not changed."""
+    """This holds from any position; the board at the start is not changed."""
     state = Random(number).choice(on_the_way(number))
     stones = Stones(state.stones)
     found = winner(state, stones)
@@ -52,7 +52,7 @@ def test_the_winner_is_who_wins_by_the_rules(number: int) -> None:
 
 
 def test_nobody_wins_when_all_dominoes_are_gone() -> None:
-    """A seat that can do nothing is skipped, and that may be all."""
+    """A seat that can do nothing is skipped, and all seats may be skipped."""
     hands = [[[1, 2]], [[1, 3]]]
     state = GAME.restore(GAME.parse_options({}), {"board": ["." * 9] * 9, "hands": hands, "pile": []})
     assert winner(state, Stones(state.stones)) is None

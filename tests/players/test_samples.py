@@ -34,7 +34,7 @@ REFUSED = {
 }
 """Codes that a client finds while reading; the referee finds the others, about messages and their order."""
 AS_BYTES = {"c": {"invalid UTF-8", "half of a surrogate pair"}}
-"""Invalid bytes that a language reads all the same: a string of C is bytes."""
+"""Invalid texts that a language accepts all the same: a string in C consists of bytes."""
 WITHOUT_CODEC = {"python"}
 """Languages whose codec is a library's, with tests of its own."""
 CHOOSE = {
@@ -52,7 +52,7 @@ MOST_MOVES = 25
 
 
 def argv(launch: Launch, *words: str) -> list[str]:
-    """Return the command line of a sample with a strategy in the place of its own."""
+    """Return the command line of a sample with another strategy."""
     return [*resolve_command(launch), *words]
 
 
@@ -101,7 +101,7 @@ def test_the_function_to_replace_is_the_same_in_every_language(language: str) ->
 
 @pytest.mark.parametrize("strategy", ["heuristic", "random"])
 def test_every_game_is_played_by_its_rules(tmp_path: Path, sample: Sample, language: str, strategy: str) -> None:
-    """At the fewest and at the most seats, with and without acknowledgements; each match gets its own nonce."""
+    """It plays with the fewest and the most seats, with and without acknowledgements; each match gets its own nonce."""
     source, launch = Random(f"{language} {strategy}"), sample(language)
     over = "tcp" if strategy == "random" else "unix"
     with AuthorApi(argv(launch, strategy), launch.where, tmp_path, over) as api:
@@ -165,7 +165,7 @@ PAIRS = [(language, list(GAMES)[number % len(GAMES)]) for number, language in en
 
 @pytest.mark.parametrize(("language", "game"), PAIRS)
 def test_a_match_without_a_sandbox(tmp_path: Path, sample: Sample, language: str, game: str) -> None:
-    """Against a house player, to the end, in the first seat; nobody fouls, and the record audits."""
+    """It plays against a house player to the end, in the first seat; nobody fouls, and the record passes the audit."""
     players = (str(sample(language).folder), "house:random")
     found = played(referee("play", game, *players, "--sandbox", "off", "--json", cwd=tmp_path))
     assert (found["result"]["fouls"], found["result"]["void"]) == ([], None)
@@ -189,7 +189,7 @@ TABLES = [
 def test_a_table_of_languages_in_the_sandbox(
     tmp_path: Path, sample: Sample, game: str, seats: list[str], options: tuple[str, ...]
 ) -> None:
-    """Programs in many languages play one match, each with its limits; nobody fouls, and the record audits."""
+    """Programs in many languages play one match, each with its limits; nobody fouls, and the record is valid."""
     players = [seat if seat.startswith("house:") else str(sample(seat).folder) for seat in seats]
     chosen = [word for option in options for word in ("--option", option)]
     found = played(referee("play", game, *players, *chosen, "--sandbox", "required", "--json", cwd=tmp_path))

@@ -1,6 +1,6 @@
 """The search player: always legal, repeatable, within its budget, and it sees near wins and losses.
 
-Knows no game's numbers: what it plays in small positions, and not what it thinks of them.
+The tests look at its moves in small positions, and not at its values for them.
 """
 
 import itertools
@@ -157,7 +157,7 @@ QUINCY_CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[quincy_choice[0] for quincy_choice in QUINCY_CHOICES]
 )
 def test_it_sees_wins_and_losses_of_quincy(_name: str, fields: dict[str, Any], hand: str, expected: str) -> None:
-    """An immediate win, and a loss that every other move allows."""
+    """The positions have an immediate win, or a loss that every other move allows."""
     state = begun(hand, "88 89 33 77 66", pile="22", **fields)
     assert quincy_move(expected) == QUINCY.parse_move(choice(QUINCY, state))
 
@@ -248,7 +248,7 @@ def test_placements_score_what_the_rules_say(number: int) -> None:
 
 @pytest.mark.parametrize("board", [NEAR, LOSING, {(6, 5): "w1 w2 w3", (7, 6): "b1 b2", (8, 8): "w2 b3"}])
 def test_all_ends_of_a_turn_are_found(board: dict[tuple[int, int], str]) -> None:
-    """With enough steps these are the boards that the rules lead to, whatever the order of the legs."""
+    """With enough steps, the found boards are those that the rules lead to, whatever the order of the legs."""
     state = quincala_position(board, options={"sizes": 3})
     waiting, reached, ended = [state], set(), set()
     for item in waiting:

@@ -1,4 +1,4 @@
-"""The race of plans: which plans meet which worlds, which drop out when, which wins. Its game is naming a number."""
+"""The race of plans: which plans meet which worlds, when they drop out, which wins. The game is to name a number."""
 
 from random import Random
 from typing import Any
@@ -14,24 +14,24 @@ class Naming:
     """A stand-in for a game of two: the state is (world, named number or None), and naming ends nothing."""
 
     def to_move(self, state: tuple[int, int | None]) -> int:
-        """Seat 1, so that seats can't be confused."""
+        """Return seat 1, so that seats can't be confused."""
         return 1
 
     def play(self, state: tuple[int, int | None], move: int) -> tuple[int, int | None]:
-        """Name a number."""
+        """Return the state with a named number."""
         return state[0], move
 
     def deliver(self, state: tuple[int, int | None]) -> tuple[int, int | None]:
-        """Nothing is drawn."""
+        """Return the state: nothing is drawn."""
         return state
 
     def outcome(self, state: tuple[int, int | None]) -> Outcome | None:
-        """Naming 99 wins at once."""
+        """Return a win if 99 was named, else None."""
         return Outcome(((1,), (0,)), (0, 1), (0, 1), "naming.won") if state[1] == 99 else None
 
 
 class Noted(Knowledge[Any, int]):
-    """Plans by number, with values from a table; notes which plan met which world."""
+    """Knowledge with numbers as plans and values from a table; it notes which plan met which world."""
 
     is_race = True
 
@@ -43,7 +43,7 @@ class Noted(Knowledge[Any, int]):
         self.met: dict[int, list[int]] = {number: [] for number in worth}
 
     def plans(self, state: Any) -> list[Plan[int]]:
-        """Return one for each number."""
+        """Return a plan for each number."""
         return [Plan((number,), self._weights.get(number, 1.0)) for number in self._worth]
 
     def values(self, state: Any) -> Values:
@@ -66,7 +66,7 @@ def run(one: Race, iterations: int) -> None:
 
 
 def test_all_meet_the_same_worlds_and_the_worse_half_drops_out() -> None:
-    """A third of the time for eight, for four and for two; the last one has met every world."""
+    """Eight, four and two plans each get a third of the time; the last plan has met every world."""
     knowledge = Noted({number: number / 10 for number in range(1, 9)})
     one = race(knowledge)
     run(one, 240)
@@ -80,7 +80,7 @@ def test_all_meet_the_same_worlds_and_the_worse_half_drops_out() -> None:
 
 @pytest.mark.parametrize(("count", "best"), [(2, 2), (3, 3), (5, 5), (7, 7)])
 def test_any_number_of_plans_can_race(count: int, best: int) -> None:
-    """Odd ones too."""
+    """Odd numbers can, too."""
     one = race(Noted({number: number / 10 for number in range(1, count + 1)}))
     run(one, 100)
     assert one.best() == (best,)

@@ -123,7 +123,7 @@ def test_nobody_else_is_killed_with_a_build(
 
 
 def test_a_build_may_print_much(tmp_path: Path) -> None:
-    """The end of it is kept."""
+    """The end of the output is kept."""
     player = Player(tmp_path, shell("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo done; touch made"))
     assert player.build()
     (log,) = player.cache.glob("mine-*.log")
@@ -144,7 +144,7 @@ def test_a_build_may_print_much(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_content_of_a_folder_is(tmp_path: Path, change: object, *, differs: bool) -> None:
-    """Names, bytes, links and executable bits; not the time of writing, and not the files that a run leaves."""
+    """It is names, bytes, links and executable bits, but not times of writing or files that a run leaves."""
     (tmp_path / "a").write_text("a")
     (tmp_path / "a").chmod(0o644)
     before = content_hash(tmp_path)

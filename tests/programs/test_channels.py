@@ -12,13 +12,13 @@ from ..needs import require_sandbox
 
 
 def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
-    """Return the channels that carry bits; those by timing are left to the benchmark."""
+    """Return the channels that carry bits; channels by timing are left to the benchmark."""
     leaking = [channel for channel in found if channel.leaks and not channel.is_known]
     return {(channel.name, channel.together) for channel in leaking if channel.name != TIMED}
 
 
 def test_no_channel_is_open() -> None:
-    """Neither in one match nor from one to the next."""
+    """No channel works in one match or from one match to the next."""
     assert open_channels(tried(Confinement(sandbox=require_sandbox(), groups=find_control_groups()))) == set()
 
 

@@ -38,7 +38,7 @@ def first_version(root: Path) -> Path:
 
 
 def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
-    """Make the tree of version 2: one folder, with a group for this process below a user's."""
+    """Make the tree of version 2: one folder, with a group for this process below a user's group."""
     group = root / "user" / "terminal"
     group.mkdir(parents=True)
     (root / "cgroup.controllers").touch()
@@ -58,7 +58,7 @@ def found_in(root: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> ControlG
 
 
 def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below the process's own group, or, where that is not mounted, below the one that is."""
+    """It is below the process's own group or, where that is not mounted, below the mounted one."""
     found = found_in(tmp_path, first_version(tmp_path), monkeypatch)
     folders = {"memory": tmp_path / "memory" / "own", "pids": tmp_path / "pids", "cpu": tmp_path / "cpu"}
     assert ControlGroups(version=1, folders=folders) == found
@@ -101,7 +101,7 @@ def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_limits_are_written(tmp_path: Path, version: int, files: dict[str, str]) -> None:
-    """In bytes, with swap. The processes that start the program are added to its own."""
+    """Memory limits are in bytes, with swap. Processes that start the program are added to the limit of processes."""
     Group(ControlGroups(version=version, folders={"memory": tmp_path, "pids": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     assert files == {path.name: path.read_text() for path in made.iterdir()}

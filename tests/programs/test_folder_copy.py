@@ -57,7 +57,7 @@ def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
 def test_a_small_copy_lies_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, named: bool, is_in_memory: bool
 ) -> None:
-    """The organiser can name another place."""
+    """A small copy is in memory; the organiser can name another place."""
     memory = tmp_path / "memory"
     memory.mkdir(0o700)
     monkeypatch.setattr("referee.files.scratch._MEMORY", str(memory))
@@ -113,7 +113,7 @@ def test_a_small_folder_is_held_until_it_changes(
 
 
 def _told(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Return what a program can tell of each thing in its folder."""
+    """Return everything that a program can find out about each entry of its folder."""
     return {
         str(path.relative_to(folder)): (
             path.lstat().st_mode,
@@ -168,7 +168,7 @@ def test_private_names_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_boxed", [True, False])
 def test_what_is_not_copied(tmp_path: Path, *, is_boxed: bool) -> None:
-    """Commands, and everything without a sandbox; nor a folder that is shared with others, such as a home."""
+    """There is no copy for commands, without a sandbox, or of a shared folder such as a home."""
     launches = [Launch(name="p", argv=("true",)), Launch(name="p", argv=("true",), folder=Path.home())]
     launches += [] if is_boxed else [player(tmp_path / "ada")]
     for launch in launches:

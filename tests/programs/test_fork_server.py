@@ -56,7 +56,7 @@ class House:
         self._door.settimeout(60)
 
     def start(self, name: str = "greedy") -> Program:
-        """Start one."""
+        """Start a house player."""
         is_boxed = self._confinement.sandbox is not None
         access = FileAccess(socket=self._folder / "door" if is_boxed else None)
         invitation = Invitation(address=f"unix:{self._folder / 'door'}", token="token", seed="00")
@@ -64,7 +64,7 @@ class House:
         return Program(house_launch(name), invitation, output, self.loop, self._confinement, access)
 
     def seated(self, name: str = "greedy") -> tuple[Program, int, socket.socket]:
-        """Start one, and wait for its hello; return its number and its connection."""
+        """Start a house player, and wait for its hello; return its process's number and its connection."""
         program = self.start(name)
         connection, _ = self._door.accept()
         connection.settimeout(60)
@@ -73,7 +73,7 @@ class House:
         return program, pid, connection
 
     def ended(self, program: Program) -> str:
-        """Wait until nothing is left of one; return its status."""
+        """Wait until nothing is left of a house player; return its status."""
         gone = fired(program.gone)
         while not gone:
             self.loop.look()
@@ -83,13 +83,13 @@ class House:
         return program.status
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._door.close()
 
 
 @pytest.fixture
 def house(tmp_path: Path, confinement: Confinement) -> Iterator[House]:
-    """House players that are confined."""
+    """Yield house players that are confined."""
     house = House(tmp_path, confinement)
     yield house
     house.close()

@@ -1,4 +1,4 @@
-"""The program of a house player, on an invented connection."""
+"""The program of a house player, with a stand-in for its connection."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

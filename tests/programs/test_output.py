@@ -57,7 +57,7 @@ def test_last_words_are_printable_and_bounded(printed: str) -> None:
 
 
 def last_words(printed: str) -> str:
-    """Return what is told of a program that has printed a text."""
+    """Return the last words of a program that has printed a text."""
     tail = Tail()
     tail.add(printed.encode())
     return tail.last_words
@@ -211,7 +211,7 @@ MATCH_LINE = f"match q-1: no end came; the seed was not revealed; last head {'0'
     ],
 )
 def test_the_clients_line_about_a_broken_match_is_not_the_programs(printed: str, expected: str | None) -> None:
-    """It would hide the program's own last words; but a breach of the referee's promise is always shown."""
+    """The line would hide the program's own last words; but a breach of the referee's promise is always shown."""
     assert last_words(printed) == (printed if expected is None else expected)
     assert shorten_crash(printed, "").strip() == last_words(printed)
 
@@ -232,7 +232,7 @@ def test_a_traceback_without_its_beginning_is_left_out_whole(printed: str) -> No
 
 @pytest.mark.parametrize("printed", ["    at f (me.js:1:2)\n", "Error: x\n    at <anonymous>\n", "panic: \n"])
 def test_a_trace_without_an_exception_or_a_place_is_no_crash(printed: str) -> None:
-    """What can't be summed up is shown as it is."""
+    """Text that can't be summed up is shown as it is."""
     assert find_crash(printed) is None
 
 

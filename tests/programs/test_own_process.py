@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, Callable[[OwnProcess], object], int]] = {
 def test_it_ends_with_all_that_is_in_its_group(
     script: str, end: Callable[[OwnProcess], object], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any rest of it would hold the pipe open. It never gets a user's token."""
+    """Any remaining process of the group would hold the pipe open. The process never gets a user's token."""
     monkeypatch.setenv("REFEREE_TOKEN", "a user's")
     command = ("/bin/sh", "-c", f'echo "$REFEREE_TOKEN$OWN"; {script}')
     process = OwnProcess(command, output=subprocess.PIPE, errors=subprocess.STDOUT, env={"OWN": "own"})

@@ -109,7 +109,7 @@ def test_links_may_not_lead_out_of_a_folder(tmp_path: Path, link: str, target: s
 
 
 def test_what_is_wrong_with_a_folder_can_be_written_down(tmp_path: Path) -> None:
-    """Names of files may have bytes that are no text, and controls; the error goes into records."""
+    """Names of files may have bytes that are not text, and control characters; the error goes into records."""
     (tmp_path / "player.toml").write_text('name = "p"\nrun = "x"\n')
     (tmp_path / os.fsdecode(b"l\n\xff\x1b")).symlink_to(os.fsdecode(b"/etc/\xff\n"))
     with pytest.raises(PlayerError, match="outside of the player's folder") as caught:

@@ -60,7 +60,7 @@ def said(process: "subprocess.Popen[str]") -> str:
 
 
 def killed(process: "subprocess.Popen[str]") -> None:
-    """Kill without a warning."""
+    """Kill a process without a warning."""
     process.send_signal(signal.SIGKILL)
     process.wait(timeout=60)
 
@@ -135,7 +135,7 @@ def test_keys_are_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["a descriptor of the process", "an old kernel"])
 def test_an_end_is_told_of_in_the_loop(monkeypatch: pytest.MonkeyPatch, *, is_old: bool) -> None:
-    """There is one call with the status, whether the kernel has descriptors of processes or a thread waits."""
+    """The status comes in one call, whether the kernel has descriptors of processes or a thread waits."""
     if is_old:
         monkeypatch.delattr(os, "pidfd_open")
     loop, told = Loop(), list[int]()
@@ -174,7 +174,7 @@ def test_who_asks_the_kernel_is_tried_first(
 
 @pytest.mark.parametrize("told", ["", "{", '{"child-pid": 0}'])
 def test_a_sandbox_whose_first_process_is_not_known_is_gone(told: str) -> None:
-    """A process that can't be watched is not waited for: it had ended before its number came, or has since."""
+    """A process that can't be watched is not waited for: it has ended, before its number was known or afterwards."""
     loop = Loop()
     first = FirstProcess(loop)
     os.write(first.write_fd, told.encode())
@@ -186,7 +186,7 @@ def test_a_sandbox_whose_first_process_is_not_known_is_gone(told: str) -> None:
 
 
 def test_a_sandbox_is_gone_with_its_first_process() -> None:
-    """It is not gone before; the kernel reports it."""
+    """The kernel reports the end of that process, and not earlier."""
     loop = Loop()
     first = FirstProcess(loop)
     with subprocess.Popen(["/bin/sh", "-c", "read _"], stdin=subprocess.PIPE) as process:

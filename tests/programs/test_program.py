@@ -167,7 +167,7 @@ os.read(ready, 1)
 print("here", flush=True)
 time.sleep(1000)
 """
-"""Leaves a process behind that takes the kernel a while to end."""
+"""Program that leaves a process behind, which the kernel needs a while to end."""
 
 
 def test_a_sandbox_is_gone_when_all_in_it_is(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ STARTS: dict[str, Callable[[Path], Launch]] = {
 def test_a_program_that_cannot_be_started_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Path], Launch]
 ) -> None:
-    """No control group, and no reader in the loop."""
+    """It leaves no control group, and no reader in the loop."""
     launch, loop, groups = made(tmp_path), Loop(), find_control_groups()
     before = own_groups(groups)  # those of programs that other tests have ended, and that the kernel still removes
     if launch.is_house:
@@ -263,7 +263,7 @@ def test_a_program_that_cannot_be_started_leaves_nothing(
 
 
 def fails(*_: object, **__: object) -> NoReturn:
-    """Find nothing that could be started."""
+    """Raise the error for a missing program."""
     raise FileNotFoundError(errno.ENOENT, "No such file")
 
 

@@ -1,6 +1,6 @@
-"""Runtimes of Debian run in a sandbox: threads, child processes and sockets of their own pass its filter.
+"""Debian's language runtimes work in a sandbox: its filter allows their threads, child processes and sockets.
 
-Those of Java and Rust are in tests/players, where the samples play.
+Java and Rust are tested in tests/players, where the samples play.
 """
 
 import shlex

@@ -32,7 +32,7 @@ from ..needs import require_sandbox
 
 
 def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> FileView:
-    """Return what a program is shown where records are private."""
+    """Return a program's view of files if records are private."""
     return view_files(
         launch, resolve_command(launch), FileAccess(hidden=hidden, private_names=record_names, others=others)
     )
@@ -88,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_command_line_sees_what_it_names(folder: Path, command: str, expected: str) -> None:
-    """The working directory, and the folders of files on the command line; nothing else."""
+    """It sees the working directory, and the folders of files on the command line, and nothing else."""
     (folder / "mine.txt").write_text("mine\n")
     script(folder.parent / "elsewhere" / "theirs.txt", "theirs\n")
     script(folder / "tool", "#!/bin/sh\necho tool\n")
@@ -126,7 +126,7 @@ def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[s
 
 
 def options_of(command: ProcessCommand) -> list[str]:
-    """Return what bubblewrap is told by a descriptor."""
+    """Return the options that bubblewrap reads from a descriptor."""
     return os.pread(command.pass_fds[-1], 1 << 20, 0).decode().split("\0")
 
 
@@ -156,7 +156,7 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_program_in_a_folder_of_records_is_found(folder: Path) -> None:
-    """What the command line names is shown, even between records; records of that name later are not."""
+    """Files on the command line are shown, even between records; records that get such a name later are not."""
     for name in ("runs/1.jsonl", "runs/bots/player.py", "runs/bots/2.jsonl", "runs/bots/3.txt", "4.jsonl"):
         script(folder / name, '{"n":0,' if name.endswith("jsonl") else "words\n", mode=0o644)
     launch = command_launch("sh -c 'find . -type f; cat \"$0\"' runs/bots/player.py", "p")
@@ -181,7 +181,7 @@ def test_any_number_of_folders_with_records_is_hidden_at_once(folder: Path, wher
 
 @pytest.mark.forges
 def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
-    """Its other entries would be shown one by one, and there are too many."""
+    """Its other entries would have to be shown one by one, and there are too many."""
     (folder / "record.jsonl").write_text('{"n":0,')
     for number in range(MAX_SIFTED + 1):
         (folder / f"{number}.txt").touch()
@@ -191,7 +191,7 @@ def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
 
 
 def test_files_of_the_referee_are_hidden(folder: Path) -> None:
-    """Those that exist, and those that will."""
+    """Present and future files are hidden."""
     for name in ("notes", "mine.txt"):
         script(folder / name, "words\n", mode=0o644)
     launch = command_launch("sh -c 'echo up; read x; ls; cat notes ledger.db'", "p")
@@ -226,7 +226,7 @@ def test_devices_keep_their_modes_and_times(folder: Path) -> None:
 
 @pytest.mark.needs("free")
 def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
-    """Except for what runtimes need: the number of processors, and the size of the memory."""
+    """A program sees only the counts that runtimes need: the number of processors, and the size of the memory."""
     told = said_inside(command_launch("sh -c 'ls /proc/sys/fs; grep -c ^cpu[0-9] /proc/stat; cat /proc/vmstat'", "p"))
     processors, refused = told.splitlines()
     assert int(processors) == os.sysconf("SC_NPROCESSORS_ONLN")
@@ -236,7 +236,7 @@ def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
 
 
 def test_a_house_player_sees_none_of_it(folder: Path) -> None:
-    """It is shown this installation, and not the folder in which the referee runs."""
+    """A house player sees this installation, and not the folder in which the referee runs."""
     view = seen(house_launch("dag"), (folder,))
     assert set(own_runtime()) <= set(view.shown)
     assert folder not in view.shown
@@ -272,7 +272,7 @@ def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest
     ],
 )
 def test_what_words_name(tmp_path: Path, words: list[str], expected: list[str]) -> None:
-    """Files stand for their folders; options, missing files and the system's places count for nothing."""
+    """Files stand for their folders; options, missing files and the system's places are ignored."""
     script(tmp_path / "a" / "one.py", "")
     script(tmp_path / "b" / "two.py", "")
     assert [tmp_path / name for name in expected] == find_named_files(words, tmp_path)
@@ -310,7 +310,7 @@ def test_folders_that_hold_more_than_one_thing(path: str, *, expected: bool) -> 
 
 @pytest.mark.forges
 def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
-    """Two folders deep, not in hidden folders, and not in covered ones."""
+    """They are looked for two folders deep, but not in hidden folders or covered ones."""
     for name in ("a.jsonl", "b/a.jsonl", "b/c/a.jsonl", "b/c/d/a.jsonl", ".git/a.jsonl", "logs/a.jsonl"):
         script(tmp_path / name, '{"n":0,')
     found = {str(path.relative_to(tmp_path)) for path in private_folders(tmp_path, {tmp_path / "logs"}, record_names)}

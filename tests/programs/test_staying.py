@@ -22,7 +22,7 @@ def is_stopped(pid: int) -> bool:
 
 @pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
 def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: ControlGroups | None) -> None:
-    """Nor do its children; in a control group, those that have left its session are paused, too."""
+    """Its children do nothing, either; in a control group, those that have left its session are paused, too."""
     script = (
         "import os, subprocess, sys\n"
         "others = [subprocess.Popen(['sleep', '1000'], start_new_session=leaves) for leaves in (False, True)]\n"
@@ -76,7 +76,7 @@ def test_who_may_go_on_is_told_once(
 
 
 def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
-    """In control groups, by the larger share of memory or processes."""
+    """In control groups, the larger share of memory or processes counts."""
     groups = find_control_groups()
     script = "import time; data = b'x' * (60 << 20); print('here', flush=True); time.sleep(1000)"
     limits = ProgramLimits(memory_mib=100)

@@ -46,12 +46,12 @@ MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert
 
 
 def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedProcess[str]":
-    """Make calls inside."""
+    """Make calls in a sandbox."""
     return run_inside(sandbox, CALLER, json.dumps(calls))
 
 
 def run_inside(sandbox: Sandbox, *script: str) -> "subprocess.CompletedProcess[str]":
-    """Run a script inside, with arguments."""
+    """Run a script in a sandbox, with arguments."""
     argv = [sys.executable, "-I", "-S", "-c", *script]
     view = FileView(where=Path("/tmp"), shown=own_runtime())
     with sandbox.wrap(argv, view, ProgramLimits()) as command:
@@ -65,7 +65,7 @@ def number_of(call: str | int) -> int:
 
 
 def cases(refusal: Refusal) -> list[tuple[int, ...]]:
-    """Return calls that it is to refuse."""
+    """Return calls that must be refused."""
     arguments: list[tuple[int, ...]] = [()]
     if refusal.when:
         arguments = [(*[0] * bits.argument, MEANT[bits.how](bits.value)) for bits in refusal.when]
@@ -153,7 +153,7 @@ def test_the_way_in_of_32_bits_is_closed() -> None:
 
 
 def test_every_refusal_has_a_reason() -> None:
-    """And no case is in the table twice."""
+    """No case is in the table twice."""
     refused = [(call, when) for refusal in REFUSALS for call in refusal.calls for when in refusal.when or (None,)]
     assert len(refused) == len(set(refused))
     assert all(refusal.why for refusal in REFUSALS)

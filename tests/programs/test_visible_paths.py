@@ -1,4 +1,4 @@
-"""The view of a program: what it runs from, and no file that its own files make the referee show."""
+"""The view of a program: it includes the program's runtime, but no other file that the program's own files name."""
 
 import os
 from pathlib import Path
@@ -59,14 +59,14 @@ def player(folder: Path, run: str) -> Path:
 
 
 def shown_to(folder: Path) -> tuple[Path, ...]:
-    """Return what a player's program is shown."""
+    """Return the paths that a player's program can see."""
     launch = read_folder(folder)
     return view_files(launch, resolve_command(launch), FileAccess()).shown
 
 
 @pytest.mark.parametrize("run", ["{}", "../bin/secret", "./script", "./bin/secret"])
 def test_nobody_plays_with_the_program_of_somebody_else(program: Path, tmp_path: Path, run: str) -> None:
-    """Neither as the command, nor as the interpreter of a script, nor as the base of a virtual environment."""
+    """It can't be the command, the interpreter of a script, or the base of a virtual environment."""
     folder = player(tmp_path / "thief", run.format(program))
     (folder / "script").write_bytes(b"#!" + os.fsencode(program) + b"\n")
     (folder / "bin").mkdir()
@@ -90,7 +90,7 @@ def test_programs_of_the_organisers_path_are_everybodys(
 
 
 def test_a_players_folder_shows_nothing_beside_it(tmp_path: Path) -> None:
-    """A folder called `bin` is no reason to show the folders around it, as it is for an installed runtime."""
+    """Its folder `bin` does not make the folder around visible, unlike the `bin` of an installed runtime."""
     folder = player(tmp_path / "bin", "./bot")
     (folder / "bot").write_bytes(b"\x7fELF")
     (folder / "bot").chmod(0o755)

@@ -1,6 +1,6 @@
 """The client: it plays each offered match, and returns and prints whether the referee kept its commitment.
 
-The referee is a scripted one on a real socket; what it breaks, it breaks on purpose.
+The referee is scripted, on a real socket, and breaks the protocol on purpose.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Coming back: a client whose connection breaks during a match connects again, and plays on from there.
 
-The referee is a scripted one on a real socket; each of its scripts is one connection, and that ends as if it had died.
+The referee is scripted, on a real socket. Each of its scripts is one connection, which ends as after a crash.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class StoppedClock:
 
 @pytest.fixture(autouse=True)
 def _not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no test take this program for one that a referee launched."""
+    """Make sure that the client does not take this program for one that a referee launched."""
     monkeypatch.delenv("REFEREE_TOKEN", raising=False)
 
 

@@ -19,7 +19,7 @@ from .tables import BAD_FRAMES, BAD_MESSAGES, BAD_VALUES, DEEP_VALUES, framed, p
 
 
 def nested(levels: int) -> Any:
-    """Return arrays and maps by turns inside each other, so many levels in all."""
+    """Return arrays and maps by turns inside each other, with a number of levels in all."""
     value: Any = []
     for level in range(levels - 1):
         value = [value] if level % 2 else {"k": value}

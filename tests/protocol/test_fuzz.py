@@ -1,4 +1,4 @@
-"""A part of the fuzzing of conversations; `python -m tests.benchmarks fuzz` runs for as long as you like."""
+"""A part of the fuzzing of conversations; `python -m tests.benchmarks fuzz` runs without end."""
 
 import tracemalloc
 from random import Random

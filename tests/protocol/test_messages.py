@@ -1,6 +1,6 @@
 """Messages: each field takes the values of the specification, and refuses all others with a code.
 
-What each field takes stands here once more, by hand, so that the types and this table check each other.
+The table repeats by hand what each field accepts, so that the types and the table check each other.
 """
 
 from collections.abc import Iterable
@@ -149,7 +149,7 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
 
 
 def accepted_by(name: str) -> dict[str, type[Message]]:
-    """Return the messages of the role that a message is of."""
+    """Return all messages of the role that sends a message."""
     return FROM_PLAYER if name in FROM_PLAYER else FROM_REFEREE
 
 

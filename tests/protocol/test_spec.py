@@ -52,12 +52,12 @@ def section(name: str) -> str:
 
 
 def first_column(text: str) -> list[str]:
-    """Return what the tables of a text have in back quotes in their first column."""
+    """Return the words in back quotes in the first column of the tables of a text."""
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
 def test_the_parts_made_from_the_code_are_up_to_date() -> None:
-    """If not, run `python -m tests.protocol.make_spec`."""
+    """If they are not, run `python -m tests.protocol.make_spec`."""
     assert make_spec.fill(TEXT) == TEXT
 
 
@@ -204,7 +204,7 @@ def test_the_worked_turn_of_a_game_holds(name: str, heading: str) -> None:
 
 
 def one_body(data: bytes, limit_bytes: int) -> bytes:
-    """Return the body of the one frame that some bytes are."""
+    """Return the body of bytes that are one frame."""
     reader = FrameReader(limit_bytes)
     reader.receive_data(data)
     body = reader.next_frame()
@@ -298,7 +298,7 @@ def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
 
 
 def words_of(section_name: str, before: str, after: str) -> list[str]:
-    """Return the words of a list that stands in a section between two phrases."""
+    """Return the words of a list in a section between two phrases."""
     found = re.search(re.escape(before) + "(.*?)" + re.escape(after), section(section_name).replace("\n  ", " "))
     assert found is not None
     return found[1].split(", ")

@@ -106,7 +106,7 @@ class Stranger(ScriptedReferee):
     """A peer that never completes the handshake."""
 
     def run(self) -> None:
-        """Wait for one who tries to."""
+        """Wait for a peer that tries to."""
         with self._listener, pytest.raises(ssl.SSLError):
             self._listener.accept()
 

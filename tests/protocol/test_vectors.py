@@ -36,7 +36,7 @@ MESSAGES = {**FROM_PLAYER, **FROM_REFEREE}
 
 
 def digest(names: Sequence[str]) -> str:
-    """Return the digest of a deck as the vectors have it."""
+    """Return the digest of a deck in the vectors' form."""
     return hashlib.sha256(" ".join(names).encode()).hexdigest()
 
 
@@ -51,7 +51,7 @@ def deck_of(game: str) -> list[str]:
 
 
 def test_the_vectors_of_decks_hold() -> None:
-    """There is one for each game that shuffles, in the order of SPEC.md."""
+    """There is a vector for each game that shuffles, in the order of SPEC.md."""
     decks = {game.name: deck_of(game.name) for game in builtin.referee_games() if game.name != "quincala"}
     vectors = [{"game": game, "tiles": len(deck), "sha256": digest(deck)} for game, deck in decks.items()]
     assert sorted(vectors, key=str) == sorted(CHANCE["decks"], key=str)
@@ -143,7 +143,7 @@ def test_a_vector_of_another_games_deal_is_the_games(vector: dict[str, Any]) -> 
 
 
 def test_the_vectors_of_deals_have_every_case() -> None:
-    """Two to four seats, with and without nonces; no rejected word, one, and two in a row; bounds of all sizes."""
+    """They have two to four seats, with and without nonces, up to two rejected words, and bounds of all sizes."""
     deals = CHANCE["deals"]
     assert {2, 3, 4} == {len(deal["nonces"]) for deal in deals}
     assert {"none", "some", "all"} == {
@@ -156,7 +156,7 @@ def test_the_vectors_of_deals_have_every_case() -> None:
 
 
 def test_the_vectors_are_up_to_date() -> None:
-    """If not, run `python -m tests.protocol.make_vectors`."""
+    """If they are not, run `python -m tests.protocol.make_vectors`."""
     assert make_vectors.text() == make_vectors.PATH.read_text()
 
 
@@ -237,7 +237,7 @@ def test_a_conversation_is_one(vector: dict[str, Any]) -> None:
 
 
 def test_the_conversations_have_every_message_and_code() -> None:
-    """Each message is in one of them, and each code that a new conversation can't meet."""
+    """Each message is in a conversation, and so is each code that a new conversation can't meet."""
     lines = [line for vector in CONVERSATIONS for line in vector["lines"]]
     assert set(MESSAGES) == {line["message"]["type"] for line in lines if "message" in line}
     assert {Code.WRONG_MATCH, Code.OUT_OF_TURN} == {line["code"] for line in lines if "code" in line}

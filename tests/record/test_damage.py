@@ -14,7 +14,7 @@ from .records import record_of
 NAMES = ("clean", "late move", "bad frame", "lost at the end, acknowledged", "void", "dealt", "duplicate deal")
 names = st.sampled_from(NAMES)
 places = st.floats(0, 1, exclude_max=True)
-"""A place in something, as a share of its length."""
+"""A place in a record, as a share of its length."""
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def at(place: float, length: int) -> int:
-    """Return the index that a place is."""
+    """Return the index of a place."""
     return int(place * length)
 
 
@@ -37,7 +37,7 @@ def is_found(path: Path, name: str, damaged: bytes) -> bool:
 @settings(max_examples=150)
 @given(names, st.lists(st.tuples(places, st.integers(1, 255)), min_size=1, max_size=3))
 def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, int]]) -> None:
-    """One changed byte, or several, anywhere."""
+    """One or several changed bytes are found, anywhere."""
     damaged = bytearray(record_of(name))
     for place, mask in flips:
         damaged[at(place, len(damaged))] ^= mask
@@ -47,7 +47,7 @@ def test_flipped_bits_are_found(path: Path, name: str, flips: list[tuple[float, 
 @settings(max_examples=150)
 @given(names, places, st.integers(0, 300), st.binary(max_size=40))
 def test_bytes_left_out_and_put_in_are_found(path: Path, name: str, place: float, length: int, new: bytes) -> None:
-    """A piece that is missing, added or changed, anywhere."""
+    """A piece that is missing, added or changed is found, anywhere."""
     data = record_of(name)
     begin = at(place, len(data))
     assert is_found(path, name, data[:begin] + new + data[begin + length :])
@@ -71,7 +71,7 @@ def test_what_is_appended_is_found(path: Path, name: str, more: bytes) -> None:
 @settings(max_examples=80)
 @given(names, places, places, st.sampled_from(["delete", "double", "swap", "move", "replace"]))
 def test_lines_out_of_place_are_found(path: Path, name: str, from_: float, to: float, how: str) -> None:
-    """A line that is missing, doubled, swapped, moved, or overwritten by another."""
+    """A line that is missing, doubled, swapped, moved, or overwritten by another is found."""
     lines = record_of(name).splitlines(keepends=True)
     one, two = at(from_, len(lines)), at(to, len(lines))
     line = lines[one]

@@ -1,4 +1,4 @@
-"""The bytes of a foul in words: bytes that are no message are not read from their middle."""
+"""The bytes of a foul in words: bytes that are not a message are not read from their middle."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from .tournaments import Organiser, cup
 
 
 def test_the_record_says_what_the_referee_noted(tmp_path: Path) -> None:
-    """The head is that of the result line, over which the record is sealed."""
+    """The entry's head is that of the result line, over which the record is sealed."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         context = organiser.recorder.open(organiser.due()[0])
         noted = organiser.record_match(context)

@@ -138,7 +138,7 @@ BODIES = record_of("clean").splitlines()
 
 
 def header(key: str, value: Any) -> bytes:
-    """Return a record sealed anew with another value in its header."""
+    """Return the record sealed again with another value in its header."""
     return sealed(changed(CLEAN, 0, [key], value))
 
 
@@ -148,12 +148,12 @@ def setup(key: str, value: Any) -> bytes:
 
 
 def result(key: str, value: Any) -> bytes:
-    """Return a record sealed anew with another value in the result's line."""
+    """Return the record sealed again with another value in the result's line."""
     return sealed(changed(CLEAN, LAST - 1, [key], value))
 
 
 def without(key: str) -> bytes:
-    """Return a record sealed anew whose setup lacks something."""
+    """Return the record sealed again without a key of its setup."""
     given = HEADER["setup"]
     return header("setup", {name: value for name, value in given.items() if name != key})
 
@@ -294,7 +294,7 @@ def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, lin
 @pytest.mark.parametrize("form", [0, 2, "1", 1.0, True, None, [1]])
 @pytest.mark.parametrize("read", [read_record, read_header, partial(check_redacted_record, find_game=find_game)])
 def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], form: Any) -> None:
-    """Its other content is not judged, such as the key here, which is none of a header."""
+    """Its other content is not judged, such as the unknown key in the header here."""
     path = tmp_path / "m"
     path.write_bytes(chained([{**HEADER, "format": form, "locked_seed": None, "later": 1}, *CLEAN[1:]]))
     with pytest.raises(RecordError, match="this referee reads only format 1") as caught:

@@ -24,7 +24,7 @@ FINISHED = [name for name in STORIES if b'"kind":"seal"' in record_of(name)]
 
 
 def shown(name: str = "late move") -> Lines:
-    """Return the lines of a record as its first seat may see them."""
+    """Return the lines of a record, redacted for its first seat."""
     return lines_of(redacted(name, SEAT))
 
 
@@ -47,7 +47,7 @@ def commands(lines: Lines, name: str) -> list[dict[str, Any]]:
 
 
 def entries(lines: Lines, least: int) -> list[dict[str, Any]]:
-    """Return what is shown of the lines that show so much."""
+    """Return the `open` entries of lines that have at least `least` of them."""
     return [line["open"] for line in lines if len(line.get("open", ())) >= least]
 
 
@@ -64,7 +64,7 @@ def without_view(lines: Lines) -> None:
 
 
 def view_of_a_move(lines: Lines) -> None:
-    """Let a move be the digest of something that is shown behind it."""
+    """Replace a move by a digest, and show the value behind it."""
     opened = next(opened for opened in entries(lines, 1) if "event.move" in opened)
     opened["event.move"] = [opened["event.move"][0], "", {"a": 1}]
 
@@ -84,7 +84,7 @@ def both(lines: Lines, key: str, value: Any) -> None:
 
 
 def detail(lines: Lines) -> list[Any]:
-    """Return what is shown of the detail of a foul."""
+    """Return the shown entry for the detail of a foul."""
     return next(entry for opened in entries(lines, 1) for path, entry in opened.items() if path.endswith("foul.detail"))
 
 
@@ -261,7 +261,7 @@ def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat:
 
 
 def another_hand(lines: Lines) -> None:
-    """Let the first view show what was not dealt."""
+    """Let the first view show a hand that was not dealt."""
     entry = next(entry for opened in entries(lines, 1) for entry in opened.values() if len(entry) > 2)
     entry[2]["hand"].reverse()
 
@@ -288,7 +288,7 @@ def other_points(lines: Lines) -> None:
 
 
 def other_rule(lines: Lines) -> None:
-    """Let the seat be expelled for a malformed move that is a fine one."""
+    """Let the seat be expelled for a malformed move that has in fact the right form."""
     move = next(entry["event.move"] for entry in entries(lines, 1) if "event.move" in entry)[1]
     shown = next(line for line in lines if "event.frame" in line.get("open", {}))
     turn = shown["event"]["turn"]
@@ -337,7 +337,7 @@ def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, 
 
 
 def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
-    """As at the beginning of a match; nothing is dealt."""
+    """The error is the same as at the beginning of a match; nothing is dealt."""
     lines = shown("dealt")
     lines[0]["setup"]["options"] = {"q_bonus": -1}
     path = tmp_path / "m"
@@ -348,7 +348,7 @@ def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FINISHED)
 def test_what_was_redacted_holds(tmp_path: Path, name: str) -> None:
-    """Records of every kind of match, redacted for any seat."""
+    """Records of every kind of match, redacted for any seat, pass the audit."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, SEAT))
     assert (check_redacted_record(path, GAME).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))

@@ -16,18 +16,18 @@ def with_teams(offer: dict[str, Any]) -> None:
 
 
 def fixture(lines: Lines) -> dict[str, Any]:
-    """Return what the header says that the match was opened for."""
+    """Return the fixture in the header."""
     found: dict[str, Any] = lines[0]["context"]["fixture"]
     return found
 
 
 def another_nonce(lines: Lines) -> None:
-    """Let the result tell a nonce that nobody sent."""
+    """Let the result have a nonce that nobody sent."""
     lines[-2]["nonces"][1] = "ff" * 16
 
 
 def other_detail(lines: Lines) -> None:
-    """Let the result tell other words of the seat's own foul than its expulsion."""
+    """Let the result describe the seat's own foul in other words than its expulsion."""
     for path, entry in lines[-2]["open"].items():
         if path.endswith("detail"):
             entry[1] = "it was not so"
@@ -88,7 +88,7 @@ CONTRADICTIONS: dict[str, tuple[str, Forge, str]] = {
 
 @pytest.mark.parametrize(("name", "forge", "expected"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
 def test_open_lines_agree(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
-    """This needs no seed."""
+    """The contradiction is found without a seed."""
     lines = shown(name)
     forge(lines)
     error = refused(tmp_path / "m", lines)

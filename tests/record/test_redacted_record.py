@@ -23,7 +23,7 @@ Forge = Callable[[list[dict[str, Any]]], object]
 
 
 def lines_of(folder: Path, name: str, seat: int) -> list[dict[str, Any]]:
-    """Return the lines of a record as one seat may see them."""
+    """Return the lines of a record, redacted for one seat."""
     path = tell(name).write(folder / "whole.jsonl")
     return [json.loads(line) for line in redact(path, REGISTRY.game, seat)]
 
@@ -121,6 +121,6 @@ def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path:
 
 
 def encode(line: dict[str, Any]) -> bytes:
-    """Return a line as it stands in the file."""
+    """Return the bytes of a line in the file."""
     opened = line.pop("open", {})
     return encode_line(line, opened)[0] + b"\n"

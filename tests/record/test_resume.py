@@ -99,7 +99,7 @@ def played(tmp_path: Path) -> tuple[MatchContext, MatchEntry]:
 
 
 def path_in(folder: Path, context: MatchContext) -> Path:
-    """Return where the record of a match is."""
+    """Return the path of a match's record."""
     return folder / f"{context.fixture.match}.jsonl"
 
 
@@ -122,7 +122,7 @@ def test_of_what_was_never_begun_nothing_is_known(tmp_path: Path, played: tuple[
 
 @pytest.mark.forges
 def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
-    """Cut after any line or within it: without its first line it is put aside, without its seal played on."""
+    """Cut after or within any line, it is put aside without its first line, and resumed without its seal."""
     context, _entry = played
     path = path_in(tmp_path, context)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -220,7 +220,7 @@ def test_what_does_not_hold_is_not_gone_on_with(
     change: Callable[[Path, MatchContext], None],
     complaint: str,
 ) -> None:
-    """Another match's record, another opening's or another key's, a changed one, and a path that is no file."""
+    """These are records of another match, opening or key, a changed record, and a path that is not a file."""
     context, _entry = played
     change(path_in(tmp_path, context), context)
     with pytest.raises(RecordError, match=complaint):

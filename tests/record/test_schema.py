@@ -327,7 +327,7 @@ def test_a_move_that_looks_hidden_is_a_move(move: Any) -> None:
     assert msgspec.to_builtins(line_of(step_of(event)).event) == event
 
 
-# --- what is no line
+# # --- invalid lines
 
 OPENED = step_of({"event": "match-opened", "at_ms": 0.0})
 EVENT = b'"event":{"event":"match-opened","at_ms":0.0}'

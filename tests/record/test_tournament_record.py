@@ -52,7 +52,7 @@ def events_of(path: Path) -> list[e.AnyTournamentEvent]:
 
 
 def test_what_is_written_is_read(played: Path) -> None:
-    """Every event with the hash of its line, the spec, and the context of each match."""
+    """The reader gets every event with the hash of its line, the spec, and the context of each match."""
     record = read_tournament(played)
     assert (record.header.spec, record.header.key) == (cup(), SEALER.public)
     assert (record.is_sealed, record.is_finished) == (True, True)
@@ -117,7 +117,7 @@ def test_a_torn_end_is_cut_off(tmp_path: Path, rest: bytes) -> None:
 
 
 def test_nobody_else_writes_it_meanwhile(tmp_path: Path) -> None:
-    """Neither while its referee does, nor if it has grown since it was read; and none is overwritten."""
+    """This holds while its referee writes, or if it has grown since it was read; none is overwritten."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         record = read_tournament(organiser.writer.path)
         with pytest.raises(BlockingIOError, match="another referee writes this record"):
@@ -145,7 +145,7 @@ def test_what_it_was_begun_with_is_known_without_a_fold(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) -> None:
-    """By its first line; a folder without one, and a path that is no file, have none."""
+    """The first line shows it; a folder without one, and a path that is not a file, have none."""
     assert find_record(played.parent) == played
     assert [path for path in played.parent.glob("*.jsonl") if is_tournament(path)] == [played]
     (tmp_path / "m.jsonl").write_bytes(record_of("clean"))
@@ -157,7 +157,7 @@ def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) ->
 
 @pytest.mark.forges
 def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path, damaged: Path) -> None:
-    """The settings of a tournament are read before its record is folded; the fold names the line."""
+    """The settings of a tournament are read before its events are applied, which then finds the wrong line."""
     lines = course_of(played)
     lines[1] = {**lines[1], "event": {"event": "program-changed", "at": AT, "entrant": 99, "digest": "a" * 64}}
     damaged.write_bytes(chain(lines, SEALER))
@@ -180,7 +180,7 @@ def test_commands_are_compared_in_their_form(played: Path, damaged: Path, old: s
         list(refold(record, new_tournament(record.header.spec, FORMATS["swiss"], record.header.salt).handle))
 
 
-# --- what is refused
+# # --- refused records
 
 
 def _event(lines: list[Line], key: str, value: Any, name: str = "match-closed") -> list[Line]:
@@ -287,7 +287,7 @@ def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, le
 @settings(max_examples=200)
 @given(place=places, mask=st.integers(1, 255))
 def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, mask: int) -> None:
-    """In any place, even the last line feed."""
+    """It is refused in any place, even in the last line feed."""
     data = bytearray(played.read_bytes())
     data[int(place * len(data))] ^= mask
     _check_damage(played, damaged, bytes(data))

@@ -37,7 +37,7 @@ def line_in_one_pass(event: e.Event, commands: Sequence[c.Command], standstills:
 
 
 def line_by_hand(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
-    """Return the same line as whoever forges records makes it."""
+    """Return the same line, made with the forger's tools."""
     stalled: dict[str, Any] = {"standstills": [list(standstill) for standstill in standstills]} if standstills else {}
     views = [getattr(command, "view", None) for command in commands]
     digests = [{} if view is None else {"view": hashlib.sha256(view).hexdigest()} for view in views]
@@ -55,7 +55,7 @@ def line_by_hand(event: e.Event, commands: Sequence[c.Command], standstills: Seq
 def test_one_pass_gives_the_bytes_of_the_plain_line(
     event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]
 ) -> None:
-    """Every kind of event and of command; null and missing values are not hidden, and values that look hidden are."""
+    """All events and commands are tried; null and missing values are not hidden, values that look hidden are."""
     line = line_in_one_pass(event, commands, standstills)
     assert line == line_by_hand(event, commands, standstills)
     assert not read_line(line).is_redacted
@@ -63,7 +63,7 @@ def test_one_pass_gives_the_bytes_of_the_plain_line(
 
 @pytest.mark.parametrize("name", STORIES)
 def test_so_do_all_steps_of_whole_matches(name: str) -> None:
-    """In whole matches, each line in one pass is the plain line's."""
+    """In whole matches, each line in one pass equals the plain line."""
     for event, commands in tell(name).steps:
         told = (event, commands, standstills_of(event))
         assert line_in_one_pass(*told) == line_by_hand(*told)

@@ -183,7 +183,7 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def files_up_to(size: int) -> Iterator[None]:
-    """Let the system refuse to make any file longer than this."""
+    """Let the system refuse to make any file longer than a size."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -198,7 +198,7 @@ SIZES = (SECOND_END - 1, SECOND_END, SECOND_END + 1, 3000, SEAL_BEGIN - 1, SEAL_
 
 
 def complete(data: bytes) -> bytes:
-    """Leave a torn line out."""
+    """Return the data without a torn line."""
     return data[: data.rindex(b"\n") + 1]
 
 
@@ -285,11 +285,11 @@ def test_nobody_silences_a_record(
     assert read_record(path).state == "sealed"
 
 
-# --- what a player may send
+# # --- moves of any form
 
 
 def with_move(move: Any) -> Story:
-    """Return a match whose first move is this."""
+    """Return a match with this first move."""
     match = new_match(["green-star"], ["yellow-star"])
     seats = [FaultySeat(lambda _view: move, 0), FaultySeat(lambda _view: move, 1)]
     return Story(match, tuple(drive(match, seats)))

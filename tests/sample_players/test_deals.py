@@ -46,7 +46,7 @@ def record_of(game: str, folder: Path, **fields: Any) -> Path:
 
 
 def redacted(record: Path) -> list[Line]:
-    """Return the lines of a match's record as its first seat may see them."""
+    """Return the lines of a match's record, redacted for its first seat."""
     return [json.loads(line) for line in redact(record, REGISTRY.game, 0)]
 
 
@@ -55,12 +55,12 @@ def written(lines: list[Line]) -> bytes:
     return b"".join(encoded(line) + b"\n" for line in lines)
 
 
-# --- what holds
+# # --- valid records
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_dealt_again_is_what_the_referee_dealt(tmp_path: Path, game: str) -> None:
-    """Hands and later draws; for Quincala Mixing, which has no chance, the towers."""
+    """These are hands and later draws; for Quincala Mixing, which has no chance, the towers."""
     done = run(record_of(game, tmp_path), "--deal")
     told = done.stdout.splitlines()
     started = [each for _, commands in played(game).steps for each in commands if isinstance(each, StartSeat)]
@@ -75,7 +75,7 @@ def test_what_is_dealt_again_is_what_the_referee_dealt(tmp_path: Path, game: str
 
 @pytest.mark.parametrize("game", GAMES[1:])
 def test_it_holds_matches_of_every_game_in_which_seats_are_expelled(tmp_path: Path, game: str) -> None:
-    """Before the deal, in mid-turn, with tiles in hand that go back to the pile, or face down."""
+    """They leave before the deal or in mid-turn, with tiles in hand that go back to the pile, or are laid face down."""
     stories = {f"{number:03}": random_match(number, game) for number in range(60)}
     records = {name: story.write(tmp_path / name).read_bytes() for name, story in stories.items()}
     assert verdicts(tmp_path / "records", records) == dict.fromkeys(records, "")
@@ -111,7 +111,7 @@ def with_draws(lines: list[Line]) -> list[Line]:
 
 
 def with_fewer_drawn(lines: list[Line]) -> list[Line]:
-    """Let the referee of Quad-Ominos have drawn one tile less, as all seats were sent."""
+    """Let all seats hear that the referee of Quad-Ominos drew one tile less."""
     for line in lines:
         for each in line.get("commands", ()):
             for event in (each.get("what") or {}).get("events", ()):
@@ -167,7 +167,7 @@ def test_a_redacted_record_is_dealt_again_with_its_seed(tmp_path: Path) -> None:
 
 
 def test_a_hand_in_a_redacted_record_is_compared_tile_by_tile(tmp_path: Path) -> None:
-    """The digest is that of the view, the seal is right, and the hand is another one."""
+    """The digest is that of the view, and the seal is right, but the hand is different."""
     lines = redacted(record_of("quincy", tmp_path / "quincy"))
     number = number_of(lines, "start-seat", 0)
     path = next(path for path in lines[number]["open"] if path.endswith(".view"))
@@ -200,7 +200,7 @@ def resealed(lines: list[Line]) -> list[Line]:
     ],
 )
 def test_a_redacted_record_without_its_seed_says_when_that_opens(tmp_path: Path, opens: str, why: str) -> None:
-    """It can't be dealt again before; the whole one can."""
+    """It can't be dealt again before the seed opens; the whole record can."""
     record = record_of("quincy", tmp_path / "m", seed_opens=opens)
     assert "  pile: " in run(record, "--deal").stdout
     path = tmp_path / "redacted.jsonl"

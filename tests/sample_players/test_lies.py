@@ -40,7 +40,7 @@ def at(place: Place, *keys: str | int, value: Any) -> Lie:
 
 
 def both(*lies: Lie) -> Lie:
-    """Return one lie after the other."""
+    """Return a lie that consists of several lies."""
 
     def tell(lines: list[Line]) -> list[Line]:
         for lie in lies:
@@ -51,12 +51,12 @@ def both(*lies: Lie) -> Lie:
 
 
 def of_results(key: str, value: Any) -> Lie:
-    """Return the lie that both results say something else."""
+    """Return the lie that both results have another value."""
     return both(at(-2, "result", key, value=value), at(-3, "commands", -1, "result", key, value=value))
 
 
 def postponed(place: Place, by_ms: float, *, is_sent_later: bool = False) -> Lie:
-    """Return the lie that a line, and all later ones, happened later; the line itself on the same request."""
+    """Return the lie that a line and all lines after it happened later; the line itself answers the same request."""
 
     def tell(lines: list[Line]) -> list[Line]:
         number = number_of(lines, place)
@@ -92,7 +92,7 @@ def swapped(place: Place, *keys: str | int) -> Lie:
 
 
 def without_standstills(lines: list[Line]) -> list[Line]:
-    """Leave out a standstill that is credited."""
+    """Remove a standstill that is credited."""
     return [{key: value for key, value in line.items() if key != "standstills"} for line in lines]
 
 
@@ -188,7 +188,7 @@ def test_it_finds_lies(tmp_path: Path, banked: bytes) -> None:
 
 @pytest.mark.forges
 def test_it_finds_headers_that_contradict_themselves(tmp_path: Path) -> None:
-    """In the line that the audit names."""
+    """It names the same line as the audit."""
     records = {
         name.replace(" ", "-"): sealed(changed(lines_of(record_of(of)), number, keys, value))
         for name, (of, number, keys, value, _) in headers.LIES.items()
@@ -203,7 +203,7 @@ def test_it_finds_headers_that_contradict_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_finds_endings_that_do_not_fit_their_status(tmp_path: Path) -> None:
-    """In the line of the crash."""
+    """It names the line of the crash."""
     records = {
         f"ending-{number}": fouls.crashed(status, ending).write(tmp_path / f"{number}.jsonl").read_bytes()
         for number, (status, ending, _) in enumerate(fouls.ENDINGS)
@@ -231,7 +231,7 @@ def test_it_finds_lies_about_fouls(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_requests_wait_for_the_disk_if_the_header_says_so(tmp_path: Path) -> None:
-    """With durability `turn`, for half a second; after that, it is a standstill on record."""
+    """With durability `turn`, a request waits at most half a second; a longer wait is a standstill on record."""
     records = {}
     for name, by_ms in (("waits", 500.0), ("waits-long", 60_000.0)):
         late = postponed(SECOND, by_ms, is_sent_later=True)(lines_of(record_of("clean")))

@@ -16,20 +16,20 @@ VECTORS = make_vectors.records()
 
 
 def test_the_vectors_are_up_to_date() -> None:
-    """If not, run `python -m tests.record.make_vectors`."""
+    """If they are not, run `python -m tests.record.make_vectors`."""
     assert make_vectors.text() == make_vectors.PATH.read_text()
 
 
 @pytest.mark.parametrize("vector", VECTORS["refused"], ids=lambda vector: vector["line"])
 def test_we_refuse_what_is_no_line(vector: dict[str, Any]) -> None:
-    """Each has the content of a line, or none, but another form."""
+    """Each vector has another form than a line, even if its content is one."""
     with pytest.raises(BadLine):
         read_line(vector["line"].encode())
 
 
 @pytest.mark.parametrize("section", ["numbers", "texts"])
 def test_we_read_what_is_one(section: str) -> None:
-    """A number or a string in its only form."""
+    """The vectors are numbers and strings in their only form."""
     for vector in VECTORS[section]:
         assert list(read_line(f'{{"n":{vector["text"]}}}'.encode()).fields) == ["n"]
 

@@ -39,15 +39,15 @@ Change = Callable[[list[Line]], object]
 
 
 def all_hold(records: Records) -> dict[str, str]:
-    """Return what the verifier is expected to find if every record holds."""
+    """Return the expected findings of the verifier if every record is valid."""
     return dict.fromkeys(records, "")
 
 
-# --- what holds
+# # --- valid records
 
 
 def test_it_holds_all_golden_records_and_their_redacted_views(tmp_path: Path) -> None:
-    """Also each redacted record of each seat, compared with the whole one line by line."""
+    """It also accepts each redacted record of each seat, compared with the whole record line by line."""
     records = {path.stem: path.read_bytes() for path in sorted(GOLDEN.glob("*.jsonl"))}
     assert records
     for path in GOLDEN.glob("*.jsonl"):
@@ -62,7 +62,7 @@ def test_it_holds_all_golden_records_and_their_redacted_views(tmp_path: Path) ->
 
 
 def test_it_holds_every_kind_of_match(tmp_path: Path) -> None:
-    """With acknowledgements, and unfinished ones, too."""
+    """They include matches with acknowledgements and unfinished matches."""
     records = {name: record_of(name) for name in STORIES}
     assert verdicts(tmp_path / "records", records, "--unsealed") == all_hold(records)
     unfinished = [name for name, data in records.items() if b'"kind":"seal"' not in data]
@@ -71,7 +71,7 @@ def test_it_holds_every_kind_of_match(tmp_path: Path) -> None:
 
 
 def test_it_holds_matches_in_which_anything_happens_to_time(tmp_path: Path) -> None:
-    """Its arithmetic, from the documents, is that of the fold: banks, returns, standstills, crashes of the referee."""
+    """From the documents alone, it computes the same times as the referee: banks, returns, standstills, crashes."""
     records = {f"{number:03}": random_match(number).write(tmp_path / str(number)).read_bytes() for number in range(80)}
     assert verdicts(tmp_path / "records", records, "--key", SEALER.public) == all_hold(records)
 
@@ -81,7 +81,7 @@ def test_it_holds_matches_in_which_anything_happens_to_time(tmp_path: Path) -> N
 
 @pytest.mark.forges
 def test_it_finds_damage(tmp_path: Path) -> None:
-    """A changed byte, or a line that is missing, doubled or misplaced."""
+    """The damage is a changed byte, or a line that is missing, doubled or misplaced."""
     records = {
         f"{name}-{way.__name__}-{number}": way(Random(number), record_of(name))
         for name in ("clean", "dealt", "bad frame", "void", "acknowledged")
@@ -96,7 +96,7 @@ def test_it_finds_damage(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_a_chain_that_was_mended_without_the_key_is_found(tmp_path: Path) -> None:
-    """The seal is not over these lines, or of another key than the given one."""
+    """The seal is not over these lines, or it is of another key than the given one."""
     lines = changed(lines_of(record_of("clean")), 0, ["referee"], "9.9")
     mended = {"seal-kept": chained(lines), "seal-dropped": unsealed(lines), "other-key": sealed(lines)}
     found = verdicts(tmp_path / "records", mended, "--key", SEALER.public)
@@ -111,7 +111,7 @@ def test_a_chain_that_was_mended_without_the_key_is_found(tmp_path: Path) -> Non
 
 
 def without(path: str) -> Change:
-    """Return the change that an entry of `open` is left out."""
+    """Return a change that removes an entry of `open`."""
 
     def change(lines: list[Line]) -> None:
         next(line["open"] for line in lines if path in line.get("open", {})).pop(path)
@@ -120,7 +120,7 @@ def without(path: str) -> Change:
 
 
 def entry_changed(path: str, index: int, value: Any) -> Change:
-    """Return the change that a part of an entry of `open` is another one."""
+    """Return a change that replaces a part of an entry of `open`."""
 
     def change(lines: list[Line]) -> None:
         next(line["open"] for line in lines if path in line.get("open", {}))[path][index] = value
@@ -171,7 +171,7 @@ def _without_nothing(line: Line) -> Line:
 
 @pytest.mark.forges
 def test_a_redacted_record_of_another_match_is_found(tmp_path: Path) -> None:
-    """Next to the whole record it must be the same, line by line; without one, it holds by itself."""
+    """It must agree with the whole record line by line; without that, it is valid by itself."""
     path = tmp_path / "whole"
     path.write_bytes(record_of("clean"))
     redacted = b"".join(line + b"\n" for line in redact(path, REGISTRY.game, 1))
@@ -186,7 +186,7 @@ def test_a_redacted_record_of_another_match_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_verifies_the_record_of_a_tournament(tmp_path: Path) -> None:
-    """Its chain and each of its seals; a stopped tournament has several."""
+    """It verifies the chain and each of the seals; a stopped tournament has several."""
     play_cup(tmp_path / "cup", 3)
     found = run(tmp_path / "cup")
     assert (found.returncode, found.stdout.count(" holds: ")) == (0, len([*(tmp_path / "cup").glob("*.jsonl")]))
@@ -204,7 +204,7 @@ def test_it_verifies_the_record_of_a_tournament(tmp_path: Path) -> None:
 
 
 def signed_anew(seal: bytes) -> bytes:
-    """Return a seal with the signature of somebody else."""
+    """Return a seal with a signature of another key."""
     line = json.loads(seal)
     return encoded({**line, "signature": signature_of(line["prev"])}) + b"\n"
 
@@ -223,7 +223,7 @@ def test_it_finds_the_line_that_a_player_was_told_of(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 def test_it_compares_records_with_published_heads(tmp_path: Path) -> None:
-    """Line by line; heads of other records do not matter."""
+    """It compares line by line; heads of other records do not matter."""
     path, heads = tmp_path / "m.jsonl", tmp_path / "heads.log"
     path.write_bytes(record_of("clean"))
     lines = lines_of(record_of("clean"))
@@ -235,7 +235,7 @@ def test_it_compares_records_with_published_heads(tmp_path: Path) -> None:
 
 
 def test_it_takes_a_key_in_every_form_in_which_one_is_given(tmp_path: Path) -> None:
-    """In hex, in a file, and as `referee key export` writes it."""
+    """The forms are hex, a file with hex, and the file of `referee key export`."""
     path, pem, text = (tmp_path / name for name in ("m.jsonl", "referee.pem", "referee.pub"))
     path.write_bytes(record_of("finished"))
     pem.write_text(public_pem(SEALER.public))

@@ -1,4 +1,4 @@
-"""Programs that fail to start: when that suspends them, and from which pairing on."""
+"""Programs that fail to start: when they are suspended, and from which pairing on."""
 
 from random import Random
 from typing import Any

@@ -11,7 +11,7 @@ from .test_machine import new, ruling
 
 
 def test_a_freeze_is_lifted_once() -> None:
-    """Each only where it changes something; a tournament that is over while it is frozen can be shown."""
+    """Both must change something; a tournament that ends while it is frozen can be shown."""
     tournament, other = new("roundrobin"), new("roundrobin")
     assert [tournament.is_frozen] == [False]
     with pytest.raises(BadRuling, match="are not frozen"):

@@ -23,7 +23,7 @@ def history_of(spec: TournamentSpec) -> History:
 
 
 def play(history: History, seed: int, troubles: Troubles) -> None:
-    """Play to the end."""
+    """Play a tournament to its end."""
     for event in events_of(history.tournament, Random(seed), troubles=troubles):
         history.take(event)
 
@@ -64,7 +64,7 @@ def test_a_history_adds_up_to_the_table(format_: str, seats: int, size: int, see
 
 
 def test_a_history_folds_as_the_tournament_does() -> None:
-    """It gives the fold's commands, and the fold does not depend on it."""
+    """A history gives the tournament's own commands, and the tournament does not depend on it."""
     spec = spec_of(6, "swiss")
     history, plain = history_of(spec), tournament_of(spec)
     plain.handle(e.Begun(at="the first day"))

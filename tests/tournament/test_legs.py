@@ -14,7 +14,7 @@ THREE = Pairing(number=8, round=2, seats=(4, 9, 5))
 def entry(
     seats: tuple[int, ...], ranking: Groups, scores: tuple[int, ...], fouls: tuple[int, ...] = (), leg: int = 0
 ) -> MatchEntry:
-    """Return what came of one match."""
+    """Return the entry of one match."""
     fixture = Fixture(match=f"t-7.{leg}", number=7, round=2, table="", leg=leg, attempt=0, entrants=seats)
     return MatchEntry(
         fixture=fixture,

@@ -1,4 +1,4 @@
-"""The fold of tournaments over simulated results of every format: its commands, and the events that it refuses."""
+"""The logic of tournaments, with simulated results of every format: its commands, and the events that it refuses."""
 
 from collections.abc import Callable
 from random import Random
@@ -65,7 +65,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """A tournament that is folded again gives the same commands at every event."""
+    """If a tournament's events are applied again, each gives the same commands."""
     first, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
     for event in events_of(first, Random(3), troubles=TROUBLES):
         assert take(first, event) == take(again, event)
@@ -75,7 +75,7 @@ def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_dup
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_whatever_is_to_be_played_was_said_in_a_command(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """The commands alone, without the fold, say which matches may be opened."""
+    """The commands alone, without the tournament's state, say which matches may be opened."""
     spec = spec_of(11, name, seats, duplicate=is_duplicate, format_options=SHORT.get(name, {}))
     tournament = begun(spec)
     known = {fixture.match: fixture for fixture in tournament.fixtures()}
@@ -172,7 +172,7 @@ def test_a_void_match_is_played_again() -> None:
 
 
 def ruling(tournament: Tournament, kind: Kind, **about: str) -> tuple[c.TournamentCommand, ...]:
-    """Rule on something."""
+    """Apply a ruling; return its commands."""
     return take(
         tournament,
         e.Ruled(
@@ -182,7 +182,7 @@ def ruling(tournament: Tournament, kind: Kind, **about: str) -> tuple[c.Tourname
 
 
 def points(tournament: Tournament) -> dict[int, float]:
-    """Return everybody's points."""
+    """Return all entrants' points."""
     return {line.entrant: line.points for line in tournament.standings()}
 
 
@@ -345,7 +345,7 @@ def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
 ) -> None:
     """A ruling is carried out, or refused without any change.
 
-    Nobody plays two matches at once; a second fold agrees.
+    Nobody plays two matches at once; applying the events again gives the same.
     """
     tournament, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
     random, steps = Random(seed), 0

@@ -105,7 +105,7 @@ def test_who_cannot_be_compared_is_in_a_group_of_its_own() -> None:
 
 
 def test_fouls_lose_and_void_matches_byes_and_double_fouls_tell_nothing() -> None:
-    """As `elo.fouls` has it."""
+    """The rules are those of `elo.fouls`."""
     plain = [duel(1, 0, 1, "1-0"), duel(2, 0, 1, "0-1"), duel(3, 0, 1, "1-0")]
     fouled = [
         *plain[:2],
@@ -126,7 +126,7 @@ def test_elo_is_for_two() -> None:
 @settings(max_examples=50)
 @given(st.integers(0, 10**9))
 def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
-    """This is tried with any results, in any order, with any numbers."""
+    """This holds for any results, in any order, with any numbers of entrants."""
     random = Random(seed)
     size = random.randrange(1, 12)
     results = [
@@ -173,7 +173,7 @@ def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
 
 
 def test_the_stronger_of_four_is_rated_higher_and_by_about_as_much() -> None:
-    """On the scale of Elo: a pair at a table has the same results as it would alone."""
+    """Differences are on the scale of Elo: a pair at a table has the same results as it would alone."""
     random = Random(3)
     truth = [150.0, 50.0, -50.0, -150.0]
     results = [match(1, range(4), table_ranking(random, truth)) for _ in range(1500)]
@@ -222,7 +222,7 @@ def test_skill_of_two_is_elo(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
-    """By differences, over rankings with ties, even in the last place, and with two versions of a program."""
+    """They agree with differences, for rankings with ties in any place, and for two versions of a program."""
     random = Random(seed)
     told = [
         Ranking(((0, 3), (1,), (2,))),
@@ -254,7 +254,7 @@ EXTREMES: tuple[dict[Ranking, int], ...] = (
 
 @pytest.mark.parametrize("told", EXTREMES)
 def test_the_likeliest_strengths_are_found_however_extreme(told: dict[Ranking, int]) -> None:
-    """No results, only wins or losses, only ties, a long ladder, groups: the slope is zero in the end."""
+    """For no results, only wins or losses, only ties, a long ladder, or groups, the slope is zero in the end."""
     likelihood = Rankings(told, Prior(12, PRECISION))
     found = most_likely(12, likelihood)
     assert likelihood.gradient(found) == pytest.approx([0.0] * 12, abs=1e-6)
@@ -282,7 +282,7 @@ def test_who_loses_everything_for_long_and_then_wins_is_rated() -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
-    """Over random results with ties, fouls and void matches."""
+    """This holds for random results with ties, fouls and void matches."""
     results, _ = swiss(Random(seats), 12, seats, 40)
     ratings = skill(12, results, seats)
     assert all(isfinite(rating.rating) and rating.error > 0 for rating in ratings)
@@ -295,7 +295,7 @@ def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
     [(elo_by(6, 0.0), 200.0, 60), (elo_by(6, 0.4), 200.0, 60), (skill_by(4, 20), 150.0, 60)],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo: float, tournaments: int) -> None:
-    """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments for an exact figure."""
+    """Nearly 95 of 100 do; `python -m tests.benchmarks ratings` plays enough tournaments for an exact figure."""
     held, _ = coverage(rater, spread_elo, tournaments)
     assert 0.93 <= held <= 0.97
 

@@ -35,7 +35,7 @@ def test_a_round_of_a_swiss_missed_before_a_reinstatement_is_in_the_tie_breaks()
 
 
 def take_round(tournament: Tournament, most: int = 9) -> None:
-    """Play so many matches of the round that is due, and no later one."""
+    """Play at most `most` matches of the round that is due, and none of a later round."""
     for fixture in list(tournament.fixtures())[:most]:
         take(tournament, e.MatchOpened(at=AT, fixture=fixture))
         first, second = sorted(range(2), key=lambda seat: fixture.entrants[seat])

@@ -43,11 +43,11 @@ class Fate(Struct, frozen=True):
     """Share of the matches in which a ruling withdraws an entrant while it plays."""
 
     def source(self, fixture: Fixture) -> Random:
-        """Return what decides about a match."""
+        """Return the source of chance for a match."""
         return Random(repr((self.seed, fixture.number, fixture.leg, fixture.attempt, fixture.entrants)))
 
     def troubles(self, fixture: Fixture) -> Troubles:
-        """Return how likely something goes wrong in a match."""
+        """Return the probabilities of troubles in a match."""
         is_flaky = any(Random(repr((self.seed, entrant))).random() < self.flaky for entrant in fixture.entrants)
         return Troubles(void=0.05, failed=0.7 * is_flaky)
 

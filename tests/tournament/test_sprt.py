@@ -53,12 +53,12 @@ def test_without_draws_the_ratio_is_that_of_a_coin() -> None:
     ],
 )
 def test_the_counts_decide(counts: tuple[int, ...], verdict: SprtDecision) -> None:
-    """Between 0 and 100 points of Elo."""
+    """The hypotheses are 0 and 100 points of Elo."""
     assert verdict is sprt(counts, Hypotheses(elo0=0, elo1=100)).verdict
 
 
 def test_the_bounds_are_walds() -> None:
-    """At 5 % each, the well-known 2.94."""
+    """At 5 % each, they are the well-known 2.94."""
     progress = sprt((0, 0, 0), Hypotheses(elo0=0, elo1=5))
     assert (0.0, -log(19), log(19)) == pytest.approx((progress.llr, progress.lower, progress.upper))
     strict = Hypotheses(elo0=0, elo1=5, alpha=0.01, beta=0.1)
@@ -84,7 +84,7 @@ def test_a_win_never_speaks_against(losses: int, draws: int, wins: int) -> None:
 
 @pytest.mark.parametrize("counts", [(1, 2), (1, 2, 3, 4), (1, -1, 2), ()])
 def test_other_counts_are_refused(counts: tuple[int, ...]) -> None:
-    """Three or five, none negative."""
+    """There must be three or five counts, none negative."""
     with pytest.raises(ValueError, match="three counts, or five"):
         sprt(counts, Hypotheses())
 

@@ -25,20 +25,20 @@ POINTS: dict[Groups, float] = {((1,), (0,)): 1.0, ((0, 1),): 0.5, ((0,), (1,)): 
 
 
 def single(pairing: Pairing, points: float, fouls: tuple[int, ...] = ()) -> PlayedPairing:
-    """Return a match in which B, entrant 1, gets so many points."""
+    """Return a match in which B, entrant 1, gets some points."""
     seat = pairing.seats.index(1)
     ranking = {1.0: ((seat,), (1 - seat,)), 0.0: ((1 - seat,), (seat,)), 0.5: ((0, 1),)}[points]
     return PlayedPairing(pairing=pairing, ranking=ranking, scores=(0, 0), fouls=fouls)
 
 
 def pair(pairing: Pairing, one: float, other: float) -> PlayedPairing:
-    """Return a pairing of two legs in which B got so many points each."""
+    """Return a pairing of two legs in which B got `one` and `other` points."""
     legs = (single(pairing, one), single(pairing, other))
     return PlayedPairing(pairing=pairing, ranking=((0, 1),), scores=(0, 0), legs=legs)
 
 
 def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -> State:
-    """Play a duel in which B is better by so many Elo, until it is over; pairings end in any order."""
+    """Play a duel in which B is better by `lead` Elo, until it is over; pairings end in any order."""
     form = SprtMatch()
     state: State = started(form, field(2), **options)
     while not form.is_over(state):

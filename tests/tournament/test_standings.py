@@ -29,7 +29,7 @@ SENSEIS = [
 def values(
     name: str, size: int, results: list[PlayedPairing], gone: tuple[int, ...] = (), seats: int = 2
 ) -> list[Fraction]:
-    """Return a tie-break's value for everybody."""
+    """Return a tie-break's value for each entrant."""
     found = TIE_BREAKS[name].measure(table_of(size, results, gone=gone, seats=seats), range(size))
     return [found[entrant] for entrant in range(size)]
 
@@ -225,7 +225,7 @@ def test_tie_breaks_are_asked_in_order() -> None:
 
 
 def test_a_line_says_what_it_rests_on() -> None:
-    """Matches, byes, withdrawal."""
+    """It has matches, byes and a withdrawal."""
     line = standings(table_of(2, [sat_out(1, 1), duel(2, 1, 0, "1-0")], gone=[1]), ())[0]
     assert Standing(place=1, entrant=1, points=2.0, tie_breaks={}, played=1, byes=1, has_withdrawn=True) == line
 
@@ -239,7 +239,7 @@ def test_an_unknown_tie_break_is_refused() -> None:
 @pytest.mark.parametrize("name", [name for name in TIE_BREAKS if name != "direct-encounter"])
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_tie_breaks_agree_with_a_naive_count(name: str, seats: int) -> None:
-    """Over random tournaments with byes, fouls, void matches and withdrawals."""
+    """They agree in random tournaments with byes, fouls, void matches and withdrawals."""
     for seed in range(12):
         random = Random(f"{name} {seats} {seed}")
         size = random.randrange(seats, 12)

@@ -74,7 +74,7 @@ def test_a_new_program_and_fouls_are_kept_apart() -> None:
 
 
 def test_slopes_are_those_of_the_likelihood_of_teams() -> None:
-    """By differences, with draws, and with three teams."""
+    """They are compared with differences, with draws, and with three teams."""
     random = Random(3)
     matches = {
         TeamMatch(((0, 2), (1, 3)), (0, 1), 4): 3,

@@ -29,20 +29,20 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
 
 
 def drawn(tournament: Tournament, match: str) -> e.MatchClosed:
-    """Return that a match that is being played ends with nobody ahead."""
+    """Return the event that an open match ends in a draw."""
     seats = tuple(range(len(tournament.playing[match].entrants)))
     return closed(tournament, match, Random(1), ranking=(seats,), fouls=())
 
 
 def won(tournament: Tournament, match: str) -> e.MatchClosed:
-    """Return that a match that is being played is won by its first seat."""
+    """Return the event that the first seat wins an open match."""
     return closed(
         tournament, match, Random(1), ranking=tuple((seat,) for seat in seats_of(tournament, match)), fouls=()
     )
 
 
 def seats_of(tournament: Tournament, match: str) -> range:
-    """Return the seats of a match that is being played."""
+    """Return the seats of an open match."""
     return range(len(tournament.playing[match].entrants))
 
 

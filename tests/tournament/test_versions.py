@@ -34,7 +34,7 @@ def rated(size: int, seats: int, *parts: Results, renewed: int = 0) -> Sequence[
 
 
 def results(random: Random, truth: Sequence[float], seats: int, times: int) -> Results:
-    """Let all that can sit together do so as often as is said."""
+    """Let all possible groups of entrants meet `times` times."""
     found = []
     for at_table in (chosen for _ in range(times) for chosen in combinations(range(len(truth)), seats)):
         own = [truth[entrant] for entrant in at_table]
@@ -79,7 +79,7 @@ def test_all_that_an_entrant_had_before_counts_as_one_program(seats: int) -> Non
 
 @pytest.mark.parametrize(("seats", "times"), [(2, 12), (3, 6)])
 def test_intervals_of_new_versions_hold(seats: int, times: int) -> None:
-    """About nineteen of twenty hold the truth if versions differ as much as is assumed."""
+    """About nineteen of twenty contain the truth if versions differ as much as is assumed."""
     held = 0
     for seed in range(120):
         random = Random(seed)
@@ -92,7 +92,7 @@ def test_intervals_of_new_versions_hold(seats: int, times: int) -> None:
 
 
 def changed(entrant: int) -> e.ProgramChanged:
-    """Return that an entrant has another program."""
+    """Return the event that an entrant has another program."""
     return e.ProgramChanged(at=AT, entrant=entrant, digest="ab" * 32)
 
 

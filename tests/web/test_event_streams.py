@@ -21,13 +21,13 @@ class Contest:
         self.streams = EventStreams(self.clock, lambda: b"%d" % self.number)
 
     def visitor(self, host: str = "10.0.0.1") -> Visitor:
-        """Let somebody look on."""
+        """Let a visitor follow."""
         visitor = Visitor(host)
         self.streams.add(visitor)
         return visitor
 
     def change(self) -> None:
-        """Change it."""
+        """Change the number."""
         self.number += 1
         self.streams.notify()
 
@@ -104,7 +104,7 @@ def test_nothing_is_left_behind(end: Callable[[Contest, Visitor], None]) -> None
 
 
 def test_many_who_look_on_are_told_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So all together are sent at most so many bytes a second."""
+    """So there is a limit on the bytes a second for all together."""
     contest = Contest()
     visitors = [contest.visitor() for _ in range(4)]
     monkeypatch.setattr(event_streams, "MOST_BYTES_A_SECOND", len(visitors) * len(b"data: 1\n\n") / (4 * PACE_S))

@@ -19,7 +19,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def test_results_lead_to_their_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only those whose replay is public; an id never changes."""
+    """The feed has only results whose replay is public; an id never changes."""
     folder = tmp_path / "cup"
     (folder / "replays").mkdir(parents=True)
     (folder / "replays/cup-1.html").touch()
@@ -34,7 +34,7 @@ def test_results_lead_to_their_replays(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_newest_come_first_and_texts_stay_texts() -> None:
-    """And no more than a reader wants."""
+    """Their number is bounded."""
     said = [Announcement(at=f"2026-11-01T10:{at:02}:00Z", by="ann", text=f"{at} {PAYLOAD}\x00") for at in range(60)]
     parsed = ET.fromstring(make_feed(PAYLOAD, list_announced(said)))
     titles = [entry.findtext(f"{ATOM}title") or "" for entry in parsed.iter(f"{ATOM}entry")]
@@ -46,7 +46,7 @@ def test_the_newest_come_first_and_texts_stay_texts() -> None:
 
 
 def test_the_site_sends_it(contest: TestSite) -> None:
-    """To everybody, with a type that readers know; links are relative to it."""
+    """Everybody gets it, with a type that feed readers know; links are relative to it."""
     answer = contest.visitor().ask("GET", "/feed.atom")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/atom+xml; charset=utf-8")
     links = [link.get("href") or "" for link in ET.fromstring(answer.body).iter(f"{ATOM}link")]

@@ -1,4 +1,4 @@
-"""A host that stops and comes back, as its open pages see it; below a path of a web server in front."""
+"""A host that stops and comes back, as its open pages see it, below a path of a web server in front."""
 
 import http.client
 import subprocess
@@ -56,7 +56,7 @@ class Front(BaseHTTPRequestHandler):
 
 @contextmanager
 def front() -> Iterator[str]:
-    """Yield where the web server shows the site."""
+    """Yield the address at which the web server shows the site."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Front)
     server.daemon_threads = True
     Thread(target=server.serve_forever, daemon=True).start()

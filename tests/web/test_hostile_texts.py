@@ -54,7 +54,7 @@ class Page(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of it."""
+        """Note a tag that a browser would act on."""
         named: dict[str, Any] = dict(attrs)
         self.scripts += tag == "script"
         if named.get("http-equiv") == "Content-Security-Policy":
@@ -115,7 +115,7 @@ HOSTILE_PATHS = [
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
 def test_hostile_addresses_reach_nothing(contest: TestSite, path: str) -> None:
-    """No file, no header of their own, and no active text."""
+    """They get no file, no header of their own, and no active text."""
     for name in ("ada", "ann"):
         answer = contest.signed_in(name).ask("GET", path)
         assert answer.status in (200, 303, 401, 404)
@@ -148,7 +148,7 @@ def cookies(contest: TestSite) -> list[str]:
 def test_hostile_requests_do_no_harm(
     contest: TestSite, cookies: list[str], capsys: pytest.CaptureFixture[str], data: st.DataObject
 ) -> None:
-    """Whoever sends them: nothing fails inside, nothing is stored, and each answer has the site's headers."""
+    """Whoever sends them, nothing fails inside, nothing is stored, and each answer has the site's headers."""
     path = b"/" + b"".join(data.draw(st.lists(PARTS | ODD, max_size=6)))
     body = data.draw(BODIES)
     lines = [data.draw(METHODS) + b" " + path + b" HTTP/1.0"]

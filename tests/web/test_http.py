@@ -26,7 +26,7 @@ PARTED = "multipart/form-data; boundary=x"
 
 @pytest.fixture
 def logged() -> Iterator[list[Any]]:
-    """Give what is logged meanwhile."""
+    """Give the messages that are logged meanwhile."""
     seen: list[Any] = []
     observer: Any = seen.append
     globalLogPublisher.addObserver(observer)
@@ -35,7 +35,7 @@ def logged() -> Iterator[list[Any]]:
 
 
 def test_a_file_is_sent_whole(contest: TestSite) -> None:
-    """However many parts it has; then the connection takes the next request."""
+    """All parts of it arrive; then the connection takes the next request."""
     content = b"0123456789" * 100_000
     (contest.folder / "logs" / "cup" / "report.html").write_bytes(content)
     channel, transport = visitor(contest.site)
@@ -44,7 +44,7 @@ def test_a_file_is_sent_whole(contest: TestSite) -> None:
 
 
 def test_what_is_the_same_for_everybody_is_sent_compressed_and_once(contest: TestSite) -> None:
-    """If the visitor accepts gzip; a visitor that has it gets nothing until it changes."""
+    """It is compressed if the visitor accepts gzip; a visitor that has it gets nothing until it changes."""
     page, address = contest.folder / "logs" / "cup" / "report.html", "/tournaments/cup/report.html"
     content = b"0123456789" * 100_000
     page.write_bytes(content)
@@ -68,7 +68,7 @@ def test_what_is_the_same_for_everybody_is_sent_compressed_and_once(contest: Tes
 
 
 def test_a_compressed_part_is_none(contest: TestSite) -> None:
-    """Bytes of a record that is followed are those of the record."""
+    """Parts of a record that is followed are not compressed."""
     (contest.folder / "logs" / "cup.heads").write_bytes(b"01234567")
     answer = contest.visitor().ask("GET", "/tournaments/cup/heads", range="bytes=4-", accept_encoding="gzip")
     assert (answer.status, answer.body, "content-encoding" in answer.headers) == (206, b"4567", False)
@@ -98,7 +98,7 @@ def part(head: str, data: bytes) -> bytes:
 
 @given(data=st.binary(max_size=200_000))
 def test_a_file_comes_as_it_was(data: bytes) -> None:
-    """With the texts around it."""
+    """The texts around it come, too."""
     if b"\r\n--x" in data:
         return
     body = part('name="a"', b" b ") + part('name="archive"; filename="<script>"', data) + b"--x--\r\n"

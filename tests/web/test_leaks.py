@@ -1,8 +1,9 @@
 """A contest shows nothing of a deal that other seats must not know yet: two worlds look alike, for every game.
 
-They differ in hands, piles, seeds, draws, views and what fouls tell of them: in a match that is being played, and in
-one that is over, whose deal is still to be played from other seats. All outlets give the same bytes, heads aside: those
-are hashes of redacted lines. So do those of an author who plays in both.
+The worlds differ in hands, piles, seeds, draws, views, and details of fouls. They do so in a match that is being
+played, and in one that is over but whose deal is still to be played from other seats. All outlets give the same bytes,
+except for heads, which are hashes of redacted lines. The same holds for the pages of an author who plays in both
+matches.
 """
 
 import json
@@ -71,9 +72,9 @@ name = "roundrobin"
 """
 MOST_TURNS = 6
 WHOLE = 2
-"""Matches whose deal was played from both seats; the third one's was not, and the fourth one is open."""
+"""Number of matches whose deal was played from both seats. The third match's was not, and the fourth match is open."""
 HASH = re.compile(rb"[0-9a-f]{12,}")
-"""Values that differ by chance: a page's beginning of one, a salt, or a signature."""
+"""Values that differ by chance: a hash or its beginning, a salt, or a signature."""
 
 
 def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Match, list[MatchTransition]]:
@@ -92,8 +93,8 @@ class World:
 
     Args:
         folder: an empty one.
-        game: that is played.
-        key: of what is hidden; worlds of other keys look alike.
+        game: game that is played.
+        key: of the hidden parts; worlds with other keys look alike.
     """
 
     def __init__(self, folder: Path, game: str, key: int) -> None:
@@ -134,7 +135,7 @@ class World:
         heads_path(self.logs).write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
     def _match(self, fixture: Fixture, number: int, head: str) -> Any:
-        """Record a match; return its result, None if it goes on."""
+        """Record a match; return its result, or None if it goes on."""
         names = [self.scheduled.plan.spec.entrants[entrant].name for entrant in fixture.entrants]
         match, steps = played(self.game, fixture, names)
         if number >= WHOLE:
@@ -171,7 +172,7 @@ def heads(path: Path) -> Iterator[PublishedHead]:
 
 
 def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """Return the answers for everybody, by address: of every route that a visitor may use; and the archive."""
+    """Return the answers for everybody, by address, of every route that a visitor may use, and the archive."""
     for module in (author_service, http):
         patch.setattr(module, "deferToThread", maybeDeferred)
     patch.setattr(workshop, "defer_to_workshop", maybeDeferred)

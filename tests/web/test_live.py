@@ -84,7 +84,7 @@ def _other(command: c.Command, source: Random) -> c.Command:
 
 
 def seen_of(steps: Sequence[MatchTransition]) -> Iterator[bytes]:
-    """Yield what the tournament's process tells of each step."""
+    """Yield the output of the tournament's process for each step."""
     told: list[Any] = []
     tables = SpectatedTables(told.append, installed().game, lambda: 5.0)
     tables.on_match_opened("m", 1, FIXTURE)
@@ -113,7 +113,7 @@ def outlets(steps: Sequence[MatchTransition]) -> list[bytes]:
 def test_nothing_leaves_that_is_not_for_everybody(name: str) -> None:
     """Two matches that differ only in what players may not know of each other give the same bytes.
 
-    Neither hands nor piles, seeds, nonces, draws, views, evidence nor what a foul's detail tells can be in them.
+    So hands, piles, seeds, nonces, draws, views, evidence and details of fouls can't be in them.
     """
     steps = steps_of(name)
     first, other = ([retold(step, Random(key)) for step in steps] for key in (1, 2))
@@ -125,7 +125,7 @@ def test_nothing_leaves_that_is_not_for_everybody(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_real_steps_tell_the_same_words(name: str) -> None:
-    """Moves as they were sent, the expulsion with its cause, harmless names, and no secret of the match."""
+    """They have moves as they were sent, the expulsion with its cause, harmless names, and no secret of the match."""
     steps = steps_of(name)
     *_, last = seen_of(steps)
     table = msgspec.json.decode(last, type=SeenTable)
@@ -146,7 +146,7 @@ def test_the_real_steps_tell_the_same_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_moves_are_told_in_words_of_the_game(name: str) -> None:
-    """Fields of the wire are not shown; the points of a move are."""
+    """Fields of messages are not shown; the points of a move are."""
     lines = [line for told in seen_of(steps_of(name)) for line in msgspec.json.decode(told, type=SeenTable).told]
     assert lines
     assert not any(sign in line.text for line in lines for sign in "{}[]_")
@@ -161,7 +161,7 @@ def shown(live: LiveTables) -> list[tuple[str, bool, bool]]:
 
 
 def test_a_table_keeps_its_place() -> None:
-    """Until its tournament is no longer played; late messages of an earlier match are dropped."""
+    """It keeps it until its tournament is no longer played; late messages of an earlier match are dropped."""
     *_, last = seen_of(steps_of("q"))
     seen = msgspec.json.decode(last, type=SeenTable)
     live = LiveTables(Clock(), "board only")
@@ -179,7 +179,7 @@ def test_a_table_keeps_its_place() -> None:
 
 
 def test_a_delay_delays_all() -> None:
-    """A match begins, goes on and ends later by that much, and so do its clocks."""
+    """A match begins, goes on and ends later by the delay, and so do its clocks."""
     told = [msgspec.json.decode(line, type=SeenTable) for line in seen_of(steps_of("q"))]
     seen = next(table for table in told if table.asked)
     clock = Clock()

@@ -71,7 +71,7 @@ def test_an_exit_stands_in_its_turn() -> None:
 def test_an_explained_match_leads_to_its_replay(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, replay: str | None
 ) -> None:
-    """To the public one, once it is there, or to that of the author's own practice match."""
+    """It is the public replay, once it exists, or that of the author's own practice match."""
     found = view_as_seat(GOLDEN / "clean.jsonl", 0).explain_seat()
     monkeypatch.setattr(contest.matches, "explain_match", lambda *_: found)
     address = f"/author/matches/{name}?seat=0"
@@ -85,7 +85,7 @@ def test_an_explained_match_leads_to_its_replay(
 def test_an_author_appeals_against_an_expulsion(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, status: int
 ) -> None:
-    """Where there was one; the organiser's answer is shown on the same page."""
+    """This is possible where there was one; the organiser's answer is shown on the same page."""
     path = GOLDEN / f"{name}.jsonl"
     result = read_record(path).result
     assert result is not None

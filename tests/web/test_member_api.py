@@ -12,14 +12,14 @@ from .sites import PAYLOAD, Answer, TestSite
 
 
 def asked(contest: TestSite, name: str, path: str, body: Any = None) -> Answer:
-    """Return what somebody's program is answered."""
+    """Return the answer to a person's program."""
     method, data = ("GET", b"") if body is None else ("POST", msgspec.json.encode(body))
     bearer = f"Bearer {contest.tokens[name]}"
     return contest.visitor().ask(method, path, data, authorization=bearer, content_type="application/json")
 
 
 def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
-    """It is sent the state of all its own, and nothing of others'; a refusal has a remedy."""
+    """The author gets the state of all its own matches, and nothing of others'; a refusal has a remedy."""
     body = {"tournament": "cup", "version": 1, "opponent": "house:greedy"}
     answer = asked(contest, "ada", "/api/practice", body)
     assert (answer.status, msgspec.json.decode(answer.body)["waiting"]) == (200, {"3": PAYLOAD})

@@ -38,7 +38,7 @@ class Served:
         self._socket = str(folder / "socket")
 
     def send(self, data: bytes) -> bytes:
-        """Return all that is answered to some bytes."""
+        """Return the whole answer to some bytes."""
         with socket.socket(socket.AF_UNIX) as end:
             end.settimeout(LIMIT_S)
             end.connect(self._socket)
@@ -49,7 +49,7 @@ class Served:
         return answer
 
     def ask(self, method: bytes, path: bytes, *headers: bytes) -> bytes:
-        """Return all that is answered to a request."""
+        """Return the whole answer to a request."""
         return self.send(b"\r\n".join([b"%b %b HTTP/1.0" % (method, path), *headers, b"", b""]))
 
 

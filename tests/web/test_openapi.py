@@ -45,7 +45,7 @@ def lay_out(contest: TestSite) -> None:
 
 
 def answer(contest: TestSite, method: str, path: str) -> bytes:
-    """Return the answer of an address to ada, who has handed in a program; of events, the first one."""
+    """Return the answer of an address to ada, who has handed in a program; for events, the first one."""
     bearer = f"Bearer {contest.tokens['ann' if path.startswith('/api/organiser') else 'ada']}"
     browser: Browser = contest.visitor()
     put = browser.ask("PUT", "/submissions", archive(), authorization=f"Bearer {contest.tokens['ada']}")
@@ -61,7 +61,7 @@ def answer(contest: TestSite, method: str, path: str) -> bytes:
 
 @pytest.mark.parametrize(("method", "path"), TYPED)
 def test_answers_have_the_form_that_is_described(contest: TestSite, method: str, path: str) -> None:
-    """The first line of each list has it; without its first key it would not."""
+    """The first item of each list has the form; without its first key it would not."""
     content = DESCRIPTION["paths"][path][method]["responses"]["2XX"]["content"]
     schema = {**next(iter(content.values()))["schema"], "components": DESCRIPTION["components"]}
     validator = Draft202012Validator(schema)
@@ -72,7 +72,7 @@ def test_answers_have_the_form_that_is_described(contest: TestSite, method: str,
 
 
 def test_every_address_of_the_api_is_described(contest: TestSite) -> None:
-    """And there is no other address."""
+    """There is no other address in it."""
     rules = {rule.rule for rule in make_app(contest.content, contest.members).url_map.iter_rules()}
     own = {rule.replace("<name>", "{tournament}") for rule in rules if rule.startswith("/api/")} - {"/api/openapi.json"}
     assert own == {op.path for op in OPERATIONS if op.path.startswith("/api/")}
@@ -151,7 +151,7 @@ NO_PAGES = {
     "/organiser/contest.tar",
     "/tournaments/<name>/<path:rest>",
 }
-"""Files, which are no pages of the site."""
+"""Files, which do not count as pages of the site."""
 
 
 def test_what_every_page_shows_there_is_for_programs(contest: TestSite) -> None:
@@ -189,6 +189,6 @@ SECTIONS = {
 
 
 def test_what_every_section_of_a_report_shows_there_is_for_programs() -> None:
-    """Also while the tournament is played; each section must be in the table."""
+    """This holds while the tournament is played, too; each section must be in the table."""
     assert re.findall(r'_Section\("(\w+)"', inspect.getsource(report)) == list(SECTIONS)
     assert set(SECTIONS.values()) <= DESCRIPTION["components"]["schemas"]["TournamentReport"]["properties"].keys()

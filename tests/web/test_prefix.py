@@ -36,14 +36,14 @@ class Links(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of it."""
+        """Note the links of a tag."""
         named: dict[str, Any] = dict(attrs)
         self.found += [named[name] for name in LEADING if name in named and not (tag == "a" and named[name] == LINK)]
 
 
 @pytest.mark.parametrize("name", ["", "ada", "ann"])
 def test_every_link_stays_below_the_path(contest: TestSite, name: str) -> None:
-    """Those of pages, of forms, of streams, and of redirects; and those of error pages."""
+    """Tried are links of pages, forms, streams, redirects, and error pages."""
     contest.store.hand_in("ada", archive(), NOW)
     verdict = CheckOutcome(passed=True, report={"steps": [STEP]}, trouble=None, failed_steps=())
     contest.store.conclude("ada", 1, verdict, NOW)

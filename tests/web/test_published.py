@@ -52,14 +52,14 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.forges
 @pytest.mark.parametrize("is_over", [False, True])
 def test_what_everybody_may_have(folder: Path, *, is_over: bool) -> None:
-    """Neither a file about a deal that is still to be played, nor a file of the organiser."""
+    """It is not a file about a deal that is still to be played, or a file of the organiser."""
     had = {name for name in (HEADS, *FILES, *NEVER) if find_public_file(folder, name, is_over=is_over)}
     assert had == (ALWAYS | AFTERWARDS if is_over else ALWAYS)
 
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Searched:
-    """Return a tournament with a page for each of these."""
+    """Return a tournament with a page for each of these entrants and matches."""
     for page in PAGES:
         path = tmp_path / "cup" / f"{page}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def test_what_is_found(cup: Searched, query: str, entrants: list[str], matches: 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1])
 def test_it_finds_so_many(cup: Searched, count: int) -> None:
-    """It says whether there are more, in all tournaments."""
+    """The search says whether there are more, in all tournaments."""
     many = [msgspec.structs.replace(cup, entrants=[("ada", "ada")]) for _ in range(count)]
     found = search("ada", many)
     assert (len(found.entrants), found.is_all) == (MOST, False)
@@ -103,7 +103,7 @@ def test_it_finds_so_many(cup: Searched, count: int) -> None:
 
 
 def test_the_page_shows_what_the_api_tells(contest: TestSite) -> None:
-    """Without JavaScript: a form that is sent by GET."""
+    """The page works without JavaScript, with a form that is sent by GET."""
     visitor = contest.visitor()
     assert '<form action="search" method="get"' in visitor.ask("GET", "/").body.decode()
     found = msgspec.json.decode(visitor.ask("GET", "/api/search?q=BOB+cup").body, type=Found)
@@ -118,7 +118,7 @@ def test_the_page_shows_what_the_api_tells(contest: TestSite) -> None:
 def test_pages_lead_to_what_verifies_the_record_they_were_made_from(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    """Once the tournament is over; before, its record is private."""
+    """They do so once the tournament is over; before, its record is private."""
     is_over = state == "over"
     (contest.folder / "logs" / "cup" / "replays" / "verify.html").touch()
     address = "tournaments/cup/replays/verify.html#cup.jsonl="

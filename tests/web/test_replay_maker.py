@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
 
 @pytest.fixture
 def noted() -> list[tuple[str, Any]]:
-    """Return a list of what is logged."""
+    """Return a list of the logged messages."""
     return []
 
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make(maker: ReplayMaker, folder: Path, match: str) -> Any:
-    """Have a page made, and return what came of it."""
+    """Let a page be made, and return the outcome."""
     results: list[Any] = []
     maybeDeferred(maker.make, Visitor(), folder, match).addBoth(results.append)
     return getattr(results[0], "value", None)

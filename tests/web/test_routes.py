@@ -57,7 +57,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("method", "path", "status", "content_type"), ANSWERS)
 def test_what_each_address_answers(contest: TestSite, method: str, path: str, status: int, content_type: str) -> None:
-    """With the headers that protect it from other sites."""
+    """Each answer has the headers that protect it from other sites."""
     answer = contest.visitor().ask(method, path)
     assert (answer.status, answer.headers["content-type"]) == (status, content_type)
     assert {name.lower(): value for name, value in HEADERS.items()}.items() <= answer.headers.items()
@@ -66,7 +66,7 @@ def test_what_each_address_answers(contest: TestSite, method: str, path: str, st
 
 @pytest.mark.parametrize("data", [b"GET /%ff%fe HTTP/1.0\r\n\r\n", b"BREW / HTTP/1.0\r\n\r\n"])
 def test_no_answer_is_without_the_headers(contest: TestSite, data: bytes) -> None:
-    """Whoever makes it."""
+    """This holds for answers to invalid requests, too."""
     transport = StringTransport(peerAddress=PEER)
     channel = contest.site.buildProtocol(PEER)
     channel.makeConnection(transport)
@@ -78,7 +78,7 @@ def test_no_answer_is_without_the_headers(contest: TestSite, data: bytes) -> Non
 
 
 def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
-    """As JSON, and as the first of the events."""
+    """The API has it as JSON, and as the first event."""
     body = contest.visitor().ask("GET", "/api/contest").body
     assert msgspec.json.decode(body, type=ContestCard) == CARD
     events = contest.visitor().ask("GET", "/api/events")
@@ -103,7 +103,7 @@ class Alive(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of it."""
+        """Note a tag that a browser would act on."""
         self.scripts += tag == "script"
         self.found += self._hostile(dict(attrs))
 
@@ -127,7 +127,7 @@ def test_texts_of_others_stay_texts(contest: TestSite) -> None:
 
 
 def test_a_board_is_drawn_where_no_script_runs(contest: TestSite) -> None:
-    """For the requested turn, from the replay."""
+    """It is the board of the requested turn, from the replay."""
     folded = fold_record(read_record(GOLDEN), find_game)
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_text(replay_page(folded, "verify.html#x"))
@@ -161,7 +161,7 @@ RANGES = [
 
 @pytest.mark.forges
 def test_a_replay_is_made_when_somebody_asks_for_it(contest: TestSite) -> None:
-    """In a process of its own. It shares its script, or holds it to be kept alone; a false record has none."""
+    """Another process makes it, with a shared script or one inside; a false record has no replay."""
     folder, visitor = contest.folder / "logs" / "cup", contest.visitor()
     names = ("cup-8", "cup-9")
     noted = ReplayNotes(report="../report.html", site="../../../", matches=dict.fromkeys(names, MatchNotes()))
@@ -190,7 +190,7 @@ def test_a_replay_is_made_when_somebody_asks_for_it(contest: TestSite) -> None:
 
 
 def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:
-    """Those that fit the query of an address, newest first, with a link to the next ones.
+    """The list has matches that fit the query of an address, newest first, with a link to the next ones.
 
     An unknown query finds all.
     """
@@ -228,7 +228,7 @@ def test_matches_are_filtered_where_no_script_runs(contest: TestSite) -> None:
 def test_who_follows_heads_gets_what_came_since(
     contest: TestSite, asked: str, status: int, body: bytes, part: str | None
 ) -> None:
-    """From a byte on, or up to another one. An unknown range gets the whole file, and so does a condition."""
+    """It gets bytes from one on, or up to another; for an unknown range or a condition, the whole file."""
     (contest.folder / "logs" / "cup.heads").write_bytes(b"01234567")
     visitor, path = contest.visitor(), "/tournaments/cup/heads"
     answer = visitor.ask("GET", path, range=asked)
@@ -244,7 +244,7 @@ def test_who_follows_heads_gets_what_came_since(
 
 
 def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
-    """By the visitor's own address, behind a proxy too. Files are not limited, and others do not wait."""
+    """The visitor's own address counts, also behind a proxy. Files are not limited, and others do not wait."""
     proxy: Any = make_site(contest.content, contest.members, contest.clock, is_behind_proxy=True)
     hasty, other = Browser(proxy), Browser(proxy)
     hasty.headers, other.headers = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
@@ -313,13 +313,13 @@ class SlowTransport(StringTransport):
     """A connection that takes nothing more after each write until the test wants it."""
 
     def write(self, data: bytes) -> None:
-        """Take it, and pause."""
+        """Accept the bytes, and pause."""
         super().write(data)  # type: ignore[no-untyped-call]  # Twisted has no types
         if self.producer is not None and len(data) > 1000:
             self.producer.pauseProducing()
 
     def take(self) -> None:
-        """Take more."""
+        """Accept more."""
         assert self.producer is not None
         self.producer.resumeProducing()
 
@@ -388,7 +388,7 @@ def test_no_address_leads_elsewhere_and_methods_are_named(
 def test_the_authors_service_names_its_methods(
     contest: TestSite, method: str, path: str, status: int, allow: str | None
 ) -> None:
-    """To its authors' programs, as JSON; HEAD is answered as GET is."""
+    """The programs of authors get them as JSON; HEAD is answered like GET."""
     answer = contest.program("ada").ask(method, path)
     assert (answer.status, answer.headers.get("allow")) == (status, allow)
     assert answer.headers["content-type"] == "application/json"
@@ -396,6 +396,6 @@ def test_the_authors_service_names_its_methods(
 
 @pytest.mark.parametrize("path", ["/api/events", "/api/live/events"])
 def test_the_head_of_events_ends(contest: TestSite, path: str) -> None:
-    """It adds no follower."""
+    """A HEAD request adds no follower."""
     assert contest.visitor().ask("HEAD", path).status == 200
     assert (len(contest.content.streams), len(contest.content.live.streams)) == (0, 0)

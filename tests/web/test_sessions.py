@@ -34,8 +34,8 @@ class KnownPeople:
         """Return the sessions of a new process, whose own clock starts at 0.
 
         Args:
-            clock: that one.
-            later_s: how much later it begins, by the time of day.
+            clock: clock of the new process.
+            later_s: seconds by which the process begins later, by the time of day.
         """
         clock = clock or self.clock
         file = SessionFile(self.kept, lambda event, **_: self.noted.append(event))
@@ -53,7 +53,7 @@ def people(tmp_path: Path) -> KnownPeople:
 
 
 def test_a_token_signs_in_whose_it_is(people: KnownPeople) -> None:
-    """Each time with another cookie, which nobody can choose."""
+    """Each sign-in gives another cookie, which nobody can choose."""
     assert people.sessions.who(people.enter(people.ada)) == Person(SiteRole.AUTHOR, "ada")
     assert people.sessions.who(people.enter(people.ann)) == Person(SiteRole.ORGANISER, "ann")
     assert people.enter(people.ada) != people.enter(people.ada)
@@ -72,7 +72,7 @@ def test_a_token_signs_in_whose_it_is(people: KnownPeople) -> None:
     ],
 )
 def test_sessions_end(people: KnownPeople, steps: list[float], *, is_in: bool) -> None:
-    """Unused ones and old ones."""
+    """Unused and old sessions end."""
     cookie = people.enter(people.ada)
     for step in steps:
         people.clock.advance(step)
@@ -81,7 +81,7 @@ def test_sessions_end(people: KnownPeople, steps: list[float], *, is_in: bool) -
 
 
 def test_a_session_ends_with_its_token(people: KnownPeople) -> None:
-    """And at signing out."""
+    """It also ends at signing out."""
     first, second = people.enter(people.ada), people.enter(people.ann)
     add_tokens(people.file, ["ada"], may_renew=True)
     assert people.sessions.who(first) is None
@@ -92,7 +92,7 @@ def test_a_session_ends_with_its_token(people: KnownPeople) -> None:
 
 @pytest.mark.parametrize("token", ["x{}", "x"])
 def test_wrong_tokens_are_counted_and_a_right_one_gets_in(people: KnownPeople, token: str) -> None:
-    """However many wrong ones came from its address, because a whole class may be behind it."""
+    """This holds however many wrong tokens came from its address, because a whole class may share it."""
     for number in range(own.WRONG_OF_ADDRESS):
         assert people.enter(token.format(number)) == ""
     for number in range(200):

@@ -31,7 +31,7 @@ def expired(contest: TestSite, name: str, page: str) -> tuple[Browser, str]:
 
 
 def sent(browser: Browser, path: str, **fields: str) -> Answer:
-    """Send a form off as it is."""
+    """Submit a form as it is."""
     body = urlencode(fields).encode()
     return browser.ask("POST", path, body, content_type="application/x-www-form-urlencoded")
 
@@ -78,7 +78,7 @@ def test_who_hands_in_is_asked_to_sign_in_and_comes_back(contest: TestSite) -> N
     ],
 )
 def test_a_page_is_come_back_to(contest: TestSite, name: str, path: str, after: str) -> None:
-    """By a visitor that signs in on the way, if the page can be theirs."""
+    """A visitor that signs in on the way comes back to the page, if that role may see it."""
     browser = contest.visitor()
     page = browser.ask("GET", browser.ask("GET", path).headers["location"])
     answer = sent(browser, "/sign-in", **fields_of(page), token=contest.tokens[name])
@@ -89,7 +89,7 @@ def test_a_page_is_come_back_to(contest: TestSite, name: str, path: str, after: 
     "back", ["//other.host", "http://other.host", "/author//other.host\r\nX: y", "/authority", "/author/<script>"]
 )
 def test_nobody_is_led_away(contest: TestSite, back: str) -> None:
-    """Wherever a link to the sign-in page says that it came from."""
+    """A link to the sign-in page can name any place to go back to, but only places of this site are used."""
     browser = contest.visitor()
     page = fields_of(browser.ask("GET", "/sign-in"))
     answer = sent(browser, "/sign-in", **{**page, "back": back}, token=contest.tokens["ada"])

@@ -17,12 +17,12 @@ PLACE = "/api/sign-up"
 
 
 def asked(browser: Browser, **fields: Any) -> Answer:
-    """Return what a program is answered that sends these."""
+    """Return the answer to a program that sends these fields."""
     return browser.ask("POST", PLACE, msgspec.json.encode(fields), **JSON)
 
 
 def test_who_signs_up_gets_a_token_once_and_is_signed_in(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a browser without scripts; no address has the token."""
+    """This works in a browser without scripts; no address has the token."""
     monkeypatch.setattr(contest.sign_up, "sign_up", lambda *_: contest.tokens["bob"])
     ada = contest.signed_in("ada")
     before = ada.cookies["session"]
@@ -93,7 +93,7 @@ def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) 
 
 
 def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds from one address at once: those of its neighbours wait after them, and are accepted."""
+    """There are hundreds from one address at once: requests of its neighbours wait after them, and are accepted."""
     calls: list[Callable[[], object]] = []
 
     def _later(function: Callable[..., str], *args: str) -> Deferred[str]:
@@ -111,7 +111,7 @@ def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytes
 
 
 def test_nobody_takes_all_names_at_once(contest: TestSite) -> None:
-    """Hundreds from one address; then one every few seconds, so that its neighbours need not wait for an hour."""
+    """One address may take hundreds, then one every few seconds, so that its neighbours need not wait for an hour."""
     for number in range(signing_up.NEW_OF_ADDRESS):
         assert asked(contest.visitor(), name=f"eve{number}", invitation="code").status == 201
     refused = asked(contest.visitor(), name="eve", invitation="code")

@@ -39,7 +39,7 @@ def test_a_member_signs_out_on_a_public_page(contest: TestSite, path: str) -> No
 
 
 def test_pages_made_once_ask_who_looks(contest: TestSite) -> None:
-    """The page of a refusal has the header of all; its script asks for the name, the desk and the token to sign out."""
+    """A refusal has everybody's header; its script asks for the name, the desk and the token to sign out."""
     ada = contest.signed_in("ada")
     page = ada.ask("GET", "/nowhere/at/all").body.decode()
     assert '<nav class="site-bar" aria-label="Site" data-site="../../">' in page
@@ -72,7 +72,7 @@ def test_empty_lists_are_not_shown() -> None:
 
 
 def test_titles_name_the_page_and_the_contest(contest: TestSite) -> None:
-    """So that tabs and bookmarks can be told apart."""
+    """So tabs and bookmarks can be distinguished."""
     page = contest.signed_in("ada").ask("GET", "/author/queue").body.decode()
     title = re.search("<title>(.*?)</title>", page, re.DOTALL)
     assert title is not None
@@ -95,7 +95,7 @@ def test_a_shared_link_has_a_preview(contest: TestSite, path: str) -> None:
 
 
 def test_a_page_in_an_archive_names_no_picture() -> None:
-    """There is none next to it."""
+    """The archive contains no picture."""
     shown = verifying_page(site="../../")
     assert "preview.png" in shown
     assert "preview.png" not in without_site(shown)

@@ -122,7 +122,7 @@ class Who(Resource):
     isLeaf = True  # noqa: N815  # Twisted's
 
     def render(self, request: Any) -> bytes:
-        """Return both."""
+        """Return the visitor's address and the kind of connection."""
         return f"{request.getClientAddress().host} {bool(request.isSecure())}".encode()
 
 
@@ -151,7 +151,7 @@ class Who(Resource):
 )
 @pytest.mark.parametrize("is_behind_proxy", [False, True])
 def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_proxy: bool) -> None:
-    """By the last entry that it added; without a proxy, the header is ignored."""
+    """The last entry of the header counts, which the proxy added; without a proxy, the header is ignored."""
     site = Visitors(Who(), Clock(), lambda *_: NO_BODY, is_behind_proxy=is_behind_proxy)  # type: ignore[no-untyped-call]  # Twisted has no types
     channel, transport = visitor(site)
     lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
@@ -160,7 +160,7 @@ def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_pr
 
 
 def test_all_visitors_of_a_proxy_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None makes way for another one."""
+    """No visitor makes way for another one."""
     monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
     site = Visitors(Who(), Clock(), lambda *_: NO_BODY, is_behind_proxy=True)  # type: ignore[no-untyped-call]  # Twisted has no types
     assert not any(transport.disconnected for _, transport in [visitor(site) for _ in range(9)])
@@ -261,7 +261,7 @@ def test_a_wrong_request_is_the_visitors_and_nobody_is_told(site: Visitors, data
     "host", [b"x", b"x.", b"a_b.example:80", b"xn--bcher-kva.example", b"127.0.0.1:8080", b"[::1]:8080", b"a" * 63]
 )
 def test_a_host_is_one(site: Visitors, host: bytes) -> None:
-    """Whatever a browser sends."""
+    """This holds whatever a browser sends."""
     channel, transport = visitor(site)
     channel.dataReceived(b"GET / HTTP/1.1\r\nhost: " + host + b"\r\n\r\n")
     assert transport.value().startswith(b"HTTP/1.1 200")
@@ -280,7 +280,7 @@ def test_a_socket_in_the_file_system_is_listened_on() -> None:
 
 @pytest.mark.parametrize("first", [b"\x16\x03\x01\x02\x00\x01", b"\x16"])
 def test_who_speaks_tls_with_a_site_that_does_not_is_left_at_once(site: Visitors, first: bytes) -> None:
-    """It would wait for an answer to its handshake; later in a request that byte means nothing."""
+    """The visitor would wait for an answer to its handshake; later in a request the first byte means nothing."""
     channel, transport = visitor(site)
     channel.dataReceived(first)
     assert (transport.disconnecting, transport.value()) == (True, b"")

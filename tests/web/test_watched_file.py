@@ -1,4 +1,4 @@
-"""What a referee at a terminal tells the site of a contest, through a file that the site makes and removes."""
+"""Messages of a referee at a terminal to the site of a contest, through a file that the site makes and removes."""
 
 from pathlib import Path
 from typing import Any
@@ -41,12 +41,12 @@ CLOSED = {
 
 
 def read(watched: WatchedFile) -> list[Any]:
-    """Return what was written."""
+    """Return the written messages."""
     return [msgspec.json.decode(line) for line in watched.read_lines()]
 
 
 def test_nothing_is_written_unless_somebody_watches(tmp_path: Path) -> None:
-    """And a site that begins to watch, or starts again, is told what is played then."""
+    """A site that begins to watch, or starts again, is told what is being played."""
     folder, written = tmp_path / "cup", LiveFile(tmp_path / "cup")
     written.write({**OPENED, "match": "cup-00000"})
     written.write({**CLOSED, "match": "cup-00000"})
@@ -68,7 +68,7 @@ def test_nothing_is_written_unless_somebody_watches(tmp_path: Path) -> None:
 
 
 def test_a_file_that_nobody_reads_does_not_grow_for_ever(tmp_path: Path) -> None:
-    """One that is read is replaced in time."""
+    """A file that is read is replaced in time."""
     written, watched = LiveFile(tmp_path / "cup"), WatchedFile(tmp_path / "cup")
     big = {"event": "other", "text": "x" * (1 << 20)}
     for _ in range(20):
@@ -83,7 +83,7 @@ def test_a_file_that_nobody_reads_does_not_grow_for_ever(tmp_path: Path) -> None
 
 
 def test_a_tournament_at_a_terminal_is_shown_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its matches and tables, until it ends there; then the file is gone, and the site goes on with it."""
+    """Its matches and tables are shown until it ends; then the file is gone, and the site takes over."""
     write_example(tmp_path)
     scheduled, clock, over = read_contest(tmp_path, load()).tournaments[0], Clock(), list[str]()
     live = LiveTables(clock, "board only")

@@ -19,7 +19,7 @@ from .submissions.receptions import archive
 
 
 class Who(Flag):
-    """Who asks."""
+    """Kinds of visitors."""
 
     VISITOR = auto()
     AUTHOR = auto()
@@ -40,7 +40,7 @@ class Who(Flag):
     OLD = auto()
     """A session of ada's that began with a token which she has renewed."""
     OLD_PROGRAM = auto()
-    """That token."""
+    """A program with this old token."""
 
 
 EVERYBODY = ~Who(0)
@@ -157,7 +157,7 @@ BODIES = {
     "/api/organiser/tournaments/cup/pause": {},
     "/api/organiser/tournaments/cup/rule": {"kind": "stop", "reason": "the hall closes"},
 }
-"""That programs post."""
+"""Bodies that programs post."""
 FOR_STRANGERS = ("/sign-in", "/sign-up")
 """Pages with forms for visitors who are not signed in."""
 PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
@@ -167,7 +167,7 @@ REFUSALS = (401, 403, 404, 405)
 
 
 def test_the_table_has_all_addresses(contest: TestSite) -> None:
-    """And no other one."""
+    """It has no other addresses."""
     rules = list(make_app(contest.content, contest.members).url_map.iter_rules())
     assert len({rule.endpoint for rule in rules}) == len(rules), "of two functions of one name, one answers for both"
     assert {f"{method} {rule.rule}" for rule in rules for method in (rule.methods or set()) - {"HEAD"}} == set(TABLE)
@@ -186,7 +186,7 @@ def lay_out(contest: TestSite) -> None:
 
 @pytest.fixture
 def everybody(contest: TestSite) -> dict[Who, Browser]:
-    """Return everybody who may ask."""
+    """Return a browser for each kind of visitor."""
     lay_out(contest)
     old_program = contest.program("ada")
     expired, old = contest.signed_in("ada"), contest.signed_in("ada")
@@ -231,14 +231,14 @@ def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) ->
 
 
 def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str) -> Answer:
-    """Return what somebody is answered who asks as well as can be.
+    """Return the answer to a visitor, with the right form token if it has one.
 
     Args:
-        contest: that is asked.
-        browser: who asks.
-        method: how.
-        path: for what.
-        page: of whoever asks, that has a form.
+        contest: contest that gets the request.
+        browser: browser of the visitor.
+        method: method of the request.
+        path: path of the request.
+        page: page with a form that the visitor may see.
     """
     if path.startswith("/tournaments"):
         method = "HEAD"  # a running loop sends a file's content

@@ -22,11 +22,11 @@ class Request:
         self.finished: Deferred[None] = Deferred()
 
     def notifyFinish(self) -> "Deferred[None]":
-        """Return what fires at its end."""
+        """Return a Deferred that fires at its end."""
         return self.finished
 
     def abortConnection(self) -> None:
-        """Take note of it."""
+        """Note that the connection is cut."""
         self.is_cut = True
 
 
@@ -111,7 +111,7 @@ def test_who_comes_late_has_no_lead(bench: Bench) -> None:
 
 
 def test_what_somebody_costs_is_limited(bench: Bench) -> None:
-    """By time, for one address; it may ask again as time passes."""
+    """The limit is on time, for one address; it may ask again as time passes."""
     bench.ask("hasty", "one", SECONDS_A_MINUTE + 1.0)
     bench.work()
     with pytest.raises(TooOften, match="more than 20 seconds of work for your pages a minute"):
@@ -154,7 +154,7 @@ def test_what_fails_gives_the_thread_back(bench: Bench) -> None:
 
 
 def test_the_same_is_made_once(bench: Bench) -> None:
-    """For all that ask at the time and later; a missing answer is looked for again."""
+    """All that ask at that time and later get the same answer; a missing answer is looked for again."""
     answers = [bench.ask(who, "page", key="page") for who in ("ada", "bob", "ada")]
     bench.work()
     answers.append(bench.ask("cyd", "page", key="page"))

@@ -45,7 +45,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(played: Path, tmp_path: Path) -> Path:
-    """Return a copy of it."""
+    """Return a copy of this folder."""
     return Path(shutil.copytree(played, tmp_path / "logs" / "cup"))
 
 
@@ -139,7 +139,7 @@ def test_tournaments_may_lie_in_each_other(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_names_and_files_that_are_none_are_told(folder: Path) -> None:
-    """A pipe is not opened, a broken link is not followed, and a name may be no text."""
+    """A pipe is not opened, a broken link is not followed, and a name need not be valid text."""
     odd = Path(os.fsdecode(os.fsencode(folder) + b"/\xff\n.txt"))
     odd.touch()
     os.mkfifo(folder / "pipe.jsonl")
@@ -222,7 +222,7 @@ def test_another_key_is_named(folder: Path) -> None:
     assert report.broken == len(report.records)
 
 
-# --- who tells two things
+# # --- contradictory records
 
 
 def test_a_tournament_that_is_played_again_contradicts_nothing(folder: Path, tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
         assert report.equivocations == [Equivocation(match="m", records=(str(path), str(other)))]
 
 
-# --- what a broken, a swapped and a running one are called
+# # --- reports on broken, swapped and unfinished records
 
 
 @pytest.mark.forges

@@ -1,4 +1,4 @@
-"""A tournament that is loaded: what its record says about the time before."""
+"""A tournament that is loaded: what its record says about earlier runs."""
 
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +16,7 @@ from ...tournament.playing import AT
 
 
 def test_where_the_legs_of_a_pairing_were_played(tmp_path: Path) -> None:
-    """The host that has played one of two legs is to play the other; if its record is gone, any host may."""
+    """The host that has played one of two legs also plays the other; if the first leg's record is gone, any may."""
     spec = cup(8, game="q", duplicate=True)
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=8.0)
     with Organiser(tmp_path, spec, Random(1)) as organiser:

@@ -121,7 +121,7 @@ def test_a_house_player_keeps_its_name_when_it_is_listed_again(tmp_path: Path) -
     ],
 )
 def test_a_refusal_is_a_sentence(tmp_path: Path, change: str, complaint: str) -> None:
-    """The difference is said in words, and no text is cut off."""
+    """The error describes the difference in words, and no text is cut off."""
     file = tmp_path / "cup.toml"
     begin(file, ("a", "b"))
     text = file.read_text()

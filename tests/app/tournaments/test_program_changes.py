@@ -17,7 +17,7 @@ from ...tournament.playing import AT
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Path:
-    """Return a program's folder with another one in it."""
+    """Return a program's folder with another folder in it."""
     (tmp_path / "ada" / "src").mkdir(parents=True)
     (tmp_path / "ada" / "src" / "player.js").write_text("1")
     return tmp_path / "ada"
@@ -31,13 +31,13 @@ def field(ada: Path) -> tuple[Participant, ...]:
 
 @pytest.fixture
 def organiser(ada: Path) -> Iterator[Organiser]:
-    """Run a tournament of theirs."""
+    """Run a tournament of these entrants."""
     with Organiser(ada.parent / "logs", replace(cup(), entrants=field(ada)), Random(1)) as running:
         yield running
 
 
 def test_folders_alone_are_looked_into(ada: Path) -> None:
-    """A file or a missing path has no digest, and the files that a run leaves change none."""
+    """A file or a missing path has no digest, and the files that a run leaves change no digest."""
     before = hash_programs(field(ada))
     (ada / "__pycache__").mkdir()
     (ada / "__pycache__" / "player.pyc").write_text("made")

@@ -1,6 +1,6 @@
 """Random games of Q: invariants of every state, and the same verdicts from an independent checker.
 
-Rounds are kept once more here, by a list of who has yet to move, so that the engine's counting is checked.
+Rounds are computed a second time here, with a list of the seats that have yet to move, to check the engine.
 """
 
 from random import Random
@@ -161,7 +161,7 @@ def test_a_view_shows_nothing_hidden(key: bytes, seed: int, turns: int) -> None:
 
 
 def permuted(state: State, seat: int, source: Random) -> State:
-    """Return the state with all tiles that are hidden from a seat mixed anew."""
+    """Return the state with all tiles that are hidden from a seat shuffled again."""
     others = [other for other in range(len(state.hands)) if other != seat]
     arriving = state.arriving or ()
     hidden = [*state.pile, *(tile for other in others for tile in state.hands[other]), *arriving]

@@ -188,7 +188,7 @@ def test_two_quads_to_open_with(
     ],
 )
 def test_what_an_opening_scores(moves: list[dict[str, Any]], score: int, is_over: bool) -> None:  # noqa: FBT001  # of a table
-    """The quad-zero takes 25 points and up to two tiles, the highest quad one of both; then the turn is over."""
+    """The quad-zero earns 25 points and up to two tiles, the highest quad earns one of both; then the turn is over."""
     after = played(state_of(*TWO_QUADS, board=()), *moves)
     assert (score, is_over) == (after.scores[0], not GAME.is_same_turn(after))
 

@@ -102,7 +102,7 @@ def test_a_view_shows_nothing_hidden(seed: int, seats: int, turns: int) -> None:
 
 
 def permuted(state: State, seat: int, source: Random) -> State:
-    """Return the state with all tiles that are hidden from a seat mixed anew."""
+    """Return the state with all tiles that are hidden from a seat shuffled again."""
     hidden = [*state.well, *(tile for other, hand in enumerate(state.hands) if other != seat for tile in hand)]
     source.shuffle(hidden)
     hands = tuple(

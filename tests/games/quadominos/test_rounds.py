@@ -150,7 +150,7 @@ def test_a_new_round_is_dealt_anew() -> None:
 
 
 def test_the_news_tell_how_the_round_was_opened() -> None:
-    """The news has what the referee did before the first move."""
+    """The news has the referee's actions before the first move."""
     state = dealt(0, 2)
     events = happened(state, plain(GAME.legal_moves(state)[0]))
     assert [event["event"] for event in events[:2]] == ["dealt", "laid"]

@@ -32,7 +32,7 @@ def spot(x: float, y: float) -> tuple[int, int]:
 
 
 def shown(root: ET.Element, pattern: str) -> list[tuple[tuple[int, int], str]]:
-    """Return ((row, column), name) of the symbols on the board, outside the seats' cards, from top to bottom."""
+    """Return ((row, column), name) of the board's symbols, but not of those on the seats' cards, from top to bottom."""
     uses = ((use, (use.get("href") or "").removeprefix("#n-")) for use in root.findall(f"{SVG}use"))
     return [
         (spot(float(use.get("x", "")), float(use.get("y", ""))), name)

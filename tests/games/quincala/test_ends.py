@@ -13,9 +13,9 @@ from referee.games.quincala.game import Move
 from .positions import GAME, STOP, Towers, hands, leg, place, played, position
 
 NEAR: Towers = {(6, 1): "b2 w1", (6, 3): "b1 w2", (6, 5): "b1", (5, 5): "w3", (11, 11): "b2"}
-"""White lacks size 3, and can mix it; Black has 1 and 2."""
+"""White's mixed towers lack size 3, which it can mix; Black's have 1 and 2."""
 EACH: Towers = {**NEAR, (6, 7): "b3 w1"}
-"""The same, but Black has 3, too."""
+"""The same, but Black's mixed towers have 3, too."""
 MIXED: Towers = {(5, 5): "w1", (6, 6): "b2"}
 """White's only move leaves one mixed tower, from which neither player can move."""
 IDLE: Towers = {(5, 5): "w1", (6, 6): "w2 b3", (9, 9): "b1 w3"}

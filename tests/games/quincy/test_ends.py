@@ -187,7 +187,7 @@ def test_views_do_not_depend_on_what_they_hide(key: bytes, seed: int, seats: int
 
 
 def permuted(state: State, seat: int, source: Random) -> State:
-    """Return the state with all dominoes that are hidden from a seat mixed anew."""
+    """Return the state with all dominoes that are hidden from a seat shuffled again."""
     hands: list[Any] = list(state.hands)
     others = [other for other in range(len(hands)) if other != seat]
     hidden = [

@@ -32,7 +32,7 @@ def test_a_job_is_bytes(job: MatchJob) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x80", encode_job(JOBS[0])[:-1], msgspec.msgpack.encode({"more": 1})])
 def test_other_bytes_are_none(data: bytes) -> None:
-    """Other bytes are refused, and nothing of them is executed."""
+    """Other bytes are refused, and no code in them is executed."""
     with pytest.raises(msgspec.DecodeError):
         decode_job(data)
 

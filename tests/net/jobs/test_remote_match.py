@@ -30,14 +30,14 @@ class Watching(Observer):
         self.steps: list[MatchTransition] = []
 
     def on_match_advanced(self, step: MatchTransition) -> None:
-        """Keep one."""
+        """Store the transition."""
         self.steps.append(step)
 
 
 def followed(
     folder: Path, told: list[Advanced], *others: Observer, durability: Durability = Durability.MATCH
 ) -> tuple[RemoteMatch, Watching]:
-    """Return a match that is followed, and its observers."""
+    """Return a match that is followed, and its observer."""
     watching = Watching()
     match = RemoteMatch(JOB, folder, durability, Observers(watching, *others).notify_transition)
     for stepped in told:
@@ -69,7 +69,7 @@ def test_a_record_is_sealed_as_its_worker_has_written_it(tmp_path: Path, is_foll
 
 @pytest.mark.parametrize(("is_over", "head"), [(True, "0" * 64), (False, None)])
 def test_a_record_is_not_sealed_that_ends_otherwise(tmp_path: Path, is_over: bool, head: str | None) -> None:  # noqa: FBT001  # of a table
-    """Its last line is another one than the worker reports, or a transition."""
+    """Its last line is not the one that the worker reports, or it is a transition."""
     played = Played(tmp_path)
     ended = played.end() if is_over else played.writer.head
     played.writer.close()

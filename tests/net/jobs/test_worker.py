@@ -78,7 +78,7 @@ class NoTables:
         await Deferred[None]()
 
     async def close(self) -> None:
-        """Take as long as the test likes."""
+        """Take as long as the test wants."""
         await self.closed
 
 

@@ -38,11 +38,11 @@ class Standing:
         self.killed: list[str] = []
 
     def kill(self, why: str) -> None:
-        """Keep why."""
+        """Store the reason."""
         self.killed.append(why)
 
     def play(self, _match: Any) -> "Deferred[Any]":
-        """Play for as long as the test likes."""
+        """Play for as long as the test wants."""
         self.courses.append(Deferred())
         return self.courses[-1]
 
@@ -59,7 +59,7 @@ def begun(
         monkeypatch: pytest's.
         clock: of the tournament.
         folder: of the records.
-        synced: returns what fires when the disk has one.
+        synced: returns a Deferred that fires when the disk has a record.
     """
     made: list[Standing] = []
 
@@ -77,7 +77,7 @@ def begun(
 
 
 def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time since the last sign of life is in it, too."""
+    """Observers also get the time since the last sign of life."""
     clock = Clock()
     found, made = begun(monkeypatch, clock)
     made[1].playing["cup-00001"] = None

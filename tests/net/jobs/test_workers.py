@@ -25,7 +25,7 @@ from ..tournaments.in_memory import lines_of
 from ..tournaments.playing import audit, play_remotely, run, write_toml
 
 MOVES = 8
-"""Lines of a record after which its match is well in the middle."""
+"""Number of lines of a record after which its match is in the middle."""
 REMOTE = """\
 [remote]
 listen = "tcp:{port}:interface=127.0.0.1"
@@ -81,13 +81,13 @@ def workers(folder: Path) -> list[int]:
 
 
 def noted(folder: Path, event: str) -> list[str]:
-    """Return the matches of which something was noted."""
+    """Return the matches for which an event was logged."""
     lines = map(json.loads, (folder / "log").read_text().splitlines())
     return [line["match"] for line in lines if line["event"] == event]
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    """Return what came of each match."""
+    """Return the entry of each match."""
     events = [line.get("event", {}) for line in lines_of(folder / "logs" / "cup" / "cup.jsonl")]
     return [event["entry"] for event in events if event.get("event") == "match-closed"]
 
@@ -151,7 +151,7 @@ def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
 
 
 def come_once_counted(events: Path, listen: int, monitor: int, token: str, counted: list[str]) -> None:
-    """Play as a remote entrant once the match between the others has ended, and keep the metrics of that moment."""
+    """Play as a remote entrant once the match between the others has ended, and store the metrics of that moment."""
     with events.open() as lines:
         for line in lines:
             if json.loads(line)["event"] == "match-ended" and not counted:

@@ -74,7 +74,7 @@ def test_endpoints(address: str) -> None:
     [("127.0.0.1", "tcp:7777:interface=127.0.0.1"), ("::1", r"tcp6:7777:interface=\:\:1")],
 )
 def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> None:
-    """An option of its own takes an interface as people write it."""
+    """A separate option takes an interface in the form that people write."""
     assert make_endpoint(7777, interface) == endpoint
     check(endpoint)
 

@@ -27,7 +27,7 @@ class SignUpRoom:
         self.result = fired(self.lobby.done)
 
     def enter(self, name: str) -> Peer:
-        """Let a player in that is welcomed."""
+        """Let a player in, which must be welcomed."""
         peer = Peer(self.lobby, self.clock)
         assert peer.hello(name) == [WELCOME]
         return peer
@@ -39,7 +39,7 @@ class SignUpRoom:
 
 
 def test_the_last_seat_ends_the_wait_at_once() -> None:
-    """`max_players` end sign-up; they are seated in order of arrival."""
+    """Sign-up ends with `max_players` players, who are seated in order of arrival."""
     room = SignUpRoom()
     for name in ("carl", "ada", "bob"):
         assert room.names is None

@@ -21,7 +21,7 @@ MARGIN_MS = 250.0
 
 
 class Loop:
-    """A beating loop that stands still when a test wants it."""
+    """A loop that beats, and that stands still when a test wants it."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -141,7 +141,7 @@ def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None
     data = peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))
     clock.advance(HELLO_S + 0.1)
     if speaks:
-        peer.raw(data)  # it lay there
+        peer.raw(data)  # it was in the socket in the meantime
     for _ in range(5):
         clock.advance(0.001)
     assert peer.is_open == speaks

@@ -26,13 +26,13 @@ class Open(Lobby):
     """A lobby that accepts all connections, and seats nobody."""
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Take everybody."""
+        """Accept everybody."""
 
     def seat(self, link: PlayerLink) -> None:
         """Refuse the player, because there is no table."""
 
     def on_leave(self, link: PlayerLink) -> None:
-        """Keep nothing of anybody."""
+        """Do nothing: no player is remembered."""
 
 
 def closing_peer(clock: Clock) -> Peer:
@@ -44,7 +44,7 @@ def closing_peer(clock: Clock) -> Peer:
 
 
 class Socket(FileDescriptor):
-    """Twisted's own buffers before a socket that takes as many bytes as it has room for."""
+    """Twisted's own buffers, with a socket that takes as many bytes as it has room for."""
 
     def __init__(self) -> None:
         super().__init__(cast("Any", SimpleNamespace(addWriter=self._wants, removeWriter=self._wants_no_more)))
@@ -94,7 +94,7 @@ class Echoing(Conversation):
         return message.reason.encode()
 
     def send(self, message: Message) -> bytes:
-        """Let it be said whenever it is."""
+        """Allow every message at any time."""
         return self._encode(message)
 
 

@@ -28,7 +28,7 @@ LINGER_NOT = struct.pack("ii", 1, 0)
 
 
 class Seats(Lobby):
-    """Accepts all connections, and keeps their messages."""
+    """Accepts all connections, and stores their messages."""
 
     def __init__(self, reactor: Any) -> None:
         super().__init__(reactor)
@@ -39,19 +39,19 @@ class Seats(Lobby):
         self.on_broken: Callable[[str], None] = lambda _code: None
 
     def catch_up(self) -> None:
-        """Take what waits."""
+        """Take the waiting messages."""
         self.on_catching_up()
 
     def find_refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Take everybody."""
+        """Accept everybody."""
 
     def seat(self, link: PlayerLink) -> None:
-        """Keep who came."""
+        """Store the new player's link."""
         self.came.append(link.name)
         self.on_seated(link)
 
     def on_leave(self, link: PlayerLink) -> None:
-        """Keep who left."""
+        """Store the link of a player that left."""
         self.lost.append(link.name)
 
     def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
@@ -101,7 +101,7 @@ class Scene:
         return order
 
     def readers(self) -> set[str]:
-        """Return the kinds of what Twisted's loop reads itself."""
+        """Return the types of the descriptors that Twisted's loop reads itself."""
         return {type(reader).__name__ for reader in self.reactor.getReaders()} - {"_UnixWaker"}
 
 
@@ -172,7 +172,7 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
     found: list[tuple[int, int]] = []
     for _ in answered:
         scene.look()
-        scene.sockets.doRead()  # as whenever more comes: the next turn begins with it
+        scene.sockets.doRead()  # the next turn begins with this call, as whenever more arrives
         found.append((len(scene.lobby.came), len(taken)))
         if len(found) == 1:
             ends[7].sendall(said("late"))

@@ -52,7 +52,7 @@ class Missing:
         return 1 if name == self._name or token == self._token else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
-        """Keep who came back."""
+        """Store the player that came back."""
         self.back.append((seat, link))
 
 

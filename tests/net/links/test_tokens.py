@@ -10,7 +10,7 @@ from referee.net.links.tokens import BadTokens, add_tokens, read_tokens, remove_
 
 
 def test_who_adds_at_once_loses_nobody(tmp_path: Path) -> None:
-    """Processes behave as these threads do: each reads what the last one has written."""
+    """Each thread reads what the last one has written; processes would do the same."""
     path = tmp_path / "authors.toml"
     names = [f"p{number}" for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
@@ -19,7 +19,7 @@ def test_who_adds_at_once_loses_nobody(tmp_path: Path) -> None:
 
 
 def test_who_is_removed_is_nobody(tmp_path: Path) -> None:
-    """The others stay."""
+    """The other tokens stay."""
     path = tmp_path / "authors.toml"
     add_tokens(path, ["ada", "bob"], may_renew=False)
     remove_token(path, "ada")

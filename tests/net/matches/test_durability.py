@@ -45,7 +45,7 @@ class SlowDisk(InMemoryMatch):
         self.loop = Loop()
         self.loop.syncs_at_once = False
         self.kept = b""
-        """Content of the record that would survive a loss of power now."""
+        """Content of the record that would survive a power failure at this moment."""
         commits = GroupCommit(self.loop, Durability.TURN, self._stand_still)
         super().__init__(folder, clock=self.loop, commits=commits, durability=Durability.TURN, **options)
 
@@ -53,24 +53,24 @@ class SlowDisk(InMemoryMatch):
         self.loop.rightNow += LIMIT_S
 
     def sync(self) -> None:
-        """Let the disk do all that it was asked."""
+        """Let the disk complete all requests."""
         while self.loop.work:
             self.kept = self.path.read_bytes()
             self.loop.work.pop(0)()
 
     def ready(self) -> None:
-        """Let everybody accept."""
+        """Let every seat accept."""
         for _ in ("accept", "open the nonces"):
             for seat, peer in enumerate(self.peers):
                 self._answer(peer, seat)
             self.sync()
 
     def heads(self) -> list[str]:
-        """Return the heads that players have been told."""
+        """Return the heads that players were sent."""
         return [message.head for peer in self.peers for message in peer.heard() if hasattr(message, "head")]
 
     def check(self) -> None:
-        """Check that every message that a player was sent is on the disk."""
+        """Check that the lines of all messages that players were sent are on the disk."""
         path = self.path.with_name("kept")
         path.write_bytes(self.kept)
         assert set(self.heads()) <= {line.hash for line in read_chain(path).lines}
@@ -106,7 +106,7 @@ Open = Callable[..., SlowDisk]
 
 @pytest.fixture
 def open_slow(tmp_path: Path) -> Iterator[Open]:
-    """Return what opens a match on a slow disk."""
+    """Return a function that opens a match on a slow disk."""
     opened: list[SlowDisk] = []
 
     def open_(**options: Any) -> SlowDisk:
@@ -140,7 +140,7 @@ def playing(open_slow: Open, **options: Any) -> SlowDisk:
 
 
 def test_no_clock_runs_while_a_line_is_synced(open_slow: Open) -> None:
-    """A disk that takes ten times as long as a move may take costs nobody anything."""
+    """A disk that takes ten times as long as the limit of a move takes no time from the players."""
     match = playing(open_slow, bank_ms=LIMIT_S * 1000)
     match.answer(0)
     match.run(10 * LIMIT_S)
@@ -292,7 +292,7 @@ def test_an_old_deadline_is_none_while_a_return_is_synced(open_slow: Open) -> No
 @pytest.mark.parametrize("durability", Durability)
 @pytest.mark.parametrize("is_waited_for", [False, True])
 def test_a_match_of_which_each_turn_waits_says_so(durability: Durability, *, is_waited_for: bool) -> None:
-    """The loop waits for the disk then, as long as any match wants it."""
+    """With such a match, the loop waits for the disk."""
     commits: Any = SimpleNamespace(is_waited_for=is_waited_for)
     writer: Any = SimpleNamespace(count=1)
     journal = Journal(writer, commits, durability)

@@ -74,7 +74,7 @@ def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
 
 
 def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
-    """The lag of sending is the rest of the stall in which the request was written."""
+    """The lag of sending is the rest of the stall during which the request was written."""
     watch = Watch()
     watch.run(0.1)
     watch.freeze(0.05)
@@ -161,7 +161,7 @@ def test_a_stopped_beat_leaves_no_timer() -> None:
 
 
 def test_no_standstill_excuses_who_storms_the_door() -> None:
-    """Neither a past standstill nor the present one excuses it. Both excuse all other players."""
+    """Neither a past standstill nor the present one excuses such a player. Both excuse all other players."""
     watch = Watch()
     watch.run(0.1)
     watch.stall(0.3)

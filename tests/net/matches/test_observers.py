@@ -25,7 +25,7 @@ FAULTS = (
     KeyboardInterrupt(),
 )
 WAIT_S = 30.0
-"""Time that another thread may take, which needs milliseconds."""
+"""Longest wait for another thread, which needs only milliseconds."""
 
 
 class Failing(Observer):
@@ -56,18 +56,18 @@ class Failing(Observer):
 
 
 class Noted(Observer):
-    """Keeps the notes, and counts transitions."""
+    """Stores the notes, and counts transitions."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.steps = 0
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Keep it."""
+        """Store the note."""
         self.notes.append((event, facts))
 
     def on_match_advanced(self, step: MatchTransition) -> None:
-        """Count it."""
+        """Count the transition."""
         self.steps += 1
 
 
@@ -158,7 +158,7 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
     """At the end its last notifications are waited for, and its copy of the tournament does not change any more."""
 
     class Slow(Noted):
-        """Is behind."""
+        """An observer that is behind."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -166,12 +166,12 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
             self.played = -1
 
         def on_match_advanced(self, step: MatchTransition) -> None:
-            """Keep the transition once the test goes on."""
+            """Store the transition once the test goes on."""
             ahead.wait()
             self.events.append(type(step.event).__name__)
 
         def on_tournament_begun(self, tournament: Any, total: int | None) -> None:
-            """Keep the number of matches once the test goes on."""
+            """Store the number of matches once the test goes on."""
             ahead.wait()
             self.played = tournament.played
 

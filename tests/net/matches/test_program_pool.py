@@ -35,7 +35,7 @@ class StandIn:
         self.owner: Any = None
 
     def uses_at_least(self, share: float) -> bool:
-        """Return whether it uses at least that share."""
+        """Return whether the program uses at least a share of its memory."""
         return self.filled >= share
 
     def save_output(self) -> None:
@@ -162,7 +162,7 @@ def _spent(kept: KeptProgram, _made: StandIn) -> None:
 )
 @pytest.mark.parametrize("when", ["in its match", "while it waits"])
 def test_what_can_not_play_on_is_ended(spoil: Callable[[Any, Any], None], when: str) -> None:
-    """Nothing of it is left, and the next match starts a new one."""
+    """No process of it is left, and the next match starts a new program."""
     kept = Kept()
     ada, made = kept.start()
     if when == "in its match":

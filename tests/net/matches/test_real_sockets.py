@@ -1,6 +1,7 @@
 """Many matches of one loop on real sockets: messages come at any time, and connections end in between.
 
-So few matches are taken together that most of them wait. Every record is audited, and nobody honest is ever out.
+Only a few matches are processed together, so most of them wait. Every record is audited, and no honest player is ever
+expelled.
 """
 
 import socket
@@ -40,8 +41,8 @@ class SocketPeer(Peer):
     """A player at the other end of a real connection.
 
     Args:
-        lobby: who is told of the connection.
-        loop: that reads it: an EPollReactor of the test's own.
+        lobby: lobby that the connection is made to.
+        loop: loop that reads the connection: an EPollReactor of the test's own.
     """
 
     def __init__(self, lobby: Lobby, loop: Any) -> None:
@@ -88,9 +89,9 @@ class SocketMatch(InMemoryMatch):
 
     Args:
         folder: for its record.
-        source: of all chance.
-        loop: that it is played in.
-        event_loop: the same, as matches see it.
+        source: of all random choices.
+        loop: loop in which the match is played.
+        event_loop: the same loop, in the form that matches use.
     """
 
     peer = SocketPeer
@@ -113,7 +114,7 @@ class SocketMatch(InMemoryMatch):
         self._choose = make_dag()
 
     def close(self) -> None:
-        """Leave nothing open."""
+        """Close everything."""
         self.writer.close()
         for peer in self.peers:
             peer.socket.close()

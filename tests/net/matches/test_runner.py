@@ -286,7 +286,7 @@ def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
 def test_a_record_that_cannot_be_written_ends_the_match(
     running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No message is sent whose line is not on record; a full disk ends the match with the error."""
+    """No message is sent before its line is on record; a full disk ends the match with the error."""
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
 

@@ -26,14 +26,14 @@ def passed(clock: Clock, source: Random) -> None:
 
 
 def answer_one(match: InMemoryMatch) -> None:
-    """Let the seat move that is asked."""
+    """Let the asked seat move."""
     seat, request = next(iter(match.match.open_requests.items()))
     match.peers[seat].heard()
     match.peers[seat].say(Move(match="m1", turn=request.number, move=PASS))
 
 
 def answer_some(matches: list[InMemoryMatch], loop: EventLoop, meanwhile: Callable[[], None]) -> None:
-    """Answer in matches that have all been read, one after the other."""
+    """Answer in several matches whose messages have all been read, one match after the other."""
     loop.agenda.hold()
     for match in matches:
         answer_one(match)
@@ -46,8 +46,8 @@ class TickingClock(Clock):
     """A clock that advances whenever it is read, as every real one does: mostly a little, rarely by a standstill.
 
     Args:
-        source: of when.
-        share: of the times at which it is read, on average, at which a standstill is over.
+        source: of the random standstills.
+        share: average share of the readings of the clock that come after a standstill.
     """
 
     def __init__(self, source: Random, share: float = 0.1) -> None:

@@ -44,7 +44,7 @@ class Tables:
         return running
 
     def together(self, *acts: Callable[[], object], after_others: bool = False) -> None:
-        """Do things as if they had come on sockets that are read together, after messages of others."""
+        """Do things as if they had come on sockets that are read together, perhaps after messages of others."""
         self.loop.agenda.hold()
         if after_others:
             let_others_go_first(self.loop.agenda)
@@ -132,7 +132,7 @@ def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) ->
 
 
 def test_whose_connection_ends_while_its_match_waits_is_told_nothing_more(tables: Tables) -> None:
-    """That is its own foul, although the waiting answer leads to a request for it; all others play on."""
+    """The loss is its own foul, although the waiting answer leads to a request for it; all others play on."""
     running = tables.ready("a", seats=3)
     tables.together(lambda: running.answer(0), after_others=True)
     assert running.match.turn == 1
@@ -186,7 +186,7 @@ def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
 @pytest.mark.parametrize("said", [0, 1])
 @pytest.mark.parametrize("how", ["between two", "within a message"])
 def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str, said: int) -> None:
-    """Its match begins while sockets are read, and still it is known whether it has sent anything in it."""
+    """Its match begins while sockets are read; still, the referee knows whether it has sent anything in it."""
     stays, opened = SimpleNamespace(has_left=False), list[InMemoryMatch]()
 
     def _open() -> None:

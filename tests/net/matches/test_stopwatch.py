@@ -38,7 +38,7 @@ class OneRequest:
     """A loop with one player's socket and one open request. A turn runs timers, looks, works for others, and reads.
 
     Args:
-        arrives_s: when the answer reaches the socket, after the request.
+        arrives_s: seconds from the request until the answer reaches the socket.
     """
 
     def __init__(self, arrives_s: float) -> None:
@@ -95,7 +95,7 @@ def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
 
 
 def test_an_answer_in_time_keeps_its_time() -> None:
-    """Nothing is taken off if that is not needed."""
+    """No time is subtracted if that is not needed."""
     api = OneRequest(LIMIT_S / 2)
     api.run([0.001])
     assert api.answer is not None
@@ -106,7 +106,7 @@ def test_an_answer_in_time_keeps_its_time() -> None:
 @pytest.mark.parametrize("is_busy", [False, True])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool, is_first: bool) -> None:
-    """That is done to the margin, for every length of the limit; not for ever, if the socket never runs dry."""
+    """The look is exact up to the margin, for every limit. It ends even if the socket always has more bytes."""
     clock, looks = Turns(), list[int]()
     passed = list[float]()
 
@@ -160,7 +160,7 @@ class OneMatch:
     ],
 )
 def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dict[str, float]) -> None:
-    """Exactly the standstill in which it was read is taken off, to the microsecond."""
+    """Exactly the standstill in which it was read is subtracted, to the microsecond."""
     match = OneMatch()
     match.clock.rightNow += stood_s
     at = match.clock.seconds()

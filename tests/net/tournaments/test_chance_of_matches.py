@@ -1,4 +1,4 @@
-"""With a seed, moves follow from the match alone: not from the process that plays, nor from what it did before."""
+"""With a seed, moves follow from the match alone, and not from the process that plays, or its earlier matches."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ cycles = 2
 
 
 def moves(folder: Path) -> dict[str, list[Any]]:
-    """Return what was played in each match."""
+    """Return the moves of each match."""
     found = {}
     for path in (folder / "logs" / "cup").glob("cup-*.jsonl"):
         events = [step.event for step in read_record(path).transitions]
@@ -33,12 +33,12 @@ def moves(folder: Path) -> dict[str, list[Any]]:
 
 @pytest.fixture(scope="module")
 def anew(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
-    """Return what is played by programs that are started for each match."""
+    """Return the moves of programs that are started for each match."""
     return play(tmp_path_factory.mktemp("anew"), "anew", 1)
 
 
 def play(folder: Path, programs: str, tables: int, *options: str) -> dict[str, list[Any]]:
-    """Run the tournament and return what was played."""
+    """Run the tournament and return the moves of each match."""
     (folder / "cup.toml").write_text(TOML.format(programs=programs, tables=tables))
     referee("tournament", "cup.toml", *options, cwd=folder)
     return moves(folder)
@@ -50,7 +50,7 @@ def play(folder: Path, programs: str, tables: int, *options: str) -> dict[str, l
 def test_it_is_the_same_wherever_it_is_played(
     tmp_path: Path, anew: dict[str, list[Any]], programs: str, options: tuple[str, ...]
 ) -> None:
-    """Kept or not, with workers or without."""
+    """Programs may be kept or not, with workers or without."""
     assert len(anew) == 6
     assert all(anew.values())
     assert anew == play(tmp_path, programs, 2, *options)

@@ -1,4 +1,4 @@
-"""Programs that are started before their match is opened: whose match comes plays it, and all others leave no trace."""
+"""Programs that are started before their match is opened: they play it if it comes, or leave no trace."""
 
 import json
 import os
@@ -38,9 +38,9 @@ class WaitingTables:
         self.played: list[MatchJob] = []
         self.gone: list[str] = []
         self.trouble: Exception | None = None
-        """What comes of a match before it is opened."""
+        """Exception that a match raises before it is opened, or None."""
         self.are_there = True
-        """Whether the programs are, when it is opened."""
+        """Whether the programs are connected when the match is opened."""
 
     async def play_when_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
@@ -62,7 +62,7 @@ class WaitingTables:
 
 
 class EarlyTournament:
-    """A tournament whose first matches are due, all tables taken; its players have folders."""
+    """A tournament whose first matches are due, with all tables taken; its players have folders."""
 
     def __init__(self, folder: Path) -> None:
         self.tournament = InMemoryTournament(folder, spec_of(ENTRANTS, "roundrobin"))
@@ -84,12 +84,12 @@ class EarlyTournament:
         self.settle()
 
     def settle(self) -> None:
-        """Do what was handed to threads."""
+        """Do the work that was handed to threads."""
         while self.tournament.loop.work:
             self.tournament.loop.work.pop(0)()
 
     def opened(self, fixture: Fixture) -> list[Any]:
-        """Open a match, and return what comes of it, as soon as anything does."""
+        """Open a match, and return the list of its outcomes, as soon as it has one."""
         context = MatchContext(tournament="cup", fixture=fixture, head="the line that opens it")
         launches = [cast("Launch", self.course.launches[entrant]) for entrant in fixture.entrants]
         job = self.course.make_job(context, launches, SEALER, self.settings)
@@ -109,7 +109,7 @@ def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EarlyTourna
 
 
 def test_what_comes_next_is_started_and_played(cup: EarlyTournament) -> None:
-    """One match at a time; it is played with all that is known once it is opened."""
+    """Only one match is started early at a time; it is played with the settings that are known when it is opened."""
     first, second, *_ = cup.coming
     cup.look_ahead(cup.coming)
     cup.look_ahead(cup.coming)
@@ -137,7 +137,7 @@ def _another_margin(cup: EarlyTournament, _entrant: int) -> None:
 
 @pytest.mark.parametrize("change", [_another_launch, _another_file, _another_margin])
 def test_what_has_changed_meanwhile_is_started_again(cup: EarlyTournament, change: Any) -> None:
-    """What was started is ended before that, and what it has printed is removed."""
+    """The programs are ended first, and their output is removed."""
     first = cup.coming[0]
     cup.look_ahead(cup.coming)
     printed = output_path(cup.settings.folder, first.match, 1, f"e{first.entrants[1]}")
@@ -149,7 +149,7 @@ def test_what_has_changed_meanwhile_is_started_again(cup: EarlyTournament, chang
 
 
 def test_what_comes_no_more_is_ended(cup: EarlyTournament) -> None:
-    """A player has withdrawn, or the tournament is decided or stopped."""
+    """Reasons are a player that has withdrawn, or a tournament that is decided or stopped."""
     first, second, *_ = cup.coming
     cup.look_ahead(cup.coming)
     cup.look_ahead([second])
@@ -159,7 +159,7 @@ def test_what_comes_no_more_is_ended(cup: EarlyTournament) -> None:
 
 
 def test_nothing_is_held_against_who_is_not_there(cup: EarlyTournament) -> None:
-    """Its match is opened as if nothing had been; but it is not started early again."""
+    """Its match is opened as usual, but the program is not started early again."""
     first = cup.coming[0]
     cup.look_ahead(cup.coming)
     cup.tables.are_there = False
@@ -169,7 +169,7 @@ def test_nothing_is_held_against_who_is_not_there(cup: EarlyTournament) -> None:
 
 
 def test_trouble_before_a_match_is_no_trouble(cup: EarlyTournament) -> None:
-    """It comes up again when the match is opened, and somebody can be told."""
+    """The trouble comes again when the match is opened, and is reported then."""
     cup.tables.trouble = OSError(28, "No space left on device")
     cup.look_ahead(cup.coming)
     assert cup.opened(cup.coming[0]) == [None]
@@ -177,7 +177,7 @@ def test_trouble_before_a_match_is_no_trouble(cup: EarlyTournament) -> None:
 
 @pytest.mark.parametrize("why", ["memory", "remote"])
 def test_who_is_not_started_early(cup: EarlyTournament, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
-    """While memory is short nobody is; and who connects by itself can't be."""
+    """While memory is short, no program is; and remote entrants connect by themselves."""
     if why == "memory":
         monkeypatch.setattr(early_starts, "is_memory_short", lambda: True)
     else:
@@ -188,13 +188,13 @@ def test_who_is_not_started_early(cup: EarlyTournament, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(("cores", "tables", "most"), [(1, 1, 0), (2, 1, 1), (2, 4, 0), (8, 3, 3), (8, 6, 2)])
 def test_a_core_is_left_to_each(monkeypatch: pytest.MonkeyPatch, cores: int, tables: int, most: int) -> None:
-    """A table that is taken has one, and so has a match that is waited for; more than there are tables are not."""
+    """Each taken table and each early start has a core; there are never more early starts than tables."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     assert count_early(tables) == most
 
 
 def test_the_next_match_is_there_when_a_table_is_free(tmp_path: Path) -> None:
-    """Its programs have started by then; nobody is started twice, nobody is expelled, and the records hold."""
+    """Its programs have started by then; no program is started twice, nobody is expelled, and the records are valid."""
     run(write_toml(tmp_path, 'name = "roundrobin"', tables=1), "--diagnostics", "diagnostics")
     lines = [json.loads(line) for line in (tmp_path / "diagnostics").read_text().splitlines()]
     order = [(line["event"], line["match"]) for line in lines if line["event"] in ("program-started", "match-ended")]

@@ -1,4 +1,4 @@
-"""A tournament whose pairing program fails: what is open is played on, and a ruling may have it try again."""
+"""A tournament whose pairing program fails: open matches are played, and after a ruling it may try again."""
 
 from contextlib import closing
 from pathlib import Path
@@ -22,20 +22,20 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 
 def paired(tournament: InMemoryTournament) -> None:
-    """Do what was handed to threads."""
+    """Do the work that was handed to threads."""
     while tournament.loop.work:
         tournament.loop.work.pop(0)()
 
 
 def failing_swiss(tmp_path: Path, script: str) -> InMemoryTournament:
-    """Return a Swiss of four whose rounds a shell script is to pair."""
+    """Return a Swiss of four whose rounds a shell script must pair."""
     program = PairingProgram(words=("sh", "-c", script, "{trf}"), folder=tmp_path)
     spec = spec_of(4, "swiss", format_options={"rounds": 2, "pairing_program": list(program.words)})
     return InMemoryTournament(tmp_path, spec, tables=2, pairing_program=program)
 
 
 def test_a_pairing_program_that_fails_stops_no_match_that_is_open(tmp_path: Path, hosts: Hosts) -> None:
-    """What a ruling has played again is played to its end; then the tournament stops, and the error says why."""
+    """A match that a ruling repeats is played to its end; then the tournament stops, and the error says why."""
     pairs_once = r"[ -e once ] && exit 9; touch once; printf '2\n1 3\n4 2\n'"
     tournament = failing_swiss(tmp_path, pairs_once)
     with closing(tournament.writer):
@@ -56,7 +56,7 @@ def test_a_pairing_program_that_fails_stops_no_match_that_is_open(tmp_path: Path
 
 
 def test_a_ruling_that_changes_the_round_has_it_paired_again(tmp_path: Path, hosts: Hosts) -> None:
-    """A program that could not pair the round as it was may be able to pair it without somebody."""
+    """A program that could not pair the round may be able to pair it without an entrant that is withdrawn."""
     lacks_bye = r"grep -q 'Z$' $0 && printf '2\n1 0\n3 2\n' || exit 1"
     tournament = failing_swiss(tmp_path, lacks_bye)
     with closing(tournament.writer):

@@ -1,4 +1,4 @@
-"""Tournaments whose programs stay: real programs, what they print and what their records say of them."""
+"""Tournaments whose programs keep running: real programs, their output, and their starts in the records."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ def say(line):
 
 run(make=make, say=say)
 """
-"""Tells what it plays; LEAVES: after its match, whatever else there is to be played."""
+"""A program that prints the name of its match; with LEAVES it ends after its match, even if others follow."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def begun(folder: Path) -> dict[str, tuple[Any, Any]]:
 
 
 def test_nobody_is_expelled(played: Path) -> None:
-    """Neither who stays nor who does not; and the records hold."""
+    """Neither a program that stays nor one that leaves is expelled, and the records are valid."""
     closed = [line["event"]["entry"] for line in lines_of(played / "cup.jsonl") if "entry" in line.get("event", {})]
     assert [entry["fouls"] for entry in closed] == [[]] * len(closed)
     assert Counter(entry["void"] is None for entry in closed)[True] == 6
@@ -65,7 +65,7 @@ def test_nobody_is_expelled(played: Path) -> None:
 
 
 def test_the_record_says_which_start_played(played: Path) -> None:
-    """Only who can stay plays twice, at most so often, and no running program has played one deal twice."""
+    """Only programs that stay play twice, within the limit, and no running program has played one deal twice."""
     matches: dict[tuple[str, int], list[str]] = defaultdict(list)
     for header, first in begun(played).values():
         for name, start in zip(header["setup"]["names"], first["starts"], strict=True):
@@ -79,7 +79,7 @@ def test_the_record_says_which_start_played(played: Path) -> None:
 
 
 def test_what_a_program_prints_stands_beside_its_match(played: Path) -> None:
-    """Its own match is named in it, and no other one's."""
+    """The output names its own match and no other."""
     for name, (header, _) in begun(played).items():
         seat = header["setup"]["names"].index("stays") if "stays" in header["setup"]["names"] else None
         if seat is not None and json.loads((played / f"{name}.jsonl").read_text().splitlines()[-2])["result"]:

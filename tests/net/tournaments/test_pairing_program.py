@@ -1,4 +1,4 @@
-"""A program of the organiser's that pairs rounds: what it is given, what it may print, and its faults."""
+"""A program of the organiser that pairs rounds: its input, its possible output, and its faults."""
 
 import hashlib
 import os
@@ -26,9 +26,9 @@ from ...tournament.pairing.tournaments import SHUFFLE, field
 FIRST = played_rounds(*[""] * 4, rounds=3)
 """The first round of four."""
 SECOND = played_rounds("3w1", "4b1", "1b0", "2w0", "0-U", rounds=4)
-"""The second round of five: 5 has had the bye, 1-3 and 4-2 have met."""
+"""The second round of five: entrant 5 has had the bye, and 1-3 and 4-2 have met."""
 THIRD = played_rounds("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=4)
-"""The third round of four, of which 1 must have Black."""
+"""The third round of four, in which entrant 1 must have Black."""
 
 
 def program(folder: Path, script: str, *words: str, limit_s: float = 20.0) -> PairingProgram:
@@ -46,7 +46,7 @@ def round_of(by: PairingProgram, before: PlayedRounds) -> RoundByProgram:
 
 
 def test_what_it_prints_is_the_round(tmp_path: Path) -> None:
-    """The tables keep their order, the bye is last; the whole output is handed on."""
+    """The tables keep their order, the bye is last; the whole output is returned."""
     found = round_of(program(tmp_path, r"printf '3\r\n5 0\r\n\r\n'; exit 1"), FIRST)
     with pytest.raises(PairingProgramError):
         found.pair()
@@ -68,7 +68,7 @@ def test_what_it_prints_is_the_round(tmp_path: Path) -> None:
     ],
 )
 def test_it_is_known_which_release_paired_the_round(tmp_path: Path, script: str, by: str) -> None:
-    """It says so before the pairing, or if it is asked with `-r`; of another one the hash of its file is told."""
+    """It prints the release before the pairing, or with `-r`; otherwise, the hash of its file is recorded."""
     own = program(tmp_path, script)
     digest = hashlib.sha256((tmp_path / "pairing").read_bytes()).hexdigest()
     expected = {"BBP": "pairing BBP Pairings - Rel. 6.0.0", "sha256": f"pairing sha256 {digest}"}
@@ -76,7 +76,7 @@ def test_it_is_known_which_release_paired_the_round(tmp_path: Path, script: str,
 
 
 def test_it_is_given_the_file_of_the_tournament(tmp_path: Path) -> None:
-    """Rounds, who began, results, byes, who is away: as FIDE's report file has them, where `{trf}` stands."""
+    """The file has rounds, colours, results, byes and absent entrants in FIDE's format; its path replaces `{trf}`."""
     before = played_rounds("2w1 0-U", "1b0 0-H", "4b= 0-Z", "3w= 5w+", "0-U 4b-", rounds=4, away=(3,))
     own = program(tmp_path, 'cat "${1#file=}" > seen; exit 1', "file={trf}")
     with pytest.raises(PairingProgramError):
@@ -95,7 +95,7 @@ def test_it_is_given_the_file_of_the_tournament(tmp_path: Path) -> None:
 
 
 def test_forbidden_pairs_and_accelerations_stand_in_its_file(tmp_path: Path) -> None:
-    """As TRF(x) has them: numbers of four columns, in place of the names; whoever is not there is told."""
+    """They are in TRF(x)'s form, with numbers of four columns in place of names; an unknown name is an error."""
     own = replace(program(tmp_path, 'cat "$2" > seen; exit 1'), lines=("XXP {e0} {e3}", "XXA {e2}  1.0  0.5"))
     with pytest.raises(PairingProgramError):
         round_of(own, replace(FIRST, order=(3, 2, 1, 0))).pair()
@@ -138,7 +138,7 @@ FAULTS: list[tuple[str, PlayedRounds, str]] = [
 def test_a_fault_of_the_program_is_told_in_two_lines(
     tmp_path: Path, script: str, before: PlayedRounds, why: str
 ) -> None:
-    """What happened, to which round, and what to do; nothing of what it prints gets further."""
+    """They say what happened, in which round, and what to do; the program's output is not passed on."""
     with pytest.raises(PairingProgramError) as told:
         round_of(program(tmp_path, script), before).pair()
     first, second = str(told.value).split("\n")
@@ -148,21 +148,21 @@ def test_a_fault_of_the_program_is_told_in_two_lines(
 
 
 def test_a_leader_in_the_last_round_may_have_a_third_colour(tmp_path: Path) -> None:
-    """As C.3 lets those who have more than half of the points."""
+    """Rule C.3 allows it for players with more than half of the points."""
     before = played_rounds("3w1 2w1", "4w1 1b0", "1b0 4b1", "2b0 3w0", rounds=3)
     paired = round_of(program(tmp_path, r"printf '2\n1 4\n3 2\n'"), before).pair()
     assert paired.tables == ((0, 3), (2, 1))
 
 
 def test_who_is_away_is_not_paired(tmp_path: Path) -> None:
-    """A program that pairs somebody who has withdrawn pairs another round than it was asked to."""
+    """A program that pairs an entrant who has withdrawn has paired the wrong round."""
     before = played_rounds("2w1", "1b0", "4w1", "3b0", rounds=3, away=(4,))
     with pytest.raises(PairingProgramError, match="it paired 4, who does not play in this round"):
         round_of(program(tmp_path, r"printf '2\n3 1\n2 4\n'"), before).pair()
 
 
 def test_it_is_ended_after_its_time(tmp_path: Path) -> None:
-    """With all that it has started: whoever had opened the pipe is gone then."""
+    """Everything that it has started is ended, too: the process that had opened the pipe is gone."""
     os.mkfifo(tmp_path / "pipe")
     reading = Thread(target=(tmp_path / "pipe").read_bytes, daemon=True)
     reading.start()
@@ -198,7 +198,7 @@ def test_it_can_be_ended_by_another_thread(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["no-such-program-anywhere", "./none", "/no/such/program", "plain"])
 def test_a_program_that_is_not_there_is_told(tmp_path: Path, word: str) -> None:
-    """By name on the PATH, or by a path beside the tournament's file; a file that can't be run is none."""
+    """It is a name on the PATH, or a path next to the tournament's file. A file must be executable."""
     (tmp_path / "plain").write_text("no program")
     absent = PairingProgram(words=(word if word != "plain" else "./plain", "{trf}"), folder=tmp_path)
     with pytest.raises(PairingProgramError, match=r"can't be run: .*; install it, or correct the name"):
@@ -209,7 +209,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path, word: str) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_every_round_that_fides_system_pairs_is_accepted(seed: int) -> None:
-    """The fold takes them as printed by a program, with byes, walkovers, withdrawals and late entrants."""
+    """The tournament accepts them from a program, with byes, walkovers, withdrawals and late entrants."""
     form, source = Swiss(), Random(seed)
     count = source.randrange(6, 20)
     options = {"rounds": 5, "pairing_program": ["x", "{trf}"]}

@@ -1,4 +1,4 @@
-"""What goes through a recorder: first onto the record, then to those who observe."""
+"""Events that go through a recorder: first onto the record, then to observers."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from .in_memory import Hosts, InMemoryTournament, events_on_record, lines_of
 
 @pytest.fixture
 def begun(tmp_path: Path) -> Iterator[InMemoryTournament]:
-    """Return a round robin of four that has begun, and that nobody runs."""
+    """Return a round robin of four that has begun, without a runner."""
     tournament = InMemoryTournament(tmp_path, spec_of(4, suspend_after=1))
     tournament.recorder.take(e.Begun(at=AT))
     yield tournament
@@ -37,7 +37,7 @@ def opened(tournament: InMemoryTournament) -> MatchContext:
 
 
 def told_of(tournament: InMemoryTournament, match: str, **changes: Any) -> list[str]:
-    """Close a match, and return what observers were told of, in order; each when it was on record."""
+    """Close a match, and return the observers' notifications in order; each must be on record before."""
     entry = closed(tournament.tournament, match, Random(1), **changes).entry
     before = len(tournament.told.calls)
     tournament.recorder.close(entry)
@@ -47,7 +47,7 @@ def told_of(tournament: InMemoryTournament, match: str, **changes: Any) -> list[
 
 
 def test_a_match_is_opened_for_the_line_that_says_so(begun: InMemoryTournament) -> None:
-    """The head that its record will hold is the hash of that line."""
+    """The head that its record will have is the hash of that line."""
     context = opened(begun)
     record = read_tournament(begun.path)
     assert record.chain.head == context.head
@@ -72,12 +72,12 @@ CRASH = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
 def test_a_result_is_told_once_it_is_on_record(
     begun: InMemoryTournament, changes: dict[str, Any], told: list[str]
 ) -> None:
-    """The step first, then what follows from it, then the result."""
+    """Observers first get the transition, then its consequences, then the result."""
     assert told_of(begun, opened(begun).fixture.match, **changes) == told
 
 
 def test_a_result_that_does_not_count_is_no_news(begun: InMemoryTournament) -> None:
-    """Of a match that was called off it is told that it does not count, and why."""
+    """For a match that was called off, observers are told only that it does not count, and why."""
     match = opened(begun).fixture.match
     name = f"e{begun.tournament.playing[match].entrants[0]}"
     ruling = Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
@@ -116,7 +116,7 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 
 def slow(folder: Path) -> InMemoryTournament:
-    """Return a round robin of four that is run on a disk that syncs when the test says so."""
+    """Return a round robin of four on a disk that syncs when the test wants it."""
     tournament = InMemoryTournament(folder, spec_of(4), tables=2)
     tournament.loop.syncs_at_once = False
     tournament.start()
@@ -124,7 +124,7 @@ def slow(folder: Path) -> InMemoryTournament:
 
 
 def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, hosts: Hosts) -> None:
-    """Nor is anybody told of it; both openings are synced while the first one waits."""
+    """Observers are not told of it before, either; both openings are synced while the first one waits."""
     tournament = slow(tmp_path)
     assert events_on_record(tournament.path) == ["begun", "match-opened", "match-opened"]
     assert hosts.opened == []
@@ -139,7 +139,7 @@ def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, host
 
 
 def test_a_tournament_is_over_once_the_disk_has_its_results(tmp_path: Path, hosts: Hosts) -> None:
-    """The next match is opened before; the last result is waited for."""
+    """The next match opens before a result is synced; only the last result is waited for."""
     tournament = slow(tmp_path)
     while not tournament.tournament.is_over:
         while tournament.loop.work:
@@ -157,7 +157,7 @@ def test_a_tournament_is_over_once_the_disk_has_its_results(tmp_path: Path, host
 def test_a_disk_that_refuses_stops_the_tournament(
     tmp_path: Path, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No match of what it refused is played, and nobody is told of it."""
+    """No match whose opening it refused is played, and nobody is told of it."""
     tournament = slow(tmp_path)
 
     def refuse(_number: int) -> None:

@@ -1,4 +1,4 @@
-"""A tournament whose referee died is gone on with from any state that its death can leave, to the same end.
+"""After a crash of its referee, a tournament goes on from every state that the crash can leave, to the same end.
 
 Each state is made from the folder of a tournament that was really played, by cutting off what was written later.
 """
@@ -16,7 +16,7 @@ from .in_memory import events_on_record, lines_of
 from .playing import audit, outcome, run, write_toml
 
 Cut = Callable[[Path], None]
-"""Takes from a finished tournament's folder what was written after some instant."""
+"""Function that removes from a finished tournament's folder everything that was written after some instant."""
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +28,19 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kept(path: Path, lines: int, torn_bytes: int = 0) -> None:
-    """Keep so many lines of a record, and so many bytes of the next one."""
+    """Keep the first lines of a record, and some bytes of the next line."""
     whole = path.read_bytes().splitlines(keepends=True)
     assert len(whole) > lines
     path.write_bytes(b"".join(whole[:lines]) + whole[lines][:torn_bytes])
 
 
 def torn(path: Path, size_bytes: int) -> None:
-    """Keep so many bytes of a record."""
+    """Keep the first bytes of a record."""
     path.write_bytes(path.read_bytes()[:size_bytes])
 
 
 def at(event: str, number: int = 1, *, before: bool = False) -> Callable[[Path], tuple[int, dict[str, Any]]]:
-    """Return what finds how many lines there are up to the n-th event of a kind, and that event."""
+    """Return a function that finds the n-th event of a kind and the number of lines up to it."""
 
     def find(record: Path) -> tuple[int, dict[str, Any]]:
         lines = [line for line in lines_of(record) if line.get("event", {}).get("event") == event]
@@ -51,7 +51,7 @@ def at(event: str, number: int = 1, *, before: bool = False) -> Callable[[Path],
 
 
 def cut(folder: Path, lines: int, *, torn_bytes: int = 0) -> list[str]:
-    """Cut the tournament's record, and remove the records of matches that it does not tell of any more.
+    """Cut the tournament's record, and remove the records of matches that are not in it any more.
 
     Returns:
         The matches that are open then.
@@ -89,7 +89,7 @@ def begun(folder: Path) -> None:
 
 
 def open_match(change: Callable[[Path], None]) -> Cut:
-    """Return what leaves the second match open, its own record changed."""
+    """Return a function that leaves the second match open, with a changed record."""
 
     def made(folder: Path) -> None:
         lines, _ = at("match-opened", 2)(folder / "cup.jsonl")
@@ -146,7 +146,7 @@ STATES: dict[str, Cut] = {
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_tournament_goes_on_from_every_state(tmp_path: Path, played: Path, state: str) -> None:
-    """Matches, deals, results and standings are those of the undisturbed run, and all of it audits."""
+    """Matches, deals, results and standings are those of the undisturbed run, and everything passes the audit."""
     shutil.copytree(played, tmp_path, dirs_exist_ok=True)
     folder = tmp_path / "logs" / "cup"
     before = outcome(folder / "cup.jsonl")

@@ -16,10 +16,10 @@ from .playing import audit, outcome, run, write_toml
     ],
 )
 def test_one_table_and_four_give_the_same_tournament(tmp_path: Path, format_: str, workers: str | None) -> None:
-    """The same matches under the same names, each with its deal and its result, and the same champion.
+    """The matches have the same names, deals and results, and the champion is the same.
 
-    At four tables they are played by workers, or by the referee's own process as at one. That no format depends on its
-    tables is tested with tests/tournament/test_reproducible.py, without processes.
+    At four tables, workers or the referee's own process play them; at one table, its own process does. Without
+    processes, tests/tournament/test_reproducible.py tests that no format depends on its tables.
     """
     found = []
     for tables, options in ((1, ()), (4, () if workers is None else ("--workers", workers))):

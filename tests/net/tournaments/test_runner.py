@@ -1,4 +1,4 @@
-"""A tournament under its runner: what is opened when, what is on record when somebody is told, and how it ends."""
+"""A tournament with its runner: when matches open, what is on record before observers are told, and how it ends."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 @pytest.fixture
 def make(tmp_path: Path, hosts: Hosts) -> Iterator[Make]:
-    """Return what starts a tournament in the test's folder, or goes on with it; no record stays open."""
+    """Return a function that starts a tournament in the test's folder, or continues it; no record stays open."""
     assert hosts.opened == []
     made: list[InMemoryTournament] = []
 
@@ -73,7 +73,7 @@ def stronger_wins(settings: MatchSettings) -> tuple[tuple[int, ...], ...]:
 
 
 def paired(tournament: InMemoryTournament) -> None:
-    """Do what was handed to threads."""
+    """Do the work that was handed to threads."""
     while tournament.loop.work:
         tournament.loop.work.pop(0)()
 
@@ -95,7 +95,7 @@ def result_of(line: dict[str, Any]) -> str | None:
 
 @pytest.mark.parametrize("format_", ["roundrobin", "swiss", "knockout"])
 def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, format_: str) -> None:
-    """An opening before its match is played, a result before it is announced, and every step with its own line."""
+    """An opening is recorded before the match, a result before its announcement, and each step in its line."""
     before: list[str] = []
     tournament = make(format_)
 
@@ -119,7 +119,7 @@ def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, fo
 
 
 def test_as_many_matches_are_open_as_there_are_tables(make: Make, hosts: Hosts) -> None:
-    """Each at a table of its own, which is laid anew as soon as it is free."""
+    """Each has its own table, which gets the next match as soon as it is free."""
     tournament = make(tables=2)
     assert len(hosts.playing) == 2
     first = hosts.end()
@@ -130,7 +130,7 @@ def test_as_many_matches_are_open_as_there_are_tables(make: Make, hosts: Hosts) 
 
 
 def test_what_plays_is_told_each_second(make: Make, hosts: Hosts) -> None:
-    """The tournament's own process, with the matches that are open."""
+    """Observers are told of the tournament's own process, with its open matches."""
     tournament = make(tables=2)
     tournament.loop.run(2.0)
     told = [args[0] for method, args, _ in tournament.told.calls if method == "on_processes_seen"]
@@ -139,7 +139,7 @@ def test_what_plays_is_told_each_second(make: Make, hosts: Hosts) -> None:
 
 
 def test_a_round_is_paired_in_a_thread(make: Make, hosts: Hosts) -> None:
-    """Nothing is opened and nothing is over while it is; then the line says who paired it."""
+    """In the meantime, no match is opened and the tournament does not end; then the line says who paired the round."""
     tournament = make("swiss", tables=4)
     assert not hosts.playing
     assert not tournament.outcome
@@ -153,7 +153,7 @@ def test_a_round_is_paired_in_a_thread(make: Make, hosts: Hosts) -> None:
 
 
 def test_a_ruling_while_a_round_is_paired(make: Make, hosts: Hosts) -> None:
-    """Who was withdrawn meanwhile is in no pairing: the round is paired once more, as the tournament stands then."""
+    """An entrant that was withdrawn meanwhile is in no pairing: the round is paired again, in the new state."""
     tournament = make("swiss", tables=4)
     tournament.rule("withdraw", entrant="e1")
     assert not hosts.playing
@@ -170,7 +170,7 @@ def test_a_ruling_while_a_round_is_paired(make: Make, hosts: Hosts) -> None:
 
 
 def test_what_fails_in_a_thread_stops_the_tournament(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A round that can't be paired is no reason to wait for ever."""
+    """If a round can't be paired, the tournament does not wait for ever."""
 
     def failing(_asked: object) -> None:
         raise RuntimeError("no pairing")
@@ -182,12 +182,12 @@ def test_what_fails_in_a_thread_stops_the_tournament(make: Make, monkeypatch: py
 
 
 def joining(tournament: InMemoryTournament, name: str) -> Deferred[None]:
-    """Let somebody ask to join; the program is built when what is returned fires."""
+    """Let an entrant ask to join; its program is built when the returned Deferred fires."""
     built: Deferred[None] = Deferred()
 
     async def taken() -> None:
         await built
-        with suppress(BadRuling):  # as the referee does, who says so
+        with suppress(BadRuling):  # as the referee does, which reports it
             tournament.recorder.take(
                 e.EntrantJoined(at=AT, participant=Participant(name=name, player="house:dag"), digest=None)
             )
@@ -199,7 +199,7 @@ def joining(tournament: InMemoryTournament, name: str) -> Deferred[None]:
 
 
 def test_matches_go_on_while_somebody_who_joins_is_built(make: Make, hosts: Hosts) -> None:
-    """Tables are laid meanwhile, nobody looks a second time, and then the newcomer plays."""
+    """Tables get matches in the meantime, the request is read only once, and then the newcomer plays."""
     tournament = make("ladder", format_options={"matches": 12}, tables=2)
     built = joining(tournament, "late")
     count = len(hosts.opened)
@@ -215,7 +215,7 @@ def test_matches_go_on_while_somebody_who_joins_is_built(make: Make, hosts: Host
 
 
 def test_a_tournament_is_not_over_while_somebody_who_joins_is_built(make: Make, hosts: Hosts) -> None:
-    """Who asked before the end gets an answer before it: here, that no match is left."""
+    """An entrant that asked before the end gets an answer before it: here, that no match is left."""
     tournament = make("ladder", format_options={"matches": 4}, tables=1)
     built = joining(tournament, "late")
     hosts.end_all()
@@ -229,8 +229,8 @@ def test_a_tournament_is_not_over_while_somebody_who_joins_is_built(make: Make, 
 
 
 def test_no_match_is_begun_on_a_full_disk(make: Make, hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is looked at again until there is room, but not once the tournament is stopped."""
-    free = SimpleNamespace(free=-1)  # this tournament asks for none
+    """The disk is checked again until there is room, but not once the tournament is stopped."""
+    free = SimpleNamespace(free=-1)  # this tournament asks for no room
     monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
     tournament = make()
     assert hosts.opened == []
@@ -244,7 +244,7 @@ def test_no_match_is_begun_on_a_full_disk(make: Make, hosts: Hosts, monkeypatch:
 
 
 def test_a_tournament_that_is_stopped_waits_for_no_build(make: Make, hosts: Hosts) -> None:
-    """Whoever wanted to join still does when it goes on; every match is paused."""
+    """The request to join stays for the next run; every match is paused."""
     tournament = make("ladder", format_options={"matches": 4}, tables=1)
     built = joining(tournament, "late")
     tournament.running.cancel()
@@ -256,7 +256,7 @@ def test_a_tournament_that_is_stopped_waits_for_no_build(make: Make, hosts: Host
 
 
 def test_a_match_that_is_void_again_and_again_stops_the_tournament(make: Make, hosts: Hosts, tmp_path: Path) -> None:
-    """The text says which match, where its records are, and the ruling with which it can be gone on."""
+    """The error names the match, its records, and the ruling with which the tournament can go on."""
     tournament = make(tables=1)
     match = next(iter(hosts.playing))
     for attempt in range(MAX_ATTEMPTS):
@@ -283,7 +283,7 @@ def test_a_match_that_is_void_again_and_again_stops_the_tournament(make: Make, h
 
 
 def test_what_was_left_open_is_played_first_and_once(make: Make, hosts: Hosts, tmp_path: Path) -> None:
-    """After a referee's death its matches are opened before all others, and are not put on record a second time."""
+    """After a crash, the matches that were open come before all others, and are not recorded a second time."""
     tournament = make(size=6, tables=2)
     left = list(hosts.playing)
     tournament.writer.close()
@@ -299,7 +299,7 @@ def test_what_was_left_open_is_played_first_and_once(make: Make, hosts: Hosts, t
 
 
 def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(make: Make, hosts: Hosts) -> None:
-    """Its player was withdrawn; whatever comes of it, the tournament goes on to its end."""
+    """Its player was withdrawn; whatever its result is, the tournament goes on to its end."""
     tournament = make(tables=2)
     match, fixture = next(iter(tournament.tournament.playing.items()))
     tournament.rule("withdraw", entrant=f"e{fixture.entrants[0]}")
@@ -313,7 +313,7 @@ def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(
 
 
 def test_a_tournament_is_stopped_for_good(make: Make, hosts: Hosts) -> None:
-    """What is open is played to its end, and nothing else is opened; what was taken up again, too."""
+    """Open matches are played to their end, also resumed ones, and no other match is opened."""
     tournament = make(tables=2)
     left = list(hosts.playing)
     tournament.rule("stop")
@@ -330,7 +330,7 @@ def test_a_tournament_is_stopped_for_good(make: Make, hosts: Hosts) -> None:
 
 
 def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts) -> None:
-    """Also when the referee died meanwhile: it is played on, and counts for nothing."""
+    """This holds after a crash of the referee, too: the match is resumed, and does not count."""
     tournament = make(size=2)
     (match,) = hosts.playing
     tournament.rule("withdraw", entrant="e0")
@@ -352,7 +352,7 @@ def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts)
 def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
     make: Make, hosts: Hosts, tmp_path: Path, format_: str, room_bytes: int
 ) -> None:
-    """Nobody is told of what is not on record, nothing is written behind it, and the end is that of any other run."""
+    """Observers hear only of recorded events, nothing is written after the failure, and the end is as usual."""
     tournament = make(format_, tables=2)
     paired(tournament)
     path = tournament.path
@@ -383,7 +383,7 @@ def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
 
 @pytest.mark.parametrize(("tables", "kept"), [(1, [False, True] * 3), (2, [False] * 6)])
 def test_the_last_match_with_a_deal_alone_reveals_it(make: Make, hosts: Hosts, tables: int, kept: list[bool]) -> None:
-    """A match's end keeps the seed while another leg is open or to come: of legs side by side, each does."""
+    """A match keeps the seed while another leg is open or due; legs that are played side by side all do."""
     told: list[bool] = []
     hosts.at_opening = lambda settings: told.append(settings.is_last_of_deal)
     played_out(make(size=3, tables=tables, duplicate=True), hosts)
@@ -392,7 +392,7 @@ def test_the_last_match_with_a_deal_alone_reveals_it(make: Make, hosts: Hosts, t
 
 
 def test_what_is_played_again_is_the_last_match_with_its_deal(make: Make, hosts: Hosts) -> None:
-    """A void match is played again before the seed is revealed: it keeps the seed, and so does not the one after it."""
+    """A void match keeps the seed, because it is played again; the match that replaces it reveals the seed."""
     told: list[bool] = []
     hosts.at_opening = lambda settings: told.append(settings.is_last_of_deal)
     tournament = make(size=2, tables=1, duplicate=True)

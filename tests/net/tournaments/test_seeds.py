@@ -32,7 +32,7 @@ def fixture(number: int, leg: int = 0, attempt: int = 0) -> Fixture:
 
 @pytest.mark.parametrize("duplicate", [False, True])
 def test_one_number_fixes_every_deal(duplicate: bool) -> None:  # noqa: FBT001  # of a table
-    """Each pairing has a deal of its own, whatever the secret is; its legs and what is played again share it."""
+    """Each pairing has its own deal, whatever the secret is; its legs and repeated matches share it."""
     seeds = MatchSeeds(secret=SECRET, seed=7, duplicate=duplicate)
     seed, deal, secret = seeds.choose(fixture(1))
     assert (deal, secret) == (None, None)
@@ -46,7 +46,7 @@ def test_one_number_fixes_every_deal(duplicate: bool) -> None:  # noqa: FBT001  
 
 
 def test_the_legs_of_a_pairing_have_one_secret_deal() -> None:
-    """It follows from the secret and the pairing's number; another pairing has another one."""
+    """The deal follows from the secret and the pairing's number; another pairing has another deal."""
     seeds = MatchSeeds(secret=SECRET, duplicate=True)
     (seed, deal, secret), other = seeds.choose(fixture(1)), seeds.choose(fixture(2))
     assert (seed, secret) == (None, None)
@@ -58,12 +58,12 @@ def test_the_legs_of_a_pairing_have_one_secret_deal() -> None:
 
 
 def test_else_each_match_has_a_seed_of_its_own() -> None:
-    """It follows from the secret and the match's name."""
+    """The seed follows from the secret and the match's name."""
     assert MatchSeeds(secret=SECRET).choose(fixture(1)) == (None, None, match_seed(SECRET, "m"))
 
 
 def test_the_salt_of_a_fixed_tournament_is_fixed() -> None:
-    """16 bytes in hex, others for another number."""
+    """It has 16 bytes in hex, and differs for another number."""
     assert make_salt(7) == make_salt(7) != make_salt(8)
     assert len(bytes.fromhex(make_salt(7))) == 16
 
@@ -72,7 +72,7 @@ def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
     """Play a tournament whose results follow from its matches.
 
     Returns:
-        Match -> its seats and where its deal comes from; and the places.
+        Match -> its seats and the source of its deal; and the places.
     """
     tournament, seeds = begun(spec), MatchSeeds(secret=SECRET, seed=spec.seed)
     found: dict[str, Any] = {}
@@ -94,6 +94,6 @@ def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
 def test_a_seed_fixes_a_knockout_at_any_number_of_tables(
     *, form: str, seats: int, options: dict[str, Any], size: int, seed: int, order: int
 ) -> None:
-    """One table or three, whichever match ends first: the same matches, seats, deals and champion."""
+    """At one table or three, and in any order of ends, matches, seats, deals and champion are the same."""
     spec = spec_of(size, form, seats, format_options=options, seed=seed)
     assert deals(1, Random(0), spec) == deals(3, Random(order), spec)

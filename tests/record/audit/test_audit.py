@@ -40,7 +40,7 @@ OTHER = chance.seed_from_number(8)
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_record_of_any_match_holds(tmp_path: Path, name: str) -> None:
-    """Fouls of every cause, void matches, with acknowledgements or without, finished or not."""
+    """The records have fouls of every cause and void matches, with acknowledgements or without, finished or not."""
     path = tell(name).write(tmp_path / "m.jsonl")
     assert audit(path, REGISTRY.game, is_strict=tell(name).match.result is not None) == read_record(path)
 
@@ -226,7 +226,7 @@ def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
         assert (error.line, error.expected) == (len(CLEAN) - 2, "the result, because the match is over")
 
 
-# --- who sealed it, and what players were told
+# # --- the key of the seal
 
 
 def test_a_record_is_of_one_of_the_keys(tmp_path: Path) -> None:

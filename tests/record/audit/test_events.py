@@ -58,7 +58,7 @@ def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) ->
 
 @pytest.mark.forges
 def test_a_ruling_is_carried_out_once(folder: Path) -> None:
-    """Two rulings with one id would be one that was carried out twice."""
+    """Two rulings with the same id mean that one was carried out twice."""
     lines = course_of(record_path(folder, "cup"))
     first, second = event_lines(lines, "ruled")[:2]
     second["event"]["ruling"]["id"] = first["event"]["ruling"]["id"]
@@ -69,7 +69,7 @@ def test_a_ruling_is_carried_out_once(folder: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("by", ["", " ", "\u200b"])
 def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
-    """Otherwise nobody could say why it is not paired again."""
+    """Otherwise, the record would not show why the round can't be paired again."""
     lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "round-paired")[0]["event"]["by"] = by
     record_path(folder, "cup").write_bytes(chain(lines, SEALER))
@@ -93,7 +93,7 @@ def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
 
 @pytest.mark.forges
 def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
-    """A change to the same program would erase its failures and its rating."""
+    """A change to the same program is refused, because it would erase the program's failures and rating."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
@@ -103,7 +103,7 @@ def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
 @pytest.mark.forges
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_only_the_last_leg_tells_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    """Both legs of a pairing must not, whether they are played one after the other or at once."""
+    """The legs of a pairing must not both reveal it, whether they are played one after the other or at once."""
     spec = spec_of(2, "roundrobin", game="quincy", duplicate=True)
     deal = Random(5).randbytes(32)
     with Organiser(tmp_path, spec, Random(1)) as organiser:

@@ -61,7 +61,7 @@ BYTES = "bytes that are "
 ANSWER = "all bytes of the answer"
 REST = "bytes of an incomplete message"
 LIES: dict[str, tuple[e.Event, str]] = {
-    # breaches of the wire
+    # # breaches of the protocol
     "a valid move, called not-msgpack": (broken("not-msgpack", frame_of(TURN, PASS)), BYTES),
     "a valid move, called out of turn": (broken("out-of-turn", frame_of(TURN, PASS)), BYTES),
     "a valid move, called one of another match": (broken("wrong-match", frame_of(TURN, PASS)), BYTES),
@@ -124,7 +124,7 @@ LIES: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "expected"), LIES.values(), ids=LIES)
 def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
-    """The rest follows from it and the seal is genuine, and still the line of the lie is named."""
+    """The rest of the record follows from the lie, and the seal is genuine, but the line of the lie is named."""
     with pytest.raises(RecordError, match=f"line 6: expected .*{expected}"):
         audited(tmp_path, told(lie))
 
@@ -181,7 +181,7 @@ OFFERED: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "expected"), OFFERED.values(), ids=OFFERED)
 def test_a_lie_about_who_did_not_come_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
-    """So are lies about seats that had sent nothing when the match began."""
+    """The lies are about seats that had sent nothing when the match began."""
     with pytest.raises(RecordError, match=f"line 2: expected .*{expected}"):
         audited(tmp_path, told(lie, count=1))
 
@@ -210,7 +210,7 @@ BY_THEMSELVES: dict[str, tuple[e.Event, dict[str, object]]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("lie", "header"), BY_THEMSELVES.values(), ids=BY_THEMSELVES)
 def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header: dict[str, object]) -> None:
-    """And only a player that came by itself can return."""
+    """Only a player that came by itself can return."""
     with pytest.raises(RecordError, match="line 6: expected what the header's programs allow"):
         audited(tmp_path, dataclasses.replace(told(lie), header=header))
 

@@ -1,7 +1,7 @@
 """Forgeries: every change of a record is found, with the chain repaired or not, with the old seal or without.
 
-With the chain mended, a value of an event that nothing follows from can't be told from another; `has_no_consequence`
-says which those are, and test_no_consequence.py lists everything of that kind.
+With a repaired chain, a change of a value without consequences in an event can't be found. `has_no_consequence` finds
+these values, and test_no_consequence.py lists all of them.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ EVENTS = {
     "late nonce": range(7, 8),
     "another nonce": range(6, 7),
 }
-"""Records, and the lines of each that are changed: those that no other of these records has."""
+"""Records, and the lines of each that are changed: the lines that none of the other records has."""
 KINDS = {
     *("match-opened", "ready-received", "nonce-received", "move-received", "ack-received"),
     *("deadline-passed", "protocol-broken", "connection-lost", "referee-failed"),
@@ -130,7 +130,7 @@ def test_any_change_breaks_the_chain(tmp_path: Path, name: str) -> None:
         assert error.expected.startswith("a line whose hash is ") or not has_form
 
 
-# --- what follows from them
+# # --- consequences of the events
 
 
 def variants(value: Any) -> list[Any]:

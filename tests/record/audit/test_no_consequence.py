@@ -1,8 +1,8 @@
 """What an audit can't find: changes of values from which nothing follows, with the chain repaired.
 
-The tables are all of that kind: whoever writes a record has this much freedom, and the record's seal is for it: who
-knows the referee's key finds each of them. The chain alone finds them, too, as long as it is not mended. That a whole
-other match could be written, with events of its own and what follows from them, goes without saying.
+The tables are complete: they show the freedom of a record's writer. The seal is made for these changes: an auditor who
+knows the referee's key finds each of them. The chain alone finds them, too, as long as it is not repaired. Of course, a
+forger could also write a completely different match, with consistent events.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ def setup(key: str, value: Any) -> Change:
 
 
 CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
-    # time that nobody is charged for
+    # # time that does not count for any player
     ("the first byte of an answer", "clean", (event(5, "first_byte_ms", 1.25),)),
     ("the referee's own fault, after the last event", "void", (event(7, "at_ms", 1e6),)),
     # used time, to half a microsecond, and how it is divided
@@ -142,7 +142,7 @@ def test_beyond_that_a_change_is_found(tmp_path: Path, what: str, name: str, cha
 
 
 def test_a_match_may_have_been_at_another_time(tmp_path: Path) -> None:
-    """Instants count from the opening, and the offers follow at once, so all can be moved together by that much."""
+    """Instants count from the opening, and the offers follow soon. All can be moved by the time in between."""
     lines = lines_of(record_of("clean"))
     for line in lines[2:-2]:
         line["event"] |= {key: value + 50.0 for key, value in line["event"].items() if key in INSTANTS - {"lag_ms"}}
@@ -160,7 +160,7 @@ def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:
 
 
 def test_whether_a_seat_left_after_its_end(tmp_path: Path) -> None:
-    """A seat that has confirmed the end is done: that it left may be missing, or be there twice."""
+    """A seat that has confirmed the end is done: the event that it left may be missing, or be there twice."""
     lines = lines_of(record_of("left after the end"))
     audited(tmp_path / "m", sealed([*lines[:21], *lines[22:]]))
     audited(tmp_path / "m", sealed([*lines[:22], *lines[21:]]))

@@ -59,13 +59,13 @@ def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, 
 
 
 def open_still(record: TournamentRecord, name: str) -> TournamentRecord:
-    """Leave out the event that closes a match."""
+    """Remove the event that closes a match."""
     steps = (s for s in record.transitions if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
     return replace(record, transitions=tuple(steps))
 
 
 def test_an_honest_tournament_holds(played: Played) -> None:
-    """With all its matches, and with some of them."""
+    """It holds with all its matches, and with some of them."""
     record, ran = played
     check_runs(record, ran)
     check_runs(record, {name: ran[name] for name in list(ran)[1::2]})
@@ -204,7 +204,7 @@ def check(ran: Ran, spec: TournamentSpec = SPEC) -> None:
 
 
 def told(name: str, **change: Any) -> Callable[[Ran], Ran]:
-    """Return what lets a match tell something else."""
+    """Return a function that changes a match's data."""
     return lambda ran: {**ran, name: (replace(ran[name][0], **change),)}
 
 

@@ -39,7 +39,7 @@ def audited(folder: Path, story: Story, standstills: dict[int, list[Standstill]]
     Args:
         folder: for the record.
         story: what happened.
-        standstills: by the number of a step; None: those that account for all that is taken off.
+        standstills: by the number of a step; None: those that account for all credited time.
     """
     path = folder / "m.jsonl"
     writer: RecordWriter = story.begin(path)
@@ -83,7 +83,7 @@ LIES: dict[str, tuple[e.Event, dict[int, list[Standstill]], str]] = {
 def test_a_lie_about_time_is_named(
     tmp_path: Path, lie: e.Event, standstills: dict[int, list[Standstill]], expected: str
 ) -> None:
-    """The rest follows from it and the seal is genuine, but credited time needs a standstill."""
+    """The rest of the record follows from the lie, and the seal is genuine, but credited time needs a standstill."""
     line = next(iter(standstills), 5) + 1
     with pytest.raises(RecordError, match=f"line {line}: expected .*{expected}"):
         audited(tmp_path, told(lie), standstills)
@@ -199,7 +199,7 @@ def test_matches_of_one_process_agree(gaps: list[float], spans: list[list[float]
 
 @given(standing.filter(bool), st.data())
 def test_a_standstill_that_one_match_leaves_out_is_named(gaps: list[float], data: st.DataObject) -> None:
-    """So is one that begins or ends at another instant, and one that only one match reports."""
+    """A standstill that begins or ends at another instant is named, too, and so is one that only one match reports."""
     whole = presence("whole", process_of(gaps), 0.0, 2 * END_MS)
     index = data.draw(st.integers(0, len(whole.standstills) - 1))
     begun, over = whole.standstills[index]

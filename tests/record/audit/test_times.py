@@ -137,7 +137,7 @@ EXTENSION = {"command": "extend-limit", "seat": 1, "limit_ms": LIMIT}
 def test_a_new_limit_needs_a_standstill(
     tmp_path: Path, name: str, kind: type[e.Event], change: Callable[[list[Any]], object], found: str
 ) -> None:
-    """No player gets a new limit without a standstill, and each one gets it that is due to."""
+    """No player gets a new limit without a standstill, and each player gets it when it is due."""
     record, line = with_event(read(tmp_path, name), kind)
     with pytest.raises(RecordError, match=f"line {line}: expected a new limit.*; found {found}"):
         check_book(with_commands(record, line, change))

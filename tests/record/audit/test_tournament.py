@@ -1,4 +1,4 @@
-"""With the key, a tournament's record can be signed again, but whatever does not follow in it is named."""
+"""With the key, a tournament's record can be signed again, but every contradiction in it is named."""
 
 import shutil
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(played: Path, tmp_path: Path) -> Path:
-    """Return a copy of it."""
+    """Return a copy of this folder."""
     return Path(shutil.copytree(played, tmp_path / "cup"))
 
 
@@ -69,7 +69,7 @@ def refused(folder: Path, complaint: str) -> None:
 
 
 def test_what_was_played_holds(folder: Path) -> None:
-    """With the published key, and with the key that it names itself."""
+    """It holds with the published key, and with the key that it names itself."""
     found = audited(folder, SEALER.public)
     assert audited(folder).contexts == found.contexts
     assert (found.taken_on_trust, found.spec) == ((), cup())
@@ -84,7 +84,7 @@ def test_a_course_that_is_chained_anew_is_the_same(folder: Path) -> None:
     assert record_path(folder, "cup").read_bytes() == before
 
 
-# --- what he changes
+# # --- changes of an organiser
 
 
 def _in(event: str, keys: tuple[str | int, ...], value: Any, number: int = 0) -> Forge:
@@ -244,7 +244,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
     ids=["missing", "added", "renamed", "copied"],
 )
 def test_files_are_those_that_were_opened(folder: Path, change: Callable[[Path], object], complaint: str) -> None:
-    """No more and no fewer, and under their names."""
+    """A missing or additional file is named, and so is one under another name."""
     change(folder)
     refused(folder, complaint)
 
@@ -277,7 +277,7 @@ def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path
 
 
 def test_rounds_of_another_program_are_taken_on_trust(folder: Path) -> None:
-    """They keep the rules. Nobody here can tell whether that program would pair them so, and the audit says that."""
+    """The rounds keep the rules. Without the program, its pairings can't be computed again, and the audit says so."""
 
     def _pair(asked: RoundToPair) -> tuple[tuple[tuple[int, ...], ...], str]:
         return pair_round(asked)[0], "another 1.0"
@@ -317,7 +317,7 @@ def test_what_is_not_installed_is_no_fault_of_the_record(folder: Path) -> None:
         audited(folder)
 
 
-# --- what no folder shows
+# # --- forgeries that no folder shows
 
 
 @pytest.mark.forges
@@ -333,7 +333,7 @@ def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None
 
 @pytest.mark.forges
 def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
-    """Cut off after an earlier seal, without the later matches, it is the record of that stop."""
+    """If the record is cut off after an earlier seal, and later matches are removed, it is the record of that stop."""
     path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
     whole = audited(folder)

@@ -98,7 +98,7 @@ def test_after_everybody_has_withdrawn_nothing_is_due(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"swiss"}))
 def test_most_formats_pair_their_rounds_themselves(name: str) -> None:
-    """Only `swiss` for two seats has rounds to pair outside; all others refuse such groups."""
+    """Only rounds of `swiss` for two seats can be paired by another program; all other formats refuse such groups."""
     state = started(FORMATS[name], field(6))
     assert FORMATS[name].to_pair(state) is None
     with pytest.raises(BadPairing, match=name):
@@ -159,7 +159,7 @@ class Hasty(RoundRobin):
 
 
 class Forgetting(RoundRobin):
-    """Takes the same result again."""
+    """Accepts the same result again."""
 
     def record(self, state: State, played: PlayedPairing) -> State:
         return super().record(state, played) if played.pairing in state.due else state
@@ -180,7 +180,7 @@ class Favouring(RoundRobin):
 
 
 class Moody(RoundRobin):
-    """Draws other lots each time."""
+    """Draws different lots each time."""
 
     def __init__(self) -> None:
         self.drawn = 0
@@ -191,7 +191,7 @@ class Moody(RoundRobin):
 
 
 class Gullible(Swiss):
-    """Takes any groups for a round."""
+    """Accepts any groups as a round."""
 
     def take_round(self, state: SwissState, tables: tuple[Group, ...]) -> SwissState:
         return replace(state, round=state.round + 1)

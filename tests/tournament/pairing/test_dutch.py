@@ -1,9 +1,9 @@
 """Rounds by FIDE's Dutch system, compared with published ones, and rounds that the system can't pair.
 
 The tournament of 14 is the example of M. Held's guide to FIDE's Dutch system (2014), as the tests of the package
-`swissdutch` have it. Number 12 stays away in round 2, and 6 against 11 is not played in round 3. That of 5 is one by
-which bbpPairings tests to whom it gives a bye. The first rounds are those of the help page of the chess server's
-tournament director `mamer`, and of a director's log of 2008 (castlingqueenside).
+`swissdutch` have it. Number 12 stays away in round 2, and 6 against 11 is not played in round 3. The tournament of 5
+comes from bbpPairings' tests of byes. The first rounds are those of the help page of the chess server's tournament
+director `mamer`, and of a director's log of 2008 (castlingqueenside).
 """
 
 from random import Random
@@ -46,7 +46,7 @@ HELD_ROUNDS = (
     "14-1 2-5 3-4 11-6 7-10 12-8 9-13",
     "1-3 6-2 4-5 11-7 8-9 10-14 13-12",
 )
-"""White first; a single number has a bye."""
+"""White is first; a single number has a bye."""
 C9 = ("3w1", "4b1", "1b0", "2w0", "0-Z")
 
 

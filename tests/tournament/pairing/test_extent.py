@@ -45,7 +45,7 @@ RESULTS: list[Callable[[Pairing], PlayedPairing]] = [
 @pytest.mark.parametrize(("name", "seats", "options"), CASES)
 @pytest.mark.parametrize("count", [4, 5, 7, 8, 13, 16])
 def test_as_many_matches_are_played_as_were_told(name: str, seats: int, options: dict[str, Any], count: int) -> None:
-    """Their number and that of the rounds are as stated, whatever the results are."""
+    """The numbers of matches and rounds are as stated, whatever the results are."""
     form, of = FORMATS[name], field(count, seats)
     told = form.extent(form.parse_options(options), of)
     assert told is not None

@@ -138,7 +138,7 @@ def play_ladder(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[i
 
     Args:
         start: before the first match.
-        tables: so many of the first matches that are due are going on.
+        tables: number of due matches that are played at the same time.
         seed: decides which one ends.
 
     Returns:
@@ -250,7 +250,7 @@ def test_a_number_of_matches_is_one_or_endless() -> None:
 
 
 def test_a_result_that_is_taken_back_before_it_counts_never_does() -> None:
-    """It waited for an earlier one; then it is as if the match had been void from the beginning."""
+    """The result waited for an earlier one; when it is taken back, the match counts as void from the beginning."""
     state = started(FORM, field(8), matches=20)
     first, second = FORM.due(state)[:2]
     void = PlayedPairing(pairing=second, ranking=(), scores=())

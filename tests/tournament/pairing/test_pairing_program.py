@@ -1,4 +1,4 @@
-"""Rounds that an organiser's program paired, as a record has them: an audit refuses impossible ones."""
+"""Recorded rounds that an organiser's program paired: an audit refuses impossible rounds."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_tables_are_those_that_were_printed() -> None:
     ],
 )
 def test_other_tables_are_refused(tables: tuple[tuple[int, ...], ...], output: str, why: str) -> None:
-    """Groups that the output does not have, and groups that no rules allow."""
+    """These are groups that the output does not have, and groups that no rules allow."""
     with pytest.raises(BadPairing, match=why):
         FORM.take_printed_round(new(pairing_program=WORDS), tables, output)
 
@@ -66,7 +66,7 @@ def test_a_tournament_that_names_no_program_takes_no_round_of_one() -> None:
 
 
 def test_the_fold_refuses_what_the_format_does() -> None:
-    """An audit folds the record again, so it finds a round that was changed."""
+    """An audit applies the record's events again, so it finds a changed round."""
     tournament = tournament_of(spec_of(4, "swiss", format_options={"pairing_program": WORDS}))
     tournament.handle(e.Begun(at=AT))
     event = e.RoundPaired(at=AT, round=1, tables=((0, 1), (2, 3)), by="it 1", output="2\n1 9\n2 3\n")

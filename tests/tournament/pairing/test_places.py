@@ -39,7 +39,7 @@ def play_places(
         state: before the first match.
         seed: decides the results.
         order: decides which of the matches that are due ends next.
-        leaving: after how many results of its own an entrant withdraws.
+        leaving: entrant -> number of its own results after which it withdraws.
     """
     pairings: dict[int, Pairing] = {}
     results = dict.fromkeys(leaving, 0)

@@ -44,7 +44,7 @@ def test_the_published_tables_come_out(count: int) -> None:
 
 @pytest.mark.parametrize("count", sorted(PUBLISHED))
 def test_in_an_odd_field_whoever_meets_the_last_number_has_the_bye(count: int) -> None:
-    """As FIDE has it, the table is that of one more player."""
+    """By FIDE's rules, the table is that of one more player."""
     full, odd = berger(count), berger(count - 1)
     for index in range(count - 1):
         for entrant in range(count - 1):
@@ -72,7 +72,7 @@ def test_everybody_meets_everybody_as_often_in_balanced_seats(count: int, cycles
 
 
 def test_the_last_round_of_a_short_one_can_be_set() -> None:
-    """With `rounds` set, so many are played, even across cycles."""
+    """With `rounds` set, exactly that number is played, even across cycles."""
     form = RoundRobin()
     for rounds, options in ((3, {}), (9, {"cycles": 2})):
         _, pairings = played_out(form, started(form, field(6), rounds=rounds, **options))
@@ -219,7 +219,7 @@ def test_tables_are_laid_at_the_same_time_where_all_meet_equally_often_anyway() 
 def test_whoever_stays_has_as_many_results_as_others(
     count: int, seats: int, options: dict[str, int], seed: int
 ) -> None:
-    """Whoever withdraws: matches that can't be played are cancelled, and a bye replaces each missing match."""
+    """After any withdrawal, matches that can't be played are cancelled, and a bye replaces each missing match."""
     form, source, results = RoundRobin(), Random(seed), Counter[int]()
     of = field(max(count, seats), seats)
     told = form.extent(form.parse_options(options), of)

@@ -31,7 +31,7 @@ def points_of(state: State, entrant: int) -> int:
 
 
 def third_seats(lines: Sequence[Sequence[RoundLine]], pairings: Sequence[Pairing]) -> set[int]:
-    """Return the entrants that have the same seat a third time running, or three more of one than of the other."""
+    """Return the entrants that have the same seat three times in a row, or one seat three times more than the other."""
     found = set()
     for pairing in pairings:
         for seat, entrant in enumerate(pairing.seats if not pairing.is_bye else ()):
@@ -86,7 +86,7 @@ def test_in_usual_tournaments_nobody_meets_twice(count: int, rounds: int) -> Non
 
 @pytest.mark.parametrize("count", [10, 15, 24, 33])
 def test_nobody_has_the_same_seat_three_times_running(count: int) -> None:
-    """Nor does anybody have three more of one than of the other. FIDE allows it to leaders in the last round."""
+    """The difference between the seats stays below three, too. FIDE allows exceptions for leaders in the last round."""
     state = started(FORM, field(count, ratings=falling(count)), rounds=7)
     source = Random(count)
     for before, pairings in rounds_of(state, source):
@@ -224,7 +224,7 @@ def test_draws_keep_everybody_in_one_score_group() -> None:
 
 @pytest.mark.parametrize("absent", [(1,), (0,), (1, 2), (4,), (6, 7), (0, 3, 5)])
 def test_starting_numbers_are_given_to_those_who_are_there_in_round_1(absent: tuple[int, ...]) -> None:
-    """Opponents and colours are those of a tournament without the absent entrants, and so in round 2."""
+    """Opponents and colours are those of a tournament without the absent entrants, also in round 2."""
     count = 9
     staying = [entrant for entrant in range(count) if entrant not in absent]
     state = FORM.new(FORM.parse_options({"rounds": 3}), field(count, 2, falling(count)), SHUFFLE)

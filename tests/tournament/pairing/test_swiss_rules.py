@@ -12,7 +12,7 @@ from referee.tournament.pairing.dutch import complaint, pair_plainly
 from .rounds import played_rounds
 
 EVEN = played_rounds("3w1", "4b1", "1b0", "2w0", rounds=3)
-"""1 and 2 have won; 1 had the first seat, 2 the second."""
+"""Entrants 1 and 2 have won; 1 had the first seat, 2 the second."""
 ODD = played_rounds("3w1", "4b1", "1b0", "2w0", "0-U", rounds=3)
 WALKED = played_rounds("3w+", "4b1", "1b-", "2w0", "0-U", rounds=3)
 
@@ -64,7 +64,7 @@ SEATS: tuple[tuple[str, str, str, int], ...] = (
 
 @pytest.mark.parametrize(("one", "other", "seat"), [case[1:] for case in SEATS], ids=[case[0] for case in SEATS])
 def test_seats_are_as_the_handbook_has_them(*, one: str, other: str, seat: int) -> None:
-    """E.1 to E.5, one after the other."""
+    """The rules E.1 to E.5 apply one after the other."""
     before = played_rounds(one, other, *["0-Z"] * 4, rounds=9, away=(3, 4, 5, 6))
     tables = [(1, 0) if seat else (0, 1)]
     assert pair_plainly(before) == tables

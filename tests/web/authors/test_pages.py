@@ -65,7 +65,7 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
     assert ("What happens next" in page, 'href="../../author/queue">The queue</a>' in page) == (True, True)
     before = contest.checks.stamp("ada")
     assert ada.fill_in("/author/versions/2", "/author/versions/2/play").headers["location"] == "/author"
-    assert contest.checks.stamp("ada") != before  # its other pages are told
+    assert contest.checks.stamp("ada") != before  # the author's other pages get an event
     assert contest.store.present("ada") == 2
     refused = ada.fill_in("/author", "/author/versions/1/play")
     assert (refused.status, b"has not passed its check" in refused.body) == (409, True)
@@ -104,7 +104,7 @@ def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: i
 
 
 def test_a_lone_file_gets_what_makes_a_player_of_it(contest: TestSite) -> None:
-    """Of a language that needs no build; another one is refused, with a remedy."""
+    """This works for languages without a build; other files are refused, with a remedy."""
     ada = contest.signed_in("ada")
     refused = send(ada, [("archive", "bot.rs", b"fn main() {}\n")])
     assert (refused.status, b"referee new rust bot" in refused.body) == (422, True)
@@ -115,7 +115,7 @@ def test_a_lone_file_gets_what_makes_a_player_of_it(contest: TestSite) -> None:
 
 
 def test_single_files_are_handed_in_together(contest: TestSite) -> None:
-    """As if they were in one folder; without a player.toml they are refused."""
+    """They count as one folder; without a player.toml they are refused."""
     ada = contest.signed_in("ada")
     refused = send(ada, [("archive", "run.sh", b"#!/bin/sh\n"), ("archive", "a.py", b"a = 1\n")])
     assert (refused.status, b"player.toml" in refused.body) == (422, True)
@@ -126,7 +126,7 @@ def test_single_files_are_handed_in_together(contest: TestSite) -> None:
 
 
 def test_the_page_names_the_step_that_is_tried(contest: TestSite) -> None:
-    """And how many there are."""
+    """It also has the number of steps."""
     ada = contest.signed_in("ada")
     hand_in(ada, archive())
     count = len(all_steps(tuple(installed().games)))
@@ -138,7 +138,7 @@ def test_the_page_names_the_step_that_is_tried(contest: TestSite) -> None:
 
 
 def test_a_version_is_downloaded_as_it_was_handed_in(contest: TestSite) -> None:
-    """By its author alone."""
+    """Only its author can download it."""
     ada = contest.signed_in("ada")
     hand_in(ada, archive())
     answer = ada.ask("GET", "/author/versions/1/archive")
@@ -150,7 +150,7 @@ def test_a_version_is_downloaded_as_it_was_handed_in(contest: TestSite) -> None:
 
 
 def test_an_author_names_a_mailbox(contest: TestSite) -> None:
-    """On its own page, if the contest sends mail; what is none is refused."""
+    """It does so on a page of its own, if the contest sends mail; an invalid address is refused."""
     ada = contest.signed_in("ada")
     assert ada.fill_in("/author", "/author/mail", address="ada@example.org").status == 303
     assert b'value="ada@example.org"' in ada.ask("GET", "/author").body
@@ -207,7 +207,7 @@ def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
 
 
 def test_nobody_hands_in_for_another(contest: TestSite) -> None:
-    """Neither with another author's form, nor without one. Without a session, an upload is dropped."""
+    """It is impossible with another author's form, or without one. Without a session, an upload is dropped."""
     other = contest.signed_in("bob").ask("GET", "/author").body.decode()
     token = other.partition('name="form_token" value="')[2].partition('"')[0]
     assert hand_in(contest.signed_in("ada"), archive(), token).status == 403

@@ -12,7 +12,7 @@ SEAT = "/author/practice/7"
 
 
 def token_of(browser: Browser) -> str:
-    """Return what the page of the seat sends along."""
+    """Return the token that the seat's page sends with each request."""
     found = re.search(r'data-form-token="(\w+)"', browser.ask("GET", f"{SEAT}/seat").body.decode())
     assert found is not None
     return found[1]

@@ -20,7 +20,7 @@ def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("torn", [b"{", b'{"at": "2', b"\xff", b"{}\n", b"[" * 100_000])
 def test_a_line_that_was_cut_off_hides_no_other(tmp_path: Path, torn: bytes) -> None:
-    """Neither an earlier line nor the one that is appended next."""
+    """An earlier line and the line that is appended next are still read."""
     log = ActionLog(tmp_path)
     log.add("ada", "pauses", "cup")
     with (tmp_path / ACTION_LOG).open("ab") as file:

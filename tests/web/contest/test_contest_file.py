@@ -104,7 +104,7 @@ def test_what_a_contest_may_say(folder: Path) -> None:
     ],
 )
 def test_where_matches_are_played(folder: Path, text: str, options: list[str]) -> None:
-    """In the tournament's own process, in workers, or on the hosts of a cluster."""
+    """They are played in the tournament's own process, in workers, or on the hosts of a cluster."""
     (folder / CONTEST).write_text(CUP + text)
     (scheduled,) = read_contest(folder, load()).tournaments
     assert [*scheduled.options] == [option.format(folder=folder) for option in options]
@@ -129,7 +129,7 @@ def test_what_spectators_see(folder: Path, text: str, said: str, delay_s: float)
 
 @pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
-    """Each has its key, and what to do."""
+    """Each message has the key, and what to do."""
     (folder / CONTEST).write_text(text)
     with pytest.raises(BadTournamentFile) as caught:
         read_contest(folder, load())
@@ -137,7 +137,7 @@ def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
 
 
 def test_a_wrong_start_is_one_mistake(folder: Path) -> None:
-    """No missing start is reported as well."""
+    """The start is not reported as missing, too."""
     (folder / CONTEST).write_text(f'{CUP}start = 9999-12-31T23:59:59-23:59\nevery = "day"')
     with pytest.raises(BadTournamentFile) as caught:
         read_contest(folder, load())
@@ -152,7 +152,7 @@ def test_mistakes_of_a_tournament_are_named(folder: Path) -> None:
 
 
 def test_a_folder_without_a_contest_says_how_to_make_one(tmp_path: Path) -> None:
-    """And the example overwrites nothing."""
+    """The error says how, and making the example overwrites nothing."""
     with pytest.raises(BadRequest, match="referee host --example"):
         read_contest(tmp_path, load())
     (tmp_path / "cup.toml").touch()
@@ -180,7 +180,7 @@ def test_a_daily_tournament_is_one_of_its_own_each_day(
 ) -> None:
     """The next one is announced, the last one is played if it was not, and those with records stay.
 
-    Days are its zone's.
+    Days are those of the tournament's time zone.
     """
     (folder / CONTEST).write_text(DAILY)
     (daily,) = read_contest(folder, load()).daily
@@ -228,7 +228,7 @@ def test_what_is_no_name_of_a_tournament_is_refused(folder: Path, name: str) -> 
 
 
 def test_a_contest_without_tournaments_is_told(tmp_path: Path) -> None:
-    """It is no mistake: programs may be handed in before there is one."""
+    """There is only a note: programs may be handed in before there is a tournament."""
     (tmp_path / CONTEST).write_text('title = "x"\n')
     done = CliRunner().invoke(main, ["host", str(tmp_path), "--check"])
     assert (done.exit_code, "names no tournament" in done.output) == (0, True)

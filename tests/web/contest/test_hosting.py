@@ -27,7 +27,7 @@ class Calendar:
 
     @classmethod
     def now(cls, _zone: object) -> datetime:
-        """Return it."""
+        """Return this time."""
         return cls.at
 
 
@@ -47,7 +47,7 @@ def daily(tmp_path: Path) -> Iterator[tuple[Clock, HostedContest]]:
 def test_the_next_day_s_tournament_is_announced_when_its_time_has_come(
     daily: tuple[Clock, HostedContest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is on the first page once, with an address of its own."""
+    """It is on the first page once, with its own address."""
     clock, hosted = daily
     monkeypatch.setattr(hosting, "datetime", Calendar)
     hosted.begin()

@@ -38,7 +38,7 @@ class Checking:
         self.streams = make_members(self.clock, contest, intake, organising, nobody, nobody, None, note).streams
 
     def follow(self, role: SiteRole, name: str) -> Visitor:
-        """Return somebody who looks on."""
+        """Return a person who follows the events."""
         visitor = Visitor()
         self.streams.add(Person(role, name), visitor)
         return visitor
@@ -76,7 +76,7 @@ def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
 
 
 def test_organisers_follow_all_of_it(checking: Checking) -> None:
-    """Whosever it is."""
+    """They get events about the versions of all authors."""
     ann = checking.follow(SiteRole.ORGANISER, "ann")
     assert not checking.told(ann)
     checking.hand_in("carl")

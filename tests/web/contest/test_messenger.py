@@ -37,7 +37,7 @@ SERVER = MailServer(host="127.0.0.1", port=25, sender="contest@example.org")
 
 
 class Sent:
-    """What was sent, in the place of the network."""
+    """Stand-in for the network, which stores the messages."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.posts = list[tuple[str, bytes, dict[str, Any]]]()
@@ -48,7 +48,7 @@ class Sent:
 
 
 def test_a_result_goes_to_the_organisers_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Signed with the key of a file that its owner alone can read; nothing is sent during a freeze."""
+    """It is signed with a key in a file that only its owner can read; nothing is sent during a freeze."""
     sent = Sent(monkeypatch)
     told = Messenger(Clock(), tmp_path, "Contest", "", URL, None, lambda *_, **__: None)
     told.report_result("cup", FACTS, is_frozen=True)
@@ -69,7 +69,7 @@ def test_a_result_goes_to_the_organisers_address(tmp_path: Path, monkeypatch: py
 
 
 def test_an_author_is_told_of_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who named a mailbox, a few times an hour, without a path of the organiser's machine; during a freeze as well."""
+    """An author with a mailbox gets a few messages an hour, without paths of the host, even in a freeze."""
     sent, clock = Sent(monkeypatch), Clock()
     told = Messenger(
         clock, tmp_path, "Contest\u202e", "https://contest.example.org/", None, SERVER, lambda *_, **__: None
@@ -100,13 +100,13 @@ def test_an_author_is_told_of_a_crash(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_what_is_no_mailbox_is_refused(tmp_path: Path, address: str) -> None:
-    """No second receiver and no line of a header gets in."""
+    """An address can't add a second receiver or a line of a header."""
     with pytest.raises(BadRequest, match="not a mail address"):
         MailAddresses(tmp_path / ADDRESSES).set("bob", address)
 
 
 def test_mailboxes_outlive_the_server(tmp_path: Path) -> None:
-    """In a file that its owner alone can read."""
+    """They are in a file that only its owner can read."""
     MailAddresses(tmp_path / ADDRESSES).set("bob", "bob@example.org")
     again = MailAddresses(tmp_path / ADDRESSES)
     assert (again.find("bob"), again.find("ada")) == ("bob@example.org", "")
@@ -116,7 +116,7 @@ def test_mailboxes_outlive_the_server(tmp_path: Path) -> None:
 
 
 def test_a_message_is_tried_again_and_then_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those behind it wait; no more than a bound are kept, and the log says what was lost."""
+    """Later messages wait; their number is bounded, and the log names those that were lost."""
     monkeypatch.setattr(messenger, "deferToThread", maybeDeferred)
     clock, noted, tries = Clock(), list[tuple[str, Any]](), list[int]()
     outbox = Outbox(clock, lambda event, **facts: noted.append((event, facts)))
@@ -139,7 +139,7 @@ def test_a_message_is_tried_again_and_then_dropped(monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def receiver() -> Iterator[tuple[str, list[Any]]]:
-    """Return the address of an HTTP server, and what it was sent; it sends a visitor of /away elsewhere."""
+    """Return the address of an HTTP server, and the list of its requests; it redirects requests for /away."""
     kept = list[Any]()
 
     class _Receiver(BaseHTTPRequestHandler):
@@ -172,7 +172,7 @@ def test_a_receiver_can_check_the_signature(receiver: tuple[str, list[Any]]) -> 
 
 
 def test_a_mail_reaches_its_server() -> None:
-    """With its subject and its text, and one receiver."""
+    """The server gets it with subject, text, and one receiver."""
     lines = list[bytes]()
 
     class _Smtp(socketserver.StreamRequestHandler):

@@ -45,7 +45,7 @@ def office(intake: Intake, tmp_path: Path) -> Office:
 
 
 def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus | None:
-    """Return the reason of a refusal; None: somebody became an author."""
+    """Return the status of a refusal; None: the person became an author."""
     try:
         office.sign_up(name, invitation)
     except RequestRefused as error:
@@ -100,7 +100,7 @@ def test_names_are_plain_and_of_one(office: Office, intake: Intake, name: str) -
 
 
 def test_authors_are_bounded(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An organiser can let in more."""
+    """An organiser can still add more."""
     monkeypatch.setattr(new_authors, "MOST_AUTHORS", 2)
     assert [refusal(office(SignUp.OPEN), name) for name in ("eve", "fay")] == [None, HTTPStatus.CONFLICT]
 

@@ -1,4 +1,4 @@
-"""Announcements and appeals: a fold over the log of actions, the same after a restart."""
+"""Announcements and appeals follow from the log of actions, and are the same after a restart."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def notices(folder: Path) -> Notices:
-    """Return what the log in a folder says."""
+    """Return the notices in a folder's log."""
     return Notices(ActionLog(folder), lambda: None)
 
 
 def test_announcements_are_shown_until_they_are_taken_back(folder: Path) -> None:
-    """The newest first; a site that starts again shows the same."""
+    """The newest comes first; a site that starts again shows the same."""
     changes = list[int]()
     before = Notices(ActionLog(folder), lambda: changes.append(1))
     for text in ("one", "two", "three"):
@@ -39,7 +39,7 @@ def test_announcements_are_shown_until_they_are_taken_back(folder: Path) -> None
 
 @pytest.mark.parametrize("text", ["", "  ", "a\nb", "a\u202eb", "x" * 501])
 def test_a_text_is_one_line(folder: Path, text: str) -> None:
-    """For everybody to read."""
+    """Everybody reads these texts, so empty or long texts, several lines and invisible characters are refused."""
     said = notices(folder)
     with pytest.raises(BadRequest, match="one line"):
         said.announce("ann", text)
@@ -72,7 +72,7 @@ def test_an_appeal_is_answered_by_a_ruling_or_a_rejection(folder: Path) -> None:
 
 
 def test_an_author_has_few_open_appeals(folder: Path) -> None:
-    """Others are not held up by that."""
+    """Other authors are not affected by this limit."""
     said = notices(folder)
     for number in range(MOST_OPEN):
         said.appeal("ada", f"cup-{number:05}", "no")

@@ -108,7 +108,7 @@ def test_no_tournament_is_waited_for_that_is_not_played(scene: PracticeScene) ->
 def test_what_was_not_played_is_told(
     scene: PracticeScene, happens: Callable[[PracticeScene, StandInMatch], None], told: str
 ) -> None:
-    """Its author is told why, and the next one has its turn."""
+    """The author is told why, and the next match has its turn."""
     scene.ask()
     scene.ask()
     happens(scene, scene.begun())
@@ -190,7 +190,7 @@ def test_persons_play_beside_programs_and_each_other(scene: PracticeScene) -> No
 
 
 def test_who_does_not_come_is_not_waited_for(scene: PracticeScene) -> None:
-    """Neither before the match, nor during it: then it ends for good."""
+    """Nobody waits for an absent person, before the match or during it: then the match ends for good."""
     visitor = scene.ask_in_person()
     visitor.abortConnection()
     scene.clock.advance(AWAY_S)
@@ -233,14 +233,14 @@ REFUSED = {
 
 @pytest.mark.parametrize(("asked", "told"), REFUSED.values(), ids=REFUSED)
 def test_what_can_not_be_played_is_refused(scene: PracticeScene, asked: dict[str, Any], told: str) -> None:
-    """And nothing is kept."""
+    """Nothing is stored."""
     with pytest.raises(ChallengeRefused, match=told):
         scene.ask(**asked)
     assert scene.practice.challenges("ada") == []
 
 
 def test_only_where_the_organiser_allows_it(scene: PracticeScene) -> None:
-    """Requests from before are reported as not played."""
+    """Earlier requests are reported as not played."""
     scene.ask()
     scene.close()
     scene.contest = replace(scene.contest, practice=False)
@@ -251,7 +251,7 @@ def test_only_where_the_organiser_allows_it(scene: PracticeScene) -> None:
 
 
 def test_who_leaves_the_table_ends_the_match(scene: PracticeScene) -> None:
-    """Before it begins, and during it. Signing out only leaves the seat, and nothing ends twice."""
+    """This holds before it begins and during it. Signing out only leaves the seat, and nothing ends twice."""
     first: Any = scene.ask_in_person()
     scene.practice.give_up("ada", "1")
     assert b"ada has left the table" in scene.seat().snapshot(), "at once"
@@ -274,7 +274,7 @@ def test_who_leaves_the_table_ends_the_match(scene: PracticeScene) -> None:
 
 
 def test_deadlines_are_told(scene: PracticeScene) -> None:
-    """Of a seat that nobody takes, of a core that is not free, and of a running match."""
+    """There are deadlines for a seat that nobody takes, a core that is not free, and a running match."""
 
     def _left_s() -> float:
         return (scene.practice.until(scene.first()) - datetime.now(UTC)).total_seconds()

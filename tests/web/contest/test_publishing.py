@@ -31,7 +31,7 @@ MATCH = {
 
 
 def entry(number: int, **changed: object) -> dict[str, object]:
-    """Return a match as a report has it."""
+    """Return a match in a report's form."""
     place = {"match": f"cup-{number}", "number": number + 1, "round": 1, "table": "", "leg": 0, "attempt": 0}
     return {"fixture": {**place, "entrants": [0, 1, 2]}, **MATCH, **changed}
 

@@ -79,7 +79,7 @@ def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
 
 @pytest.fixture
 def run(tmp_path: Path) -> TournamentRun:
-    """Return one whose time has not come."""
+    """Return a run whose time has not come."""
     write_example(tmp_path)
     scheduled = replace(read_contest(tmp_path, load()).tournaments[0], start=START)
     clock = Clock()
@@ -90,7 +90,7 @@ def run(tmp_path: Path) -> TournamentRun:
 
 @pytest.mark.parametrize("state", WAITING)
 def test_a_tournament_says_what_it_waits_for(run: TournamentRun, state: RunState) -> None:
-    """A time, or the organiser."""
+    """It waits for a time, or for the organiser."""
     if state is not RunState.WAITING:
         run.stop()
     run.state = state
@@ -101,7 +101,7 @@ def test_a_tournament_says_what_it_waits_for(run: TournamentRun, state: RunState
 
 
 def test_after_a_fault_it_is_known_when_it_is_begun_again(run: TournamentRun) -> None:
-    """Unless somebody stops it. A tournament that is played or over does not wait."""
+    """The time is known unless somebody stops it. A tournament that is played or over does not wait."""
     run.state = RunState.INTERRUPTED
     (line,) = waiting_tournaments([run])
     assert line.until is not None
@@ -111,13 +111,13 @@ def test_after_a_fault_it_is_known_when_it_is_begun_again(run: TournamentRun) ->
 
 
 def line(author: str | None, what: str) -> QueueLine:
-    """Return something that waits."""
+    """Return a waiting entry."""
     return QueueLine(what=what, author=author, why="", since=None, until=None, waits_for_organiser=False)
 
 
 @pytest.mark.parametrize("person", PEOPLE)
 def test_each_is_shown_what_is_its_own(person: Person) -> None:
-    """In the order of the queue, as on its page."""
+    """The entries are in the order of the queue, as on its page."""
     lines = [line("ada", "1"), line(None, "2"), line("bob", "3"), line("ada", "4"), line(None, "5")]
     assert RecentQueue(lambda: lines, Clock().seconds).show(person) == select_lines(person, lines)
 
@@ -142,7 +142,7 @@ assert run, "a fixture"
 
 
 def report_of(stage: Stage) -> TournamentReport:
-    """Return what the site reads of a tournament."""
+    """Return a tournament's report as the site reads it."""
     return report_tournament(Summary(stage.history, {}))
 
 
@@ -173,7 +173,7 @@ def test_it_is_said_why_nothing_begins(
 
 
 def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None:  # a fixture
-    """Those that may be played and are not; if all are being played, what the next ones depend on."""
+    """They are due and not played yet; if all are being played, the text says what the next ones depend on."""
     run.stop()
     run.state = RunState.RUNNING
     stage = Stage(spec(20, "roundrobin"), tmp_path / "robin")
@@ -198,7 +198,7 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
 
 
 def test_an_author_is_told_what_its_program_plays_next(run: TournamentRun) -> None:
-    """For each of its tournaments: when it begins, or that pairings are made; none for one that is over."""
+    """There is a text for each of its tournaments: when it begins, or that pairings are made; none if it is over."""
     name = run.scheduled.plan.spec.entrants[0].name
     (coming,) = list_next(name, [run], lambda _: None)
     assert (coming.tournament, coming.at, coming.why) == ("cup", START.isoformat(), "It begins at a set time:")
@@ -222,7 +222,7 @@ def test_an_author_is_told_what_its_program_plays_next(run: TournamentRun) -> No
 def test_rated_matches_wait(
     run: TournamentRun, tmp_path: Path, state: RunState, why: str | None, waits: object
 ) -> None:  # a fixture
-    """One line for each player, an author's own first and complete; none for a running match, or without a report."""
+    """Each player has a line, an author's own first and complete; none for a running match, or without a report."""
     run.stop()
     run.state = state
     stage = Stage(spec(8, "roundrobin"), tmp_path / "robin")

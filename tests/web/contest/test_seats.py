@@ -74,7 +74,7 @@ class House:
         self._link.connectionLost(Failure(ConnectionDone()))
 
     def stop(self) -> None:
-        """End it before the match is over."""
+        """Stop the match's process before the match is over."""
         self.end()
         self.seat.rest()
         self.tell(SHOWN)
@@ -86,7 +86,7 @@ class House:
 
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> House:
-    """Return one where nobody plays yet."""
+    """Return seats where nobody plays yet."""
     return House(monkeypatch)
 
 
@@ -115,7 +115,7 @@ def test_from_the_first_wait_to_the_end(house: House) -> None:
 
 @pytest.mark.parametrize(("trouble", "told"), [("it took too long", "not played: it took too long"), (None, "is over")])
 def test_an_end_that_no_process_has_told(house: House, trouble: str | None, told: str) -> None:
-    """As after a host that was killed."""
+    """This happens after a host was killed."""
     ended = msgspec.structs.replace(MATCH, number=2, ended=MATCH.asked, trouble=trouble)
     state = msgspec.json.decode(house.seats.find(ended).snapshot(), type=PageState)
     assert (told in state.over, state.closed) == (True, True)
@@ -134,7 +134,7 @@ def test_the_clock_runs_on(house: House) -> None:
 
 
 def test_what_is_done_goes_to_the_match(house: House) -> None:
-    """While there is one, and it accepts the action."""
+    """Actions are passed on while there is a match that accepts them."""
     house.seat.do(ACT)
     house.begin()
     house.seat.do(ACT)

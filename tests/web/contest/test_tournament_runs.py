@@ -21,18 +21,18 @@ from referee.web.live import LiveTables
 from .runs import Reactor
 
 IN_BACKGROUND = """trap "" INT; echo '{"event": "tournament-begun", "played": 7}'; exec tail -f /dev/null"""
-"""Plays for ever, and ignores SIGINT, as a process that a script starts in the background."""
+"""Program that plays for ever and ignores SIGINT, like a process that a script starts in the background."""
 OPENED = """echo '{"event": "match-opened", "match": "a", "names": ["x", "y"], "round": 1, "table": 1}'; """
 HOST = '{"name": "host1", "state": "plays", "tables": 2, "matches": ["a"], "silent_s": 3600.0, "lag_ms": 1.5}'
 TOLD = f"""echo '{{"event": "processes-seen", "processes": [{HOST}]}}'; exec tail -f /dev/null"""
 
 
 def nothing(*_: object, **__: object) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 def test_a_run_stops_that_was_started_in_the_background(tmp_path: Path) -> None:
-    """Even without the folder of its records."""
+    """It stops even without the folder of its records."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", IN_BACKGROUND)
@@ -50,7 +50,7 @@ def test_a_run_stops_that_was_started_in_the_background(tmp_path: Path) -> None:
 
 
 def test_matches_of_all_tournaments_are_counted(tmp_path: Path) -> None:
-    """Until they are over, or their process is. Whether others may follow is shown, too."""
+    """They count until they or their process end. Whether others may follow is shown, too."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor = Reactor()
@@ -68,7 +68,7 @@ def test_matches_of_all_tournaments_are_counted(tmp_path: Path) -> None:
 
 
 def test_organisers_see_what_plays(tmp_path: Path) -> None:
-    """While its tournament is played, with the time of its last sign of life."""
+    """They see each process while its tournament is played, with the time of its last sign of life."""
     write_example(tmp_path)
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
@@ -117,13 +117,13 @@ def run_of(folder: Path, number: int, referee: tuple[str, ...], **changed: Any) 
 
 
 def state_of(run: TournamentRun) -> RunState:
-    """Return where a run stands now."""
+    """Return the present state of a run."""
     return run.state
 
 
 @pytest.mark.parametrize("start", [None, datetime(2999, 1, 1, tzinfo=UTC)])
 def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, start: datetime | None) -> None:
-    """That is no mistake of the file, even before its time. The host takes it up when the terminal has finished."""
+    """This is no mistake in the file, even before its time. Later, the host takes the tournament over."""
     reactor, run = run_of(tmp_path, 0, ("/bin/true",), start=start)
     run.folder.mkdir(parents=True)
     with lock(run.folder):
@@ -135,7 +135,7 @@ def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, 
     assert state_of(run) is RunState.RUNNING
     reactor.next_call()
     assert state_of(run) is RunState.OVER
-    with lock(run.folder):  # rulings, or somebody late
+    with lock(run.folder):  # for rulings, or a late entrant
         run.look_around()
         assert state_of(run) is RunState.ELSEWHERE
     run.look_around()
@@ -145,7 +145,7 @@ def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, 
 
 @pytest.mark.parametrize("state", [RunState.WAITING, RunState.PAUSED, RunState.FAILED, RunState.INTERRUPTED])
 def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path, state: RunState) -> None:
-    """Whatever it waits for. A tournament that the organiser had paused is paused again afterwards."""
+    """This holds whatever it waits for. A tournament that the organiser had paused is paused again afterwards."""
     status = {RunState.FAILED: 2, RunState.INTERRUPTED: 1}.get(state)
     start = datetime(2999, 1, 1, tzinfo=UTC) if state is RunState.WAITING else None
     reactor, run = run_of(tmp_path, 0, ("/bin/sh", "-c", f"exit {status}"), start=start)
@@ -169,7 +169,7 @@ def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path
 
 
 def test_a_tournament_that_waits_shows_who_is_in_it_by_now(tmp_path: Path) -> None:
-    """It changes when a program passes its check, and when the organiser changes the file, unless the file is wrong."""
+    """The list changes when a program passes its check, and when the organiser changes the file correctly."""
     write_example(tmp_path)
     text = 'game = "quincy"\nentrants_from = "submissions"\nentrants = ["house:greedy", "house:random"]\n'
     (tmp_path / "cup.toml").write_text(text + '[format]\nname = "roundrobin"\n')
@@ -212,7 +212,7 @@ def test_the_last_report_of_a_tournament_does_not_wait(tmp_path: Path) -> None:
     reactor.next_call()
     assert publisher.published["cup"].seen < 0, "the first report does without the records of matches"
     reactor.advance(10)
-    reactor.next_call()  # the one with them was begun at once
+    reactor.next_call()  # the report with the last results was begun at once
     assert publisher.published["cup"].seen == record.stat().st_size
     record.write_text("line\nanother\n")
     reactor.advance(2)
@@ -226,7 +226,7 @@ def test_the_last_report_of_a_tournament_does_not_wait(tmp_path: Path) -> None:
 
 
 def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:
-    """Neither at the records after its time, nor after the report that is being made."""
+    """It does not read the records at its next time, or after the report that is being made."""
     record = tmp_path / "cup.jsonl"
     record.write_text("line\n")
     reactor = Reactor()

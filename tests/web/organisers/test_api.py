@@ -12,7 +12,7 @@ STOP = {"kind": "stop", "reason": "power cut"}
 
 
 def asked(contest: TestSite, path: str, body: Any, content_type: str = "application/json") -> Answer:
-    """Return what ann's program is answered."""
+    """Return the answer to a program of ann."""
     bearer = f"Bearer {contest.tokens['ann']}"
     return contest.visitor().ask(
         "POST", path, msgspec.json.encode(body), authorization=bearer, content_type=content_type

@@ -40,7 +40,7 @@ def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str
 
 
 def test_an_announcement_is_made_and_taken_back(contest: TestSite) -> None:
-    """One that is no line is refused, and what was written stays in the form."""
+    """An announcement that is not one line is refused, and its text stays in the form."""
     ann = contest.signed_in("ann")
     assert ann.fill_in("/organiser", "/organiser/announce", text="lunch at one").status == 303
     (said,) = contest.organisers.notices.announcements()
@@ -52,7 +52,7 @@ def test_an_announcement_is_made_and_taken_back(contest: TestSite) -> None:
 
 
 def test_an_appeal_is_seen_and_rejected(contest: TestSite) -> None:
-    """On the page of its tournament, with a reason for the author."""
+    """It is on the page of its tournament, and is rejected with a reason for the author."""
     ann, notices = contest.signed_in("ann"), contest.organisers.notices
     notices.appeal("ada", "cup-7", PAYLOAD.replace("\u202e", ""))
     place = "/organiser/tournaments/cup"
@@ -66,7 +66,7 @@ def test_an_appeal_is_seen_and_rejected(contest: TestSite) -> None:
 
 
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
-    """By forms, each with its token."""
+    """Actions are done with forms, each with its token."""
     ann = contest.signed_in("ann")
     place = "/organiser/tournaments/cup"
     assert ann.fill_in("/organiser", f"{place}/start").headers["location"] == "/organiser"
@@ -86,7 +86,7 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
 
 
 def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open matches, then the last ones that ended, with their players; any other name can be typed."""
+    """The list has open matches, then the last ones that ended, with their players; any other name can be typed."""
     ended = [match(number, 1, [0, 1], ["bob", PAYLOAD]) for number in range(1, 103)]
     monkeypatch.setattr("tests.web.sites.REPORT", replace(REPORT, entries=ended))
     shown = contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.decode()
@@ -118,7 +118,7 @@ def test_a_token_is_shown_once(contest: TestSite) -> None:
 
 
 def test_an_author_is_shut_out(contest: TestSite) -> None:
-    """By a button of its own; an unknown author can't be."""
+    """There is a button for it; an unknown author can't be shut out."""
     ann = contest.signed_in("ann")
     place = "/organiser/authors"
     assert ann.fill_in(place, f"{place}/shut-out", name="eve").headers["location"] == place

@@ -21,7 +21,7 @@ HOST = f"127.0.0.1:{PORT}"
 
 
 class Table:
-    """Two persons at Quincy, of whom the first is asked, and the moves that they handed in."""
+    """Two persons who play Quincy, the first of whom is asked; and the moves that they handed in."""
 
     def __init__(self) -> None:
         clock = Clock()

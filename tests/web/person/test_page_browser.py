@@ -54,7 +54,7 @@ LOOK = f"""
     const observer = new MutationObserver(() => look() && observer.disconnect());
     if (!look()) observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
 """
-"""Waits for a new state of one person's page; returns it, and the next thing to touch."""
+"""Script that waits for a new state of one person's page; returns the state, and the next thing to touch."""
 STUCK = """
     const { activeElement, body, visibilityState } = document;
     return [visibilityState, document.hasFocus(), body.className, body.innerText, activeElement.outerHTML.slice(0, 99)];
@@ -76,7 +76,7 @@ GO_ON = f"""
     new MutationObserver(go).observe(document.body, {{ subtree: true, childList: true, attributes: true }});
     go();
 """
-"""Plays as long as there is something to do; the Q game is passed, because it would take long."""
+"""Script that plays as long as there is something to do; in the Q game it passes, because the game would take long."""
 
 
 class Tab:
@@ -203,7 +203,7 @@ class Author:
 
     Args:
         driver: of the browser.
-        token: that it signs in with.
+        token: token with which it signs in.
     """
 
     def __init__(self, driver: webdriver.Chrome, token: str) -> None:
@@ -237,7 +237,7 @@ class Author:
 
 @pytest.mark.long
 def test_an_author_plays_on_a_contests_site(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    """By keys, through a kill of the host. Then the replay is shown, and the record holds."""
+    """It plays by keys, despite a kill of the host. Then the replay is shown, and the record passes the audit."""
     (tmp_path / CONTEST).write_text(
         'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
     )

@@ -25,7 +25,7 @@ GAME = load().games["quincy"]
 
 
 class Wire:
-    """A person at Quincy who is asked, and the wire to the page's process."""
+    """A person who is asked for a move in Quincy, and the connection to the page's process."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -38,7 +38,7 @@ class Wire:
         self.relay.makeConnection(self.transport)  # type: ignore[no-untyped-call]  # Twisted has no types
 
     def told(self) -> list[PageState]:
-        """Return what the page was told since it was asked last."""
+        """Return the states that the page got since the last call."""
         lines = self.transport.value().splitlines()
         self.transport.clear()
         return [msgspec.json.decode(line, type=PageState) for line in lines]
@@ -86,14 +86,14 @@ def _launches(*persons: str) -> Any:
 
 @pytest.mark.parametrize("persons", [(), ("ada",), ("ada", "cyd"), ("ada", "bob", "cyd")])
 def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
-    """None is left over."""
+    """No socket is left over."""
     interface = UserInterface(show=print, say=print, open=None, relays={"ada": 7, "bob": 8})
     with pytest.raises(BadRequest, match="the sockets do not match the persons"):
         PersonTable(GAME, _launches(*persons), interface)
 
 
 def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A resumed record has the players in the order of the lot, and their sockets come in another one."""
+    """A resumed record has the players in the order of the lot, and their sockets come in another order."""
     given = {"ada": 7, "bob": 8}
     spoken: dict[int, str] = {}
 

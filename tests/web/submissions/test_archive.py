@@ -245,7 +245,7 @@ def test_mutated_archives_do_no_harm(changes: list[tuple[int, bytes]], *, is_sum
     for place, data in changes:
         plain[place : place + len(data)] = data
         start = place // 512 * 512
-        if is_summed and len(plain) >= start + 512:  # as a header that its maker wanted so
+        if is_summed and len(plain) >= start + 512:  # so that the changed header has a right sum
             plain[start + 148 : start + 156] = b" " * 8
             plain[start + 148 : start + 156] = b"%06o\0 " % sum(plain[start : start + 512])
     try:
@@ -298,7 +298,7 @@ def test_records_are_left_out_and_what_lies_beside_them_is_not(player: Path) -> 
     found = gather(player)
     assert found.left_out == ("my games",)
     assert {"book/m.jsonl", "book/openings.json", "other/data.jsonl"} <= {entry.path for entry in found.entries}
-    (player / "other" / "data.jsonl").unlink()  # every record of a test is audited, and this is none
+    (player / "other" / "data.jsonl").unlink()  # every record of a test is audited, and this file is not a record
 
 
 def big(player: Path) -> None:

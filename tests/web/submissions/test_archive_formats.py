@@ -41,7 +41,7 @@ def test_what_the_standard_library_packs_is_taken(player: Path, tmp_path: Path, 
     ["-z", pytest.param("-j", marks=pytest.mark.needs("bzip2")), pytest.param("-J", marks=pytest.mark.needs("xz")), ""],
 )
 def test_what_tar_packs_is_taken(player: Path, form: str, packer: str) -> None:
-    """In each format with room for a long name, and with each compression."""
+    """Each format with room for a long name is accepted, with each compression."""
     options = [packer] if packer else []
     command = ["tar", f"--format={form}", *options, "-cf", "-", "mine"]
     assert taken(subprocess.run(command, cwd=player.parent, check=True, stdout=subprocess.PIPE).stdout) == CONTENT
@@ -74,7 +74,7 @@ def test_links_are_taken_as_they_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", [".", "./..", "lib/../player.toml", "./../../x", "./run", "player.toml/./x"])
 def test_links_that_lead_elsewhere_are_refused(target: str) -> None:
-    """Whatever steps are in between."""
+    """They are refused whatever steps are in between."""
     files = [ArchiveEntry(path=path, data=b"x") for path in ("player.toml", "lib/a")]
     with pytest.raises(BadArchive, match="run is a link"):
         check([*files, ArchiveEntry(path="run", kind=EntryKind.LINK, target=target)])
@@ -104,7 +104,7 @@ def test_what_macos_adds_is_skipped() -> None:
 
 
 def test_what_is_left_out_of_a_folder_is_left_out_of_an_archive() -> None:
-    """Caches, the history and a virtual environment with links to outside: `referee submit` would not pack them."""
+    """Examples are caches, the history, and a virtual environment with links to outside."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as out:
         for name in ("mine/player.toml", "mine/__pycache__/a.pyc", *(f"mine/.git/objects/{n}" for n in range(2500))):
@@ -137,7 +137,7 @@ def test_zstandard_is_taken_where_python_reads_it() -> None:
         assert taken(compress(make_tar({"player.toml": TOML}))) == {"player.toml": (TOML, False)}
 
 
-# --- what is damaged
+# # --- damaged archives
 
 
 GOOD = with_entry("main.py", b"print()" * 9, stat.S_IFREG | 0o644)

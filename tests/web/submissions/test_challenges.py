@@ -1,4 +1,4 @@
-"""The practice matches that wait: their order, and what a folder stores."""
+"""Waiting practice matches: their order, and their files in a folder."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,12 +29,12 @@ def asked(author: str, at: str = NOW) -> Challenge:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Challenges:
-    """Return those of an empty folder."""
+    """Return the practice matches of an empty folder."""
     return Challenges(tmp_path)
 
 
 def order(kept: Challenges) -> list[str]:
-    """Return the places of those that wait."""
+    """Return the waiting matches in their order."""
     return [challenge.place for challenge in kept.waiting()]
 
 
@@ -50,7 +50,7 @@ def test_authors_have_turns(kept: Challenges) -> None:
 
 
 def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
-    """All of it is stored, and an unreadable file is named."""
+    """All matches are stored, and an unreadable file is named."""
     for author in ("ada", "bob", "ada"):
         kept.add(asked(author))
     asked_first = kept.list_own("ada")[0]

@@ -26,7 +26,7 @@ def test_folders_within_folders_end_nothing(tmp_path: Path) -> None:
         assert service.hand_in("ada", archive("nest"))["state"] == "passed"
         assert service.hand_in("bob", archive())["state"] == "passed"
     versions = service.folder / ".versions" / "ada"
-    left = versions / ".partial-x"  # of a service that was killed
+    left = versions / ".partial-x"  # left by a service that was killed
     left.mkdir()
     command = "import sys; from pathlib import Path; from tests.web.submissions.standin_check import nest; "
     subprocess.run([sys.executable, "-c", f"{command} nest(Path(sys.argv[1]))", str(left)], check=True)
@@ -73,7 +73,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service
 
 
 def raising(error: Exception) -> Callable[..., Any]:
-    """Return what raises an error."""
+    """Return a function that raises an error."""
 
     def _raise(*_: Any) -> Any:
         raise error
@@ -82,7 +82,7 @@ def raising(error: Exception) -> Callable[..., Any]:
 
 
 IN_BACKGROUND = """trap "" INT; trap "exit 7" TERM; tail -f /dev/null & echo begun; wait"""
-"""Checks for ever, ignores SIGINT as a background process does, and cleans up at SIGTERM."""
+"""Program that checks for ever, ignores SIGINT like a background process, and cleans up at SIGTERM."""
 
 
 def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

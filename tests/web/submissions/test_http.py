@@ -40,7 +40,7 @@ def test_two_authors_and_their_versions(service: Reception) -> None:
 
 
 def test_an_author_goes_back_to_an_older_version(service: Reception) -> None:
-    """Only to its own versions, and only to those that passed."""
+    """An author can go back only to its own versions that passed."""
     for note in ("a", "b"):
         service.hand_in("hal", archive(note=note))
     service.hand_in("hal", archive("fail"))
@@ -199,7 +199,7 @@ def test_a_check_that_was_cut_off_is_made_again(
         assert (checked["state"], [step["note"] for step in checked["steps"]]) == ("checking", ["player/x"])
         mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(service.folder)).hexdigest()[:16]}"
         while len(marked := find_marked(mark)) < 2:
-            pass  # one of them is just becoming its program, and has no mark at that time
+            pass  # a process that is just starting its program has no mark at that time
         processes = [os.pidfd_open(pid) for pid in marked]
         service.process.send_signal(number)
         service.process.wait(30)

@@ -1,4 +1,4 @@
-"""Whose a match is: the folder that the organiser started decides, never a name that a player chose."""
+"""The author of a match's seat: the folder that the organiser started decides, never a name that a player chose."""
 
 import json
 import shutil

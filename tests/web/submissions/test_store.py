@@ -84,7 +84,7 @@ def test_a_check_works_on_a_copy(store: Store, tmp_path: Path) -> None:
 
 
 def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another version while one waits, and more versions or bytes than there is room for."""
+    """Refused are another version while one waits, and more versions or bytes than there is room for."""
     store.hand_in("ada", archive(note="a"), NOW)
     assert store.hand_in("ada", archive(note="a"), NOW)[1] is False
     with pytest.raises(VersionRefused, match="version 1 is not checked yet"):

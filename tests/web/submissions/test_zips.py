@@ -91,7 +91,7 @@ LINK = stat.S_IFLNK | 0o777
 
 
 def patched(place: int, new: bytes, magic: bytes, data: bytes = GOOD) -> bytes:
-    """Return a zip with something else in the last record of a kind."""
+    """Return a zip with changed bytes in the last record of a kind."""
     start = data.rindex(magic) + place
     return data[:start] + new + data[start + len(new) :]
 
@@ -103,7 +103,7 @@ def overlapping() -> bytes:
 
 
 def bomb() -> bytes:
-    """Return a zip that says of many small files that they are large."""
+    """Return a zip in which many small files claim to be large."""
     return make_zip({"player.toml": TOML, **{f"zeros{number}": bytes(1 << 22) for number in range(17)}})
 
 
