@@ -367,6 +367,8 @@ def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
         suggestion = _suggest_runner(launch, inside, rest) if is_own else None
     if program is None:
         why = "No such file: it is a folder" if is_folder else "No such file or directory"
+        if rest:  # which of the words is missing
+            why = f"{why}: {first[:_SHOWN_CHARS]}"
         if is_own:
             why = f"Permission denied: it is not executable; {suggestion or f'chmod +x {first}'}"
         raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_suggest_build(launch)}")

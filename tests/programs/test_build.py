@@ -82,7 +82,7 @@ def test_a_folder_without_a_build_needs_none(tmp_path: Path) -> None:
         (shell("echo > /usr/beside"), "Read-only file system"),
         (shell("ln -s /etc/passwd made"), "outside of the player's folder"),
         (shlex.join([sys.executable, "-c", "import socket; socket.create_connection(('127.0.0.1', 9))"]), "refused"),
-        ("no-such-compiler here", "can't start no-such-compiler here: No such file"),
+        ("no-such-compiler here", "can't start no-such-compiler here: No such file or directory: no-such-compiler"),
     ],
 )
 def test_a_build_that_fails_is_told(tmp_path: Path, build: str, complaint: str) -> None:
