@@ -1,4 +1,4 @@
-"""The hosts of a cluster: how each one comes and goes, and for what it is refused or excluded.
+"""The hosts of a cluster: how each host comes and goes, and why a host is refused or excluded.
 
 A host gets no matches of this tournament
 
@@ -7,8 +7,8 @@ A host gets no matches of this tournament
 - after `MOST_FAILURES` failures to play a match;
 - if a record that it returns does not hold (`coordinator.py` checks it).
 
-The hosts belong to the organiser and are not enemies. But only this process has the key, and it seals what it has
-checked: a host with a broken disk or an old version is noticed here, and not by an auditor months later.
+The hosts belong to the organiser and are not enemies. But only this process has the key, and it seals only what it has
+checked. So a host with a broken disk or an old version is noticed here, and not by an auditor months later.
 """
 
 import secrets
@@ -35,6 +35,7 @@ MOST_FAILURES = 3
 """Number of failures to play a match after which a host is excluded."""
 
 Admit = Callable[[str, str, Calibration], str | None]
+"""Puts a host on record, by its name, its process and its calibration. Returns the reason if that is not possible."""
 
 
 class ClusterPlan(Struct, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ class ClusterPlan(Struct, frozen=True, kw_only=True):
     address: str
     """The scheduler's address."""
     keys: Path | None
-    """Folder of the certificates; None: no encryption."""
+    """Folder of the certificates; None for a connection without encryption."""
     tournament: str
     game: str
 
@@ -65,10 +66,10 @@ class Hosts:
         reactor: Twisted's reactor.
         plan: the cluster.
         settings: the settings that all matches share.
-        services: services of the tournament. The key in them stays here.
-        processes: unused names of hosts for the records.
+        services: services of the tournament. Their key stays in this process.
+        processes: names for hosts in the records that no host has yet.
         has_room: called when more matches may be open.
-        admit: puts a host on record, by name, process and calibration. Returns the reason if it cannot.
+        admit: puts a host on record.
     """
 
     def __init__(
@@ -99,9 +100,9 @@ class Hosts:
         self._looks = 0
         """Number of reports of the hosts so far."""
         self._printed: set[str] = set()
-        """Lines that the organiser is to read only once."""
+        """Lines that the organiser should read only once, and that were printed already."""
         self._waiting: list[Deferred[None]] = []
-        """Fired when a host has room."""
+        """Deferreds that fire when a host has room."""
         connect = m.Connect(address=plan.address, keys=plan.keys, topic=self.run)
         self.dispatcher = DispatcherLink(
             reactor, connect, settings.folder, self.take_report, self.forget_addresses, self.say
@@ -139,8 +140,8 @@ class Hosts:
     def stop(self, host: ClusterHost, match: str) -> None:
         """Stop a match in the middle, and forget it."""
         attempt = host.attempts.get(match)
-        # A match that has not begun still waits in Dask's queue: Dask can cancel it there, the host itself does not
-        # know of it.
+        # A match that has not begun still waits in Dask's queue. Dask can cancel it there; the host does not know of it
+        # yet.
         if attempt is not None and not attempt.followed.is_begun:
             self.dispatcher.drop(attempt.call)
         self._forget(host, match)
@@ -148,7 +149,7 @@ class Hosts:
             self.dispatcher.ask(host.address, "stop", m.StopMatch(run=self.run, match=match), ignore_answer)
 
     def exclude(self, host: ClusterHost, why: str) -> None:
-        """Give a host nothing more, and give up what it has."""
+        """Give a host no more matches, and give up those that it has."""
         host.excluded = why
         self.say(f"host {host.name} is excluded from this tournament: {why}", host=host.name)
         self._lose(host, f"was excluded: {why}")
@@ -180,7 +181,7 @@ class Hosts:
     # --- reports of the dispatcher
 
     def take_report(self, report: m.KnownHosts | m.HostLines) -> None:
-        """Take what the dispatcher reports: which hosts are connected, or new lines of a match."""
+        """Process a report of the dispatcher: which hosts are connected, or new lines of a match."""
         if isinstance(report, m.KnownHosts):
             self._update_hosts(report.hosts)
         elif report.host in self._hosts:
@@ -198,9 +199,9 @@ class Hosts:
     # --- which hosts are present
 
     def _update_hosts(self, seen: tuple[m.SeenHost, ...]) -> None:
-        # The order matters. First the tables are updated, so that nothing new is given to a host that is draining. Then
-        # the attempts are checked, which may free matches. Only then are hosts admitted, and the waiting matches woken
-        # up once.
+        # The order matters. First the tables are updated, so that a host that takes no new matches is given none. Then
+        # the attempts are checked, which may free matches. Only then are hosts admitted, and the waiting matches are
+        # woken up once.
         self._looks += 1
         present = {host.name: host for host in seen}
         for sight in seen:
@@ -270,8 +271,8 @@ class Hosts:
         takes = counted(host.tables, "match", "matches")
         text = f"host {host.name} plays {takes} at a time; its name in the records is {host.process}"
         self.say(text, host=host.name, address=host.address)
-        # What it was given before it was lost is asked for again. It may be played to its end by now: then this fetches
-        # it.
+        # Ask again for the matches that the host was given before it was lost. If the host has finished one by now, it
+        # returns the record.
         for attempt in list(host.attempts.values()):
             if host.tables or attempt.followed.is_begun:
                 self._play(host, attempt)
@@ -286,9 +287,9 @@ class Hosts:
         return why_not
 
     def _check_attempts(self, host: ClusterHost, sight: m.SeenHost) -> None:
-        """Give up the matches of a host that is present but does not answer, or does not go on.
+        """Give up the matches of a host that is present but does not answer, or has stopped playing.
 
-        What waits at a host that takes no new matches is played elsewhere.
+        A match that waits at a host that takes no new matches is played elsewhere.
         """
         # While all tables are taken, a match that has not begun waits by design (see ClusterHost.capacity). That must
         # not count as standing still.
@@ -341,7 +342,7 @@ class Hosts:
     def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: m.HostAnswer) -> None:
         returned: m.Returned | None = answer.read(m.RETURNED)
         if attempt.is_over:
-            return  # it came after the attempt was given up: the match is void, or was played elsewhere
+            return  # the answer came after the attempt was given up: the match is void, or was played elsewhere
         if returned is None:
             attempt.unanswered = answer.why or "its answer cannot be read"
         elif isinstance(returned, m.Needs):
@@ -367,7 +368,7 @@ class Hosts:
         self.choice.update_load(host)
 
     def _push(self, host: ClusterHost, attempt: Attempt, needs: m.Needs) -> None:
-        """Send a host the programs that it lacks; it is asked again when it has them all."""
+        """Send a host the programs that it lacks; the host is asked again when it has them all."""
         attempt.pushes += 1
         attempt.needs = set(needs.digests) & set(attempt.shipped.programs)
         # A host whose disk is full stores nothing, and would ask for the same program for ever.

@@ -27,12 +27,12 @@ def stop(data: bytes) -> bytes:
 
 
 async def describe(data: bytes) -> bytes:
-    """Report the host's state. The work is done in a thread, so that Dask's own loop goes on."""
+    """Report the host's state. A thread does the work, so that Dask's own loop does not wait."""
     return await asyncio.to_thread(handlers["describe"], data)
 
 
 def play(data: bytes) -> bytes:
-    """Play a match to its end. If it is being played or was played here, return the result of that.
+    """Play a match to its end. If the match is being played or was played here already, return that result.
 
     The call occupies one of the worker's threads for as long as the match takes.
     """
@@ -42,7 +42,8 @@ def play(data: bytes) -> bytes:
 PLAYS = {"play": 1, "fetch": 0}
 """Both names call `play`; the value is the number of tables that the call needs.
 
-A host that takes no more matches offers no tables. The result of a match that it has played is still fetched from it.
+A host that takes no more matches offers no tables. So `fetch` needs none: it gets the result of a match that the host
+has played.
 """
 CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, store, stop)}
 """The calls that are answered at once, by name."""

@@ -1,9 +1,9 @@
 """Closes every way in which data that Dask delivers could run as code in this process.
 
-Dask's own setting (`deserializers`) covers the answers to calls. It does not cover what the scheduler sends on its
-standing stream: events, and the exceptions of tasks. So pickle is replaced where Dask reads it. This relies on Dask's
-internals: tests/cluster/test_closed_pickle.py sends each of these from a hostile host, and must pass with every new
-version of Dask.
+Dask's own setting (`deserializers`) covers the answers to calls. It does not cover events and the exceptions of tasks,
+which the scheduler sends on a permanent stream. So pickle is replaced where Dask reads it. This relies on Dask's
+internals: tests/cluster/test_closed_pickle.py sends such data of each kind from a hostile host, and must pass with
+every new version of Dask.
 """
 
 from pathlib import Path
@@ -19,15 +19,15 @@ _PLAIN = ["msgpack", "error"]
 
 
 class Unreadable(TypeError):
-    """Raised for data that could only be read by running it."""
+    """Raised for data that can be read only by running it as code."""
 
 
 def make_plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
-    """Return a Dask client, not yet connected. From now on this process reads nothing but plain data from Dask.
+    """Return a Dask client that is not connected yet. From now on, this process reads only plain data from Dask.
 
     Args:
         address: the scheduler's address.
-        keys: folder of the certificates; None: no encryption.
+        keys: folder of the certificates; None for a connection without encryption.
         reply_s: seconds that the scheduler may take to answer.
     """
     close_pickle()
@@ -44,9 +44,9 @@ def make_plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
 
 
 def close_pickle() -> None:
-    """Refuse to read pickles from now on. What this process sends is written as before."""
-    # Hosts are the organiser's own machines, but student programs run on them, and a sandbox may be off there. One that
-    # breaks out must not be able to reach the signing key through a pickle.
+    """Refuse to read pickles from now on. This process still writes data as before."""
+    # Hosts are the organiser's own machines, but student programs run on them, and a sandbox may be off there. A
+    # program that breaks out must not be able to reach the signing key through a pickle.
     pickle.loads = _refuse
     for name in ("pickle", "dask"):
         register_serialization_family(name, families[name][0], _refuse)  # type: ignore[no-untyped-call]

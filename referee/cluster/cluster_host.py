@@ -1,15 +1,15 @@
 """A host as the tournament sees it, and the choice of the host that plays the next match: the least busy one.
 
-Who is to blame if a program does not run on a host? Something that it needs may be missing there: a library, a
-compiler, a font. In the record that looks like the program's own fault: its build fails, its start fails, or it crashes
-while it loads what it needs for its first answer. `Starts` decides by two facts, for each program and each host:
+Who is to blame if a program does not run on a host? Something that the program needs may be missing there: a library, a
+compiler, a font. In the record this looks like the program's own fault: its build fails, its start fails, or it crashes
+before its first answer. `Starts` decides as follows, for each program and each host:
 
 - The program has made a move on another host. Then the failure is this host's fault, and the match is void.
-- It has not made a move anywhere yet. Then the match is void too, and is played on another host; only a program that
-  fails on `ENOUGH_HOSTS` hosts is at fault itself.
+- The program has not made a move anywhere yet. Then the match is void too, and is played on another host. Only a
+  program that fails on `ENOUGH_HOSTS` hosts is at fault itself.
 
-A program that has made a move on this host has what it needs here. What it does from then on counts. Otherwise a
-program could crash in a match that it is about to lose, and have it played again.
+A program that has made a move on this host has everything that it needs here. From then on, its failures count.
+Otherwise a program could crash in a match that it is about to lose, and the match would be played again.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ from .messages import HOSTS_REPORT_S, NotBegun, PlayedMatch, ShippedJob
 
 GONE_LOOKS = 30
 """Number of reports without a host, two a second, after which its matches are given up. While the scheduler itself is
-gone there are no reports, so a host has all of this time to come back to a restarted scheduler."""
+gone there are no reports. So every host has the whole of this time to come back to a restarted scheduler."""
 
 
 class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
@@ -37,7 +37,7 @@ class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
 
     why: str
     printed: dict[int, bytes] = {}
-    """Seat -> the end of what its program printed, if the host could send it."""
+    """Seat -> the end of its program's output, if the host could send it."""
 
 
 Outcome = PlayedMatch | NotBegun | Lost
@@ -62,25 +62,25 @@ class Attempt:
         self.call = 0
         """Number of the call in progress, for `DispatcherLink.drop`."""
         self.unanswered = ""
-        """Reason why the call was not answered; empty: it was, or it is in progress."""
+        """Reason why the call was not answered; empty if it was answered or is in progress."""
         self._silent_looks = 0
         """Number of checks since the last line came."""
         self._size = 0
-        """Bytes of the record that had come by the last check."""
+        """Number of bytes of the record that had come by the last check."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the outcome is known, or nobody waits for it any more."""
+        """True if the outcome is known, or nobody waits for it any more."""
         return self.outcome.called
 
     def check_stalled(self, *, is_its_turn: bool) -> bool:
         """Check the attempt's progress; called with each report in which its host is present.
 
         Args:
-            is_its_turn: False: the host may not have a free table for it yet.
+            is_its_turn: False if the host may not have a free table for the match yet.
 
         Returns:
-            Whether nothing has come for longer than any match may stand still.
+            True if nothing has come for longer than any match may stand still.
         """
         is_silent, self._size = self.followed.size == self._size, self.followed.size
         self._silent_looks = self._silent_looks + 1 if is_its_turn and is_silent else 0
@@ -90,7 +90,7 @@ class Attempt:
         """Return the longest lag of the host in any answer of this match, in milliseconds.
 
         Args:
-            outcome: the attempt's outcome. The record is in it, or as much of it as has come.
+            outcome: the attempt's outcome. If it has no record, the lines that have come are used.
         """
         return find_longest_lag_ms(outcome.record if isinstance(outcome, PlayedMatch) else self.followed.received)
 
@@ -103,8 +103,8 @@ class Attempt:
 def patience_s(job: MatchJob) -> float:
     """Return how long a match may stand still, in seconds.
 
-    The worst case: all its programs are built one after the other, or all seats in turn disconnect, come back at the
-    last moment, and use all of their time for one answer.
+    This is the worst case: all its programs are built one after the other, and all seats in turn disconnect, come back
+    at the last moment, and use all of their time for one answer.
 
     Args:
         job: the match.
@@ -120,10 +120,10 @@ def get_machine_name(host: str) -> str:
 
 
 class ClusterHost:
-    """A host. If it is lost and comes back under its name, it is the same host.
+    """A host. A host that is lost and comes back under its name is the same host.
 
     Args:
-        name: its name, unique to its process.
+        name: its name; no other process has it.
         process: its name in the records.
     """
 
@@ -131,44 +131,44 @@ class ClusterHost:
         self.name = name
         self.process = process
         self.address = ""
-        """Address under which it has been admitted; empty: it is not admitted now."""
+        """Address under which the host has been admitted; empty if it is not admitted now."""
         self.entering = ""
-        """Address under which it is being admitted."""
+        """Address under which the host is being admitted; empty if it is not."""
         self.is_on_record = False
-        """Whether the tournament's record has a line about it."""
+        """True if the tournament's record has a line about the host."""
         self.tables = 0
         self.attempts: dict[str, Attempt] = {}
         self.pushing: set[str] = set()
-        """Digests of programs that are on their way to it."""
+        """Digests of programs that are on their way to the host."""
         self.absent_looks = 0
-        """Number of reports in a row that did not name it."""
+        """Number of reports in a row that did not name the host."""
         self.outside_looks = 0
-        """Number of reports in a row during which it was not admitted."""
+        """Number of reports in a row during which the host was not admitted."""
         self.failures = 0
-        """Number of matches that it could not play."""
+        """Number of matches that the host could not play."""
         self.excluded = ""
-        """Reason why it plays nothing more in this run; empty: it may play."""
+        """Reason why the host plays no more matches in this run; empty if it may play."""
 
     @property
     def may_come(self) -> bool:
-        """Whether it is not admitted now, but may still be: it has not been away for long."""
+        """True if the host is not admitted now, but may still be: it has not been away for long."""
         return not self.address and not self.excluded and max(self.absent_looks, self.outside_looks) < GONE_LOOKS
 
     @property
     def capacity(self) -> int:
-        """Number of matches that it is given at a time: more than it has tables, so that no table waits for a match."""
-        # Half as many again: while the record of a finished match is on its way here and is checked, the host already
-        # plays the next one. With more in reserve, matches would pile up at slow hosts while fast ones run dry.
+        """Number of matches that the host is given at a time: more than its tables, so that no table has to wait."""
+        # One and a half times the tables: while the record of a finished match is sent and checked, the host already
+        # plays the next match. With a larger reserve, matches would pile up at slow hosts while fast hosts have none.
         usable = self.tables if self.address and not self.excluded else 0
         return usable + max(1, usable // 2) if usable else 0
 
     @property
     def load(self) -> float:
-        """Share of its capacity that is in use."""
+        """Share of the host's capacity that is in use."""
         return len(self.attempts) / self.capacity
 
     def describe(self) -> PlayingProcess:
-        """Return its state, for observers."""
+        """Return the host's state, for observers."""
         if self.excluded:
             state = f"excluded: {self.excluded}"
         elif not self.address:
@@ -188,11 +188,11 @@ ENOUGH_HOSTS = 3
 """A program that fails on this many hosts is at fault itself."""
 _CAUSES = (Cause.CRASHED, Cause.REFUSED_TO_START)
 _ENDINGS = (None, e.Ending.ENDED, e.Ending.FAILED, e.Ending.SPEECHLESS, e.Ending.OUT_OF_MEMORY)
-"""Ways in which a program ends that may have lacked something."""
+"""Endings of programs that may be due to something missing on the host."""
 
 
 class Starts:
-    """Which program has made a move on which host. Programs go by their digests, hosts by their names."""
+    """Remembers which program has made a move on which host. A program is named by its digest."""
 
     def __init__(self) -> None:
         self._proven: defaultdict[str, set[str]] = defaultdict(set)
@@ -210,7 +210,7 @@ class Starts:
             hosts: the hosts that are present.
 
         Returns:
-            The hosts that suit; the same object `hosts` if none suits better than the others.
+            The hosts that suit best; the same object `hosts` if no host suits better than another.
         """
         for program in programs:
             if failed := self._failed.get(program):
@@ -229,7 +229,7 @@ class Starts:
         proven, failed = self._proven[program], self._failed[program]
         if host in proven:
             return False
-        # If all other hosts that are present have failed as well, there is none left to try: the program is at fault.
+        # If all other hosts that are present have failed as well, no host is left to try: the program is at fault.
         failed.add(host)
         return bool(proven) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
 
@@ -268,8 +268,9 @@ def find_unstarted_seats(fouls: Iterable[Foul], moved: Collection[int]) -> set[i
 class HostChoice:
     """The hosts that can be given matches.
 
-    Call `update` after each change of what hosts can take: it goes through all of them. A host that was given a match
-    since then is put right lazily, when it comes up in the queue: with hundreds of hosts, a match costs no search.
+    Call `update` after each change in what hosts can take: it goes through all of them. If a host was given a match
+    since then, its entry in the queue is corrected only when it comes to the top. So with hundreds of hosts, the choice
+    for one match needs no search.
     """
 
     def __init__(self) -> None:
@@ -305,7 +306,7 @@ class HostChoice:
             programs: the programs of the match.
 
         Returns:
-            The host; None: no host is present.
+            The host; None if no host is present.
         """
         fit = self.starts.choose_hosts(programs, self._able)
         if preferred is not None:
@@ -323,10 +324,9 @@ class HostChoice:
         return min(hosts, key=lambda host: (host.load, host.name), default=None)
 
     def _first(self) -> ClusterHost | None:
-        # The heap may hold old entries of a host: with too small a load, since it was given matches after they were
-        # pushed. Such an entry is corrected when it comes to the top. Entries never have too large a load, because
-        # `update_load` pushes a new one whenever the load falls; so the first entry that is right is the least busy
-        # host.
+        # The heap may have old entries of a host, whose load is too small: the host was given matches later. Such an
+        # entry is corrected when it comes to the top. No host has only entries with too large a load, because
+        # `update_load` pushes a new entry whenever the load falls. So the first correct entry is the least busy host.
         while self._queue:
             load, name = self._queue[0]
             host = self._able[name]

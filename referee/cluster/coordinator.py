@@ -8,11 +8,11 @@ A match on its way:
     wait for a host -> give -> (host lacks programs: push them, give again) -> follow its lines -> outcome
         played     -> check the record, seal it
         not begun  -> wait for another host
-        lost       -> void, for the referee's fault: no entrant is blamed for a host
+        lost       -> void, because of the referee: no entrant is blamed for a host
 
 The coordinator chooses the host, not Dask's scheduler, for three reasons. All legs of a pairing are played on one host,
-since a faster one would favour the leg that it plays. A host whose records do not hold gets nothing more. And what
-waits at a host that is lost can be taken back.
+since a faster host would favour the leg that it plays. A host whose records do not hold gets no more matches. And a
+match that waits at a lost host can be taken back.
 """
 
 from collections import OrderedDict
@@ -108,7 +108,7 @@ class Cluster:
     async def _finish(
         self, host: ClusterHost, shipped: m.ShippedJob, followed: FollowedMatch, outcome: m.PlayedMatch | Lost
     ) -> SealedMatch:
-        """Check and seal the record of a match, or make the match void for the referee's fault."""
+        """Check and seal the record of a match, or make the match void because of the referee."""
         why, printed = None if isinstance(outcome, m.PlayedMatch) else outcome.why, outcome.printed
         try:
             if isinstance(outcome, m.PlayedMatch):
@@ -120,7 +120,7 @@ class Cluster:
                 why = self._find_excuse(host, shipped, followed.job, judged)
                 if why is None:
                     await self._seal(host, followed, judged)
-        # Whatever came from this host is doubtful now, its programs' output included.
+        # Everything that came from this host is doubtful now, even the output of the programs.
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
@@ -129,8 +129,8 @@ class Cluster:
         if why is not None:
             await self._in_thread(followed.void, void_reason(host.name, why), self._services.sealer)
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
-        # If the lines that came on the way and the whole record differ, the observers have seen the former. They are
-        # shown the transitions that they have not seen, so that live pages end with the result that counts.
+        # The lines that came during the match may differ from the whole record, and the observers have seen those
+        # lines. Show them the transitions that they have not seen, so that live pages end with the result that counts.
         for transition in followed.remote.unreported:
             self._services.observers.notify_transition(transition)
         return followed.remote.played

@@ -1,7 +1,7 @@
 """The Dask worker of a host. It runs in a thread next to the loop that plays, and reconnects if it loses the scheduler.
 
-It has no nanny (Dask's supervising process): a nanny would limit the memory of this process only, not that of the
-programs, and would kill the matches with the worker.
+It has no nanny (Dask's supervising process). A nanny would limit only the memory of this process, not that of the
+programs, and would kill the matches together with the worker.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from .host import Host
 from .security import load_security
 
 AGAIN_S = (0.5, 3.0)
-"""Shortest and longest pause before a host reconnects, in seconds; random, so that hosts do not come all at once."""
+"""Shortest and longest pause before a host reconnects, in seconds. The pause is random, so that the hosts do not all
+reconnect at once."""
 CONNECT_S = 20.0
 _LOG_BYTES = 10_000_000
 _SPARE_THREADS = 2
@@ -28,7 +29,7 @@ _SPARE_THREADS = 2
 
 
 def redirect_logs(path: Path) -> None:
-    """Write Dask's log to a file. The terminal is for what the organiser of a host has to know.
+    """Write Dask's log to a file. The terminal shows only what the organiser of a host has to know.
 
     Args:
         path: path of the file. When it grows large it is renamed, and the last such file is kept.
@@ -52,10 +53,10 @@ processor time from the players."""
 
 
 class _Releasing(WorkerPlugin):
-    """Frees the threads that wait for matches when the worker closes, or it would never end.
+    """Frees the threads that wait for matches when the worker closes: otherwise the worker would never end.
 
     Args:
-        host: this process's.
+        host: the host in this process.
     """
 
     name = "referee"
@@ -73,9 +74,9 @@ class DaskWorker:
 
     Args:
         address: the scheduler's address.
-        keys: folder of the certificates; None: no encryption.
+        keys: folder of the certificates; None for a connection without encryption.
         name: name of the host.
-        tables: number of matches that it plays at a time.
+        tables: number of matches that the host plays at a time.
         folder: folder for Dask's own files.
         say: prints a line for the organiser of the host; called in any thread.
     """
@@ -97,7 +98,7 @@ class DaskWorker:
         self._is_draining = False
         self._is_resting = False
         self._setting: asyncio.Future[None] | None = None
-        """Reference to the last change of the tables: asyncio itself would let it be collected while it runs."""
+        """The task that last changed the tables. Without this reference, Python might delete the task while it runs."""
         self._thread: Thread | None = None
 
     def start(self, host: Host) -> None:
@@ -108,8 +109,8 @@ class DaskWorker:
 
     def publish(self, topic: str, event: dict[str, Any]) -> None:
         """Publish an event under a topic, if there is a connection. Call it in any thread."""
-        # Events are lost while there is no connection. Nothing depends on them: the whole record is returned at the
-        # end, and the lines of a running match are sent from the first one again when the tournament has reconnected.
+        # Events are lost while there is no connection, but nothing depends on them. The whole record is returned at the
+        # end, and when the tournament has reconnected, the lines of a running match are sent again from the first one.
         if self.worker is not None:
             self.worker.log_event(topic, event)
 
@@ -152,15 +153,15 @@ class DaskWorker:
                 return
             except Exception as error:  # noqa: BLE001  # whatever the reason, the host reconnects
                 why = f"{type(error).__name__}: {error}"[:300]
-            # A worker that has given up cannot be started again, so there will be a new one. Its name is the same: the
-            # tournament takes it for the same host.
+            # A worker that has given up cannot be started again, so a new one is made. It has the same name, so the
+            # tournament treats it as the same host.
             self.worker = None
             host.release()
             self._say(f"no connection to the scheduler at {self._address}: {why}; trying again")
             await asyncio.sleep(random.uniform(*AGAIN_S))  # noqa: S311  # a pause, not a secret
 
     async def _connect(self, host: Host) -> None:
-        """Connect, and stay connected for as long as it lasts."""
+        """Connect, and return when the connection is lost."""
         worker: Any = Worker(
             self._address,
             name=self._name,

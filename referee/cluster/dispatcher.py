@@ -2,8 +2,8 @@
 
 It forwards bytes between the coordinator and the hosts, and has neither the key nor the site. Dask's client stays out
 of the tournament's process for two reasons: it needs an asyncio loop of its own, and nothing that a host sends should
-be able to reach the key. The dispatcher has one connection to the scheduler and exits when it is lost; the coordinator
-then starts a new one, which is simpler than to repair a client in place.
+be able to reach the key. The dispatcher has one connection to the scheduler, and exits when the connection is lost. The
+coordinator then starts a new dispatcher, which is simpler than to repair a client in place.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Dispatcher:
         self._writer = writer
         self._life = secrets.token_hex(4)
         self._calls: dict[int, asyncio.Task[None]] = {}
-        """Number of the ask -> the call that is in progress."""
+        """Number of an `Ask` -> the call that is in progress."""
 
     def take(self, order: m.Order) -> None:
         """Carry out an order."""
@@ -78,7 +78,7 @@ class Dispatcher:
             self._report(message)
 
     async def _answer(self, ask: m.Ask) -> None:
-        """Call a host, and report its answer, or why there is none."""
+        """Call a host, and report its answer, or the reason why there is no answer."""
         data, why = None, "its answer is not plain data"
         try:
             answer = await (self._submit(ask) if ask.call in calls.PLAYS else self._call(ask))
@@ -92,7 +92,7 @@ class Dispatcher:
     async def _submit(self, ask: m.Ask) -> Any:
         """Submit a match as a Dask task. It waits at its host for a free table, and no other host may take it.
 
-        The key is unique, for Dask would answer a second task of the same key with the result of the first.
+        Each task has a key of its own: Dask would answer a second task of the same key with the result of the first.
         """
         tables = calls.PLAYS[ask.call]
         future = self._client.submit(

@@ -18,10 +18,10 @@ LOOK_S = 1.0
 SILENT_LOOKS = 30
 """Number of checks without a report after which the dispatcher is killed: normally it reports twice a second."""
 CLOSE_LOOKS = 5
-"""Number of checks that it may take to exit when asked."""
+"""Number of checks within which the dispatcher has to exit when it is told to."""
 AGAIN_S = (0.5, 3.0)
-"""Shortest and longest pause before a new dispatcher, in seconds. It is random, so that not all tournaments of a
-cluster come back to a restarted scheduler at the same instant."""
+"""Shortest and longest pause before a new dispatcher is started, in seconds. The pause is random, so that not all
+tournaments of a cluster come back to a restarted scheduler at the same moment."""
 
 
 class DispatcherLink:
@@ -66,7 +66,7 @@ class DispatcherLink:
         self._checking.start(LOOK_S, now=False)
 
     def ask(self, address: str, call: str, message: Struct, on_answer: Callable[[m.HostAnswer], None]) -> int:
-        """Call a function on a host. Without a dispatcher this does nothing: hosts are called again when they are back.
+        """Call a function on a host. While no dispatcher runs, do nothing: the hosts are called again later.
 
         Args:
             address: the host's address.
@@ -78,8 +78,7 @@ class DispatcherLink:
             The number of this call, for `drop`.
         """
         self._count += 1
-        # There is no queue for later. What is asked depends on where a host is, which a new dispatcher may see
-        # differently.
+        # Calls are not queued for later: they depend on the hosts' addresses, which may be others for a new dispatcher.
         if self._process is not None:
             self._asks[self._count] = on_answer
             order = m.Ask(number=self._count, host=address, call=call, data=m.encode_message(message))
@@ -99,8 +98,8 @@ class DispatcherLink:
         """End the dispatcher and wait until it has exited."""
         self._is_closing = True
         if self._process is not None:
-            # From now on silence is expected, but not for ever: the check that kills a silent dispatcher also bounds
-            # its exit.
+            # From now on silence is expected, but not for ever: the check that kills a silent dispatcher also kills one
+            # that does not exit.
             self._silent_looks = SILENT_LOOKS - CLOSE_LOOKS
             self._process.leave()
             await self._gone
@@ -124,7 +123,7 @@ class DispatcherLink:
         if self._is_closing:
             self._gone.callback(None)
             return
-        # While the scheduler is down, a new dispatcher fails every few seconds for the same reason. Once is enough.
+        # While the scheduler is down, a new dispatcher fails every few seconds for the same reason. Print it only once.
         if how != self._last_why:
             self._say(f"no connection to the cluster at {self._connect.address}: {how}; trying again")
         self._last_why = how

@@ -1,7 +1,7 @@
-"""A match that a host plays: its lines are collected here, passed on to observers, and its record is checked.
+"""A match that a host plays: this module collects its lines, passes them on to observers, and checks its record.
 
-The check comes before the seal: the record must be the one of the job, hold by itself, and follow the rules. So a host
-with a broken disk or with other rules is noticed now, while the match can still be played elsewhere.
+The check comes before the seal: the record must be that of the job, its hashes must hold, and it must follow the rules.
+So a host with a broken disk or with other rules is noticed while the match can still be played elsewhere.
 """
 
 import re
@@ -48,11 +48,11 @@ class JudgedMatch(Struct, frozen=True, kw_only=True):
 
 
 def judge_record(job: MatchJob, record: Record, terms: RunTerms) -> JudgedMatch:
-    """Check a record that came back.
+    """Check a record that a host has returned.
 
     Args:
         job: the job that was handed out.
-        record: the record. Its chain of hashes holds; nothing else is known of it.
+        record: the record. Its chain of hashes holds; nothing else in it was checked.
         terms: terms of all matches of the run.
 
     Raises:
@@ -94,10 +94,10 @@ def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _check_header(job: MatchJob, record: Record, terms: RunTerms) -> None:
-    """Check every field that the job determines. When and in which folder it was played, only the host knows."""
+    """Check every field of the header that the job determines; only the host knows the time and its folder."""
     header = record.header
-    # Start from the header that came, and put in every field that this process knows. Comparing the two then covers all
-    # fields, and a field that is added to the header later is compared without a change here.
+    # Start from the header that came, and put in every field that this process knows. To compare the two then covers
+    # all fields: a field that is added to the header later is compared without a change here.
     wanted = replace(
         header,
         format=FORMAT,
@@ -118,7 +118,7 @@ def _check_header(job: MatchJob, record: Record, terms: RunTerms) -> None:
 
 
 AWAY = ".away"
-"""Folder of the records of matches that hosts are playing. A record leaves it when it has passed the check."""
+"""Folder of the records of matches that hosts are playing. A record that has passed the check is moved out of it."""
 REFUSED = ".refused"
 """Folder of the records that did not pass the check."""
 _LAG_MS = re.compile(rb'"lag_ms":([0-9]+(?:\.[0-9]+)?)[,}]')
@@ -127,9 +127,9 @@ _LAG_MS = re.compile(rb'"lag_ms":([0-9]+(?:\.[0-9]+)?)[,}]')
 class FollowedMatch:
     """A match that a host plays.
 
-    The lines that come on the way serve those who watch, and are the record of the match if its host is lost. They
-    prove nothing: the record that comes at the end is checked by itself. While nobody watches, the lines are only
-    stored, since to replay each of them would cost this process as much as the match costs the host.
+    The lines that come during the match are for those who watch; if the host is lost, they are the record of the match.
+    They prove nothing: the record that comes at the end is checked by itself. While nobody watches, the lines are only
+    stored: to replay each of them would cost this process as much as the match costs the host.
 
     Args:
         job: the job that was handed out.
@@ -144,32 +144,32 @@ class FollowedMatch:
         self.job = job
         self._terms = terms
         self.is_live = observers.has_listener(Observer.on_match_advanced)
-        """Whether somebody watches the match."""
+        """True if somebody watches the match."""
         self.remote = self._new_match(observers)
-        self.remote.path.unlink(missing_ok=True)  # what a referee that was killed has left
+        self.remote.path.unlink(missing_ok=True)  # a killed referee may have left a file
         self._size = 0
-        """Bytes of the record that have come."""
+        """Number of bytes of the record that have come."""
         self._is_clear = True
-        """False: the lines that came cannot be the record of this match."""
+        """False if the lines that came cannot be the record of this match."""
 
     @property
     def is_begun(self) -> bool:
-        """Whether anything of it has come."""
+        """True if any line of the match has come."""
         return self._size > 0
 
     @property
     def size(self) -> int:
-        """Number of bytes of its record that have come."""
+        """Number of bytes of the match's record that have come."""
         return self._size
 
     @property
     def is_over(self) -> bool:
-        """Whether all of it has come, up to its result."""
+        """True if all lines of the match have come, up to its result."""
         return b'"kind":"result"' in _last_line(self.received)
 
     @property
     def _match(self) -> Match:
-        """The match, folded from the lines that have come, up to the first one that cannot be."""
+        """The match, replayed from the lines that have come, up to the first impossible line."""
         if self.is_live:
             return self.remote.match
         remote = self._new_match(Observers())
@@ -202,10 +202,10 @@ class FollowedMatch:
 
         Raises:
             RecordError: an event in it is impossible.
-            OSError: it cannot be written.
+            OSError: the record cannot be written.
         """
-        # What came on the way is not a beginning of what came at the end. The end counts; observers see the match from
-        # its start.
+        # If the whole record does not begin with the lines that came before, the whole record counts. Observers then
+        # see the match again from its start.
         if not (self._is_clear and record.startswith(self.received)):
             self.remote = self._new_match(Observers())
             self._size, self._is_clear = 0, True
@@ -218,18 +218,18 @@ class FollowedMatch:
         """Check the whole record. Call it in any thread.
 
         Raises:
-            RecordError: it cannot be read, or is not the record of the job.
+            RecordError: the record cannot be read, or is not that of the job.
         """
         return judge_record(self.job, read_record(self.remote.path), self._terms)
 
     def void(self, why: str, sealer: Sealer) -> None:
-        """End the record as far as it has come: the match is void, for the referee's fault. Call it in any thread.
+        """End the record as far as it has come: the match is void, because of the referee. Call it in any thread.
 
         Raises:
             OSError: the record cannot be written.
         """
         if self._match.result is not None:
-            self.refuse()  # it has a result that was never checked
+            self.refuse()  # the record has a result that was never checked
         try:
             self.remote.void(why, sealer)
         except OSError:
@@ -242,7 +242,7 @@ class FollowedMatch:
         """Move the record to REFUSED, where the organiser can look at it, and begin an empty one.
 
         Raises:
-            OSError: it cannot be moved.
+            OSError: the record cannot be moved.
         """
         path = self.remote.path
         (self._folder / REFUSED).mkdir(exist_ok=True)

@@ -3,9 +3,9 @@
 Dask calls the public methods in its threads; the matches are played in Twisted's loop.
 
 Two measurements protect the players. While the loop stands still too often (`Health`), the host takes no matches,
-since their time could not be measured fairly. And before anything is played, `calibrate` measures how long a fixed
-piece of work takes, on all tables at once: idle cores would flatter the result, for cores share caches and heat, and
-there may be fewer of them than tables.
+since the players' time could not be measured fairly. And before anything is played, `calibrate` measures how long a
+fixed piece of work takes. All tables work at once: cores share caches and heat, and there may be fewer cores than
+tables, so that one table alone would be too fast.
 """
 
 import hashlib
@@ -47,7 +47,8 @@ SLIP_S = DEFAULT_LAG_MARGIN_MS / 1000
 WINDOW_S = 10.0
 """Span of time over which standstills are added up."""
 MAX_STALLED_S = 1.0
-"""Sum of standstills in that span that makes a host unwell. It is well again when there is none in the span."""
+"""A host is unwell if its standstills in that span add up to more than this. It is well again after a span without
+any."""
 
 
 class Health:
@@ -64,7 +65,7 @@ class Health:
         """Begin and end of each standstill, in monotonic seconds."""
 
     def listen(self, lag: Lag) -> None:
-        """Take the standstills of a loop. One that several beats report counts once (see `note_stall`)."""
+        """Record the standstills of a loop. A standstill that is reported twice counts once (see `note_stall`)."""
         lag.listeners.add(self.note_stall)
 
     def note_stall(self, begin: float, end: float) -> None:
@@ -74,15 +75,15 @@ class Health:
             begin: its begin, in monotonic seconds.
             end: its end, which is now, in monotonic seconds.
         """
-        # Each run has a loop monitor of its own, and all of them see the same standstill. Only the part after the last
-        # one that is known counts.
+        # Each run has a loop monitor of its own, and all of them see the same standstill. Only the part after the end
+        # of the last known standstill counts.
         begin = max(begin, self._slips[-1][1]) if self._slips else begin
         if end - begin > SLIP_S:
             self._slips.append((begin, end))
             self.look(end)
 
     def look(self, now: float) -> None:
-        """Compute whether the host is well. While it is not, call this again and again: time heals.
+        """Compute whether the host is well. Call this again and again while it is unwell, so that it can be well again.
 
         Args:
             now: monotonic seconds.
@@ -100,7 +101,7 @@ class Health:
 WORK_S = 0.6
 """Time that each table works, in seconds: about a hundred pieces."""
 _ROUNDS = 40_000
-"""Loop turns of one piece, which take a core a few milliseconds."""
+"""Number of loop turns in one piece, which takes a core a few milliseconds."""
 _START_S = 60.0
 _DIGITS = 3
 
@@ -248,7 +249,7 @@ class Host:
         return m.encode_message(m.RunAnswer())
 
     def stop(self, data: bytes) -> bytes:
-        """Stop a match, or all of a run."""
+        """Stop a match, or all matches of a run."""
         try:
             self._call_in_loop(self._stop, m.decode_message(data, m.StopMatch))
         except Exception as error:  # noqa: BLE001  # the tournament is sent the error
@@ -275,7 +276,7 @@ class Host:
         return m.encode_message(report)
 
     def play(self, data: bytes) -> bytes:
-        """Play a match to its end. If it is being played or was played here, return the result of that."""
+        """Play a match to its end. If the match is being played or was played here already, return that result."""
         returned: m.Returned | None
         try:
             returned = self._play(m.decode_message(data, m.ShippedJob))
@@ -310,9 +311,8 @@ class Host:
     # --- in the loop
 
     def _enter(self, offer: m.RunOffer, confinement: Confinement) -> None:
-        # A tournament that was stopped and started again is a new run. Its old matches would only take tables from it.
-        # Idle runs of other tournaments go as well: nothing tells a host that a tournament is over if its process was
-        # killed.
+        # A tournament that was stopped and started again is a new run, and the matches of its old run would only occupy
+        # tables. Idle runs of other tournaments end here, too: nothing tells a host that a tournament was killed.
         for name, run in list(self._runs.items()):
             if name != offer.run and (run.tournament == offer.tournament or run.is_idle):
                 self._leave(name)
@@ -352,16 +352,16 @@ class Host:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is played here."""
+        """True if no match is played here."""
         return all(run.is_idle for run in self._runs.values())
 
     @property
     def is_fetched(self) -> bool:
-        """Whether nothing is played here, and all results have been fetched."""
+        """True if no match is played here, and the tournament has fetched all results."""
         return self.is_idle and all(run.is_fetched for run in self._runs.values())
 
     def release(self) -> None:
-        """Answer all calls that wait for a match with nothing: their connection is lost. The matches go on."""
+        """Answer None to all calls that wait for a match: their connection is lost. The matches go on."""
         for run in self._runs.values():
             run.release()
 
@@ -375,7 +375,7 @@ class Host:
 
 
 def _describe_difference(theirs: m.CommonVersions, ours: m.CommonVersions) -> str:
-    """Describe which versions differ from the tournament's."""
+    """Describe the versions that differ between this host and the tournament."""
     names = [field for field in ours.__struct_fields__ if getattr(ours, field) != getattr(theirs, field)]
     parts = [f"{name} is {getattr(ours, name):.20} here and {getattr(theirs, name):.20} there" for name in names]
     return f"{'; '.join(parts)}: install the same version on all hosts"

@@ -1,7 +1,7 @@
 """One run of a tournament on a host: its tables, and the matches that it was given.
 
 A match outlives the call that asked for it. If the connection to the scheduler is lost, the match goes on, and the next
-call for it gets its result: nothing is played twice because a cable was pulled.
+call for it gets its result. So no match is played twice because a connection was lost.
 """
 
 import time
@@ -34,7 +34,7 @@ from .messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, Ship
 from .programs import ProgramStore, take_output
 
 CHUNK_BYTES = 1 << 20
-"""Size of a piece of a record that is sent, in bytes. A line that is longer is sent alone."""
+"""Largest piece of a record that is sent, in bytes. A longer line is sent alone."""
 
 
 class HostedMatch:
@@ -48,11 +48,11 @@ class HostedMatch:
         self.path = path
         self.playing: Deferred[None] | None = None
         self.returned: Returned | None = None
-        """Its result; None: it is being played."""
+        """The result of the match; None while it is being played."""
         self.is_fetched = False
-        """Whether the tournament has the result."""
+        """True if the tournament has the result."""
         self._sent = 0
-        """Bytes of the record that were sent."""
+        """Number of bytes of the record that were sent."""
         self._waiting: list[Future[Returned | None]] = []
 
     def wait(self) -> "Future[Returned | None]":
@@ -72,7 +72,7 @@ class HostedMatch:
         self._release(returned)
 
     def release(self) -> None:
-        """Resolve all futures to None. The match goes on."""
+        """Resolve all futures to None, while the match goes on."""
         self._release(None)
 
     def stop(self) -> None:
@@ -114,7 +114,8 @@ _KEPT_MATCHES = 256
 """Number of finished matches whose records are kept, in case the tournament asks for one again."""
 
 SendLines = Callable[[str, str, int, bytes], None]
-"""Called with run, match, offset of the lines in the record, and the lines."""
+"""Sends lines of a record. The arguments are the run, the match, the offset of the lines in the record, and the lines.
+"""
 
 
 class HostSettings(Struct, frozen=True, kw_only=True):
@@ -125,7 +126,7 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     hidden: tuple[Path, ...]
     """Paths that no program may read."""
     sandbox: SandboxMode
-    """Least of the host itself. A tournament may demand more."""
+    """The host's own sandbox mode. A tournament may demand a stricter one."""
     calibration: Calibration
     observers: Observers = field(default_factory=Observers)
     """Observers of all matches on this host."""
@@ -153,7 +154,7 @@ class HostRun:
         self._builds = Builds(settings.folder / "builds", confinement)
         self._send = send
         self._matches: dict[str, HostedMatch] = {}
-        """Name -> match, running or over."""
+        """Name -> match that is being played or is over."""
         self._over: deque[str] = deque()
         commits = make_commits(reactor, offer.terms)
         services = MatchServices(confinement=confinement, terms=offer.terms, observers=settings.observers)
@@ -191,7 +192,7 @@ class HostRun:
         hosted = self._matches.get(job.match)
         if hosted is None:
             hosted = self._matches[job.match] = HostedMatch(self._folder / f"{job.match}.jsonl")
-            # A record may be left of a match that was broken off. A writer never continues such a file, so it has to go
+            # A match that was broken off may have left a record. A writer never continues such a file, so it is deleted
             # first.
             hosted.path.unlink(missing_ok=True)
             hosted.playing = Deferred.fromCoroutine(self._play(job, hosted))
@@ -208,7 +209,7 @@ class HostRun:
             why = f"{type(error).__name__}: {error}"
             is_begun = hosted.path.exists()
             returned = BrokenOff(why=why, printed=take_output(self._folder, job)) if is_begun else NotBegun(why=why)
-        # The last lines go out before the result, so that whoever watches sees the end of the match, and not only its
+        # The last lines are sent before the result, so that people who watch see the end of the match, and not only the
         # standings.
         self._send_lines(job.match, hosted)
         hosted.end(returned)
@@ -217,8 +218,8 @@ class HostRun:
     def _forget(self, match: str, hosted: HostedMatch) -> None:
         """Forget a match that may be played again, and the oldest ones that are over."""
         hosted.playing = None
-        # A match that did not come to its end may be played here again. One that did is kept: the answer can be lost on
-        # its way, and the tournament asks for it again when it has reconnected.
+        # A match that did not reach its end may be played here again. A finished match is kept: the answer can be lost
+        # on its way, and the tournament asks for it again when it has reconnected.
         if not isinstance(hosted.returned, PlayedMatch):
             del self._matches[match]
             return
@@ -227,7 +228,7 @@ class HostRun:
             self._matches.pop(self._over.popleft()).path.unlink(missing_ok=True)
 
     def resume(self, wanted: tuple[str, ...]) -> None:
-        """Go on with the matches that the tournament waits for, and send their records from the first line again.
+        """Continue the matches that the tournament waits for, and send their records again from the first line.
 
         Args:
             wanted: names of these matches. All others are stopped.
@@ -243,7 +244,7 @@ class HostRun:
             self._matches[match].stop()
 
     def release(self) -> None:
-        """Answer all calls that wait for a match with nothing. The matches go on."""
+        """Answer None to all calls that wait for a match. The matches go on."""
         for hosted in self._matches.values():
             hosted.release()
 
@@ -254,12 +255,12 @@ class HostRun:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no match is played."""
+        """True if no match is being played."""
         return not self.playing
 
     @property
     def is_fetched(self) -> bool:
-        """Whether the tournament has the results of all matches."""
+        """True if the tournament has the results of all matches."""
         return all(hosted.is_fetched for hosted in self._matches.values())
 
     async def close(self) -> None:
@@ -290,7 +291,7 @@ def choose_confinement(offer: RunOffer, settings: HostSettings, warn: Callable[[
     Of the host's sandbox mode and the tournament's, the stricter one holds, but "off" wins over "auto".
 
     Raises:
-        NoSandboxError: one of them demands a sandbox, and this machine has none.
+        NoSandboxError: the host or the tournament demands a sandbox, and this machine has none.
     """
     modes = (settings.sandbox, offer.terms.sandbox)
     # "off" wins over "auto" because somebody has written it down, while "auto" is only the default.
@@ -303,7 +304,7 @@ def _localise(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
     """Return a launch with the program's place on this host.
 
     Raises:
-        RefereeError: the program is a command, which names what is on the tournament's machine.
+        RefereeError: the program is a command, which names a file on the tournament's machine.
     """
     if launch.is_house:
         return replace(house_launch(launch.argv[-1]), name=launch.name, matches=launch.matches)

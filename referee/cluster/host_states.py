@@ -21,15 +21,15 @@ class HostReport(Struct, frozen=True, kw_only=True):
     """The state that a host reports."""
 
     playing: int
-    """Number of matches that it plays now."""
+    """Number of matches that the host plays now."""
     referee: str
     python: str
     distributed: str
     cores: int
     missing: tuple[str, ...]
-    """Limits on programs that it cannot enforce, under the names that `referee doctor` uses."""
+    """Limits on programs that the host cannot enforce, under the names that `referee doctor` uses."""
     lag_ms: float
-    """Time until its event loop took up a call, in milliseconds."""
+    """Time until the host's event loop began to process a call, in milliseconds."""
     free_mib: float
     """Free space on the disk of its folder, in MiB."""
     calibration: Calibration
@@ -40,7 +40,7 @@ class HostStatus(Struct, frozen=True, kw_only=True):
 
     name: str
     tables: int
-    """Number of matches that it plays at a time; 0: it takes no new ones."""
+    """Number of matches that the host plays at a time; 0 if it takes no new matches."""
     report: HostReport | None
     why: str = ""
     """Reason why there is no report."""
@@ -51,7 +51,7 @@ def ask_hosts(address: str, keys: Path | None) -> list[HostStatus]:
 
     Args:
         address: the scheduler's address.
-        keys: folder of the certificates; None: no encryption.
+        keys: folder of the certificates; None for a connection without encryption.
 
     Returns:
         The hosts, by name.
@@ -86,8 +86,8 @@ def read_status(about: dict[str, Any], answer: Any) -> HostStatus:
     """Read the answer of one host.
 
     Args:
-        about: the scheduler's description of it.
-        answer: what the host answered; anything at all.
+        about: the scheduler's description of the host.
+        answer: the host's answer, which may be any object.
     """
     report, why = None, ""
     try:

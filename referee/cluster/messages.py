@@ -1,10 +1,10 @@
-"""Messages between a tournament's process, its dispatcher and the hosts: msgpack of these structs, never code.
+"""Messages between a tournament's process, its dispatcher and the hosts: these structs in msgpack, never code.
 
     coordinator  --- socket --->  dispatcher  --- Dask --->  hosts
     (has the key)                 (no key)                   (no key)
 
 The coordinator talks to its dispatcher over a socket (`Order`, `Report`). It talks to the hosts through the
-dispatcher, in bytes that Dask only carries (`RunOffer`, `ShippedJob`, ...).
+dispatcher, in bytes that Dask only transports (`RunOffer`, `ShippedJob`, ...).
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ M = TypeVar("M")
 MAX_ANSWER_BYTES = 1 << 28
 """Largest answer of a host: one record. A match of 100,000 turns has about 100 MB."""
 HOSTS_REPORT_S = 0.5
-"""Interval at which the dispatcher reports the hosts. It is longer when the scheduler is busy."""
+"""Interval at which the dispatcher reports the hosts, in seconds. It is longer when the scheduler is busy."""
 MAX_LINES_BYTES = 1 << 26
 """Largest piece of a record that a host sends while it plays."""
 SPARE_BYTES = 1 << 20
@@ -36,7 +36,7 @@ class Connect(Struct, frozen=True, kw_only=True, tag="connect"):
 
     address: str
     keys: Path | None
-    """Folder of the certificates; None: unencrypted, on this machine only."""
+    """Folder of the certificates; None for a connection without encryption, which is for this machine only."""
     topic: str
     """Dask topic under which hosts publish the events of this run."""
 
@@ -64,11 +64,11 @@ class HostAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
 
     number: int
     data: bytes | None
-    """None: there was no answer, and `why` gives the reason."""
+    """The answer; None if there was none. `why` then gives the reason."""
     why: str = ""
 
     def read(self, kind: Any) -> Any:
-        """Return the message in the answer; None if there is none, or not of this kind."""
+        """Return the message in the answer; None if there is no message, or none of this kind."""
         try:
             return None if self.data is None else decode_message(self.data, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -79,11 +79,11 @@ class SeenHost(Struct, frozen=True, kw_only=True):
     """A host that the scheduler knows."""
 
     name: str
-    """Unique: no two processes have the same name."""
+    """Name of the host; no two processes have the same name."""
     address: str
-    """Differs each time the host connects."""
+    """Address of the host; it has a new one each time it connects."""
     tables: int
-    """Number of matches that it plays at a time; 0: it takes no new ones."""
+    """Number of matches that the host plays at a time; 0 if it takes no new matches."""
 
 
 class KnownHosts(Struct, frozen=True, kw_only=True, tag="seen"):
@@ -96,7 +96,7 @@ class HostLines(Struct, frozen=True, kw_only=True, tag="told"):
     """Report of new lines in the record of a match that a host plays."""
 
     host: str
-    """The host's name, as it gives it."""
+    """The name that the host gives itself."""
     match: str
     offset: int
     """Position of the first of these lines in the record, in bytes."""
@@ -143,7 +143,7 @@ class RunAnswer(Struct, frozen=True, kw_only=True):
     """A host's answer to `RunOffer`, `StoredFolder` or `StopMatch`."""
 
     refused: str | None = None
-    """Reason for a refusal; None: the host agrees."""
+    """Reason for a refusal; None if the host agrees."""
     calibration: Calibration | None = None
     """The host's speed, if it was offered a run and agrees to play."""
 
@@ -155,7 +155,7 @@ class ShippedJob(Struct, frozen=True, kw_only=True):
     match: str
     job: bytes
     programs: tuple[str, ...]
-    """Digest of each seat's program folder; empty where a seat has none."""
+    """Digest of each seat's program folder; an empty text for a seat without such a folder."""
 
 
 class StoredFolder(Struct, frozen=True, kw_only=True):
@@ -166,11 +166,11 @@ class StoredFolder(Struct, frozen=True, kw_only=True):
 
 
 class StopMatch(Struct, frozen=True, kw_only=True):
-    """Asks a host to stop a match, or all of a run that is over."""
+    """Asks a host to stop a match, or all matches of a run that is over."""
 
     run: str
     match: str | None
-    """None: the whole run."""
+    """Name of the match; None for all matches of the run."""
 
 
 class PlayedMatch(Struct, frozen=True, kw_only=True, tag="played"):
@@ -182,13 +182,13 @@ class PlayedMatch(Struct, frozen=True, kw_only=True, tag="played"):
 
 
 class Needs(Struct, frozen=True, kw_only=True, tag="needs"):
-    """The match cannot begin until the host has these programs."""
+    """The match cannot begin before the host has these programs."""
 
     digests: tuple[str, ...]
 
 
 class NotBegun(Struct, frozen=True, kw_only=True, tag="not-begun"):
-    """The match cannot be played on this host. Nothing of it was played."""
+    """The match cannot be played on this host. It has not begun."""
 
     why: str
 

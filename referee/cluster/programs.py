@@ -1,7 +1,7 @@
 """Programs on their way to hosts, and their output on its way back.
 
-A program's folder is packed once in a run of a tournament. A host stores it under the SHA-256 of the packed bytes, so
-it is sent to each host only once, and a program that has changed is another program.
+A program's folder is packed once in a run of a tournament. A host stores it under the SHA-256 of the packed bytes. So
+each host is sent a folder only once, and a program that has changed counts as another program.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from ..record.folder import output_path, record_names
 from .messages import ShippedJob
 
 _LEFT_OUT = ("__pycache__", ".git")
-"""Names of files that arise when a program runs or is stored in git. No program needs them."""
+"""Names of folders that Python and git create. No program needs them."""
 
 
 class Entry(Struct, frozen=True, array_like=True):
@@ -34,9 +34,9 @@ class Entry(Struct, frozen=True, array_like=True):
 
     path: str
     content: bytes | None = None
-    """The file's content; None: it is a folder or a link."""
+    """The file's content; None for a folder or a link."""
     target: str | None = None
-    """The link's target; None: it is not a link."""
+    """The link's target; None for a file or a folder."""
     is_executable: bool = False
 
 
@@ -72,10 +72,10 @@ class ProgramStore:
     """The programs that a host has, each unpacked in a folder of its own.
 
     Args:
-        folder: parent of these folders. What a killed host has left there half unpacked is removed.
+        folder: parent of these folders. Folders that a killed host has left there half unpacked are removed.
 
     Raises:
-        OSError: such a folder cannot be removed.
+        OSError: such a half unpacked folder cannot be removed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -96,7 +96,7 @@ class ProgramStore:
 
         Raises:
             RefereeError: the bytes do not match the digest, or are not a packed folder.
-            OSError: it cannot be written.
+            OSError: the program cannot be written.
         """
         if hash_folder(packed) != digest:
             raise RefereeError(f"the bytes that came for program {digest[:12]} are another program")
@@ -123,12 +123,12 @@ def _unpack(folder: Path, entry: Entry) -> None:
     """Write an entry to its place. A folder comes before its content.
 
     Raises:
-        RefereeError: its place is outside the folder.
-        OSError: it cannot be written, or its place is taken.
+        RefereeError: the entry's place is outside the folder.
+        OSError: the entry cannot be written, or something is at its place already.
     """
     path = Path(entry.path)
-    # A link that was unpacked before may lead outside, and a later entry go through it. `resolve` follows such links;
-    # if the result is not the plain path below the folder, something on the way is a link.
+    # A link that was unpacked before may lead outside, and the path of a later entry may use that link. `resolve`
+    # follows such links: if the result is not the plain path below the folder, a part of the path is a link.
     above = folder / path.parent
     if path.is_absolute() or ".." in path.parts or not path.name or above.resolve() != folder.resolve() / path.parent:
         raise RefereeError(f"{entry.path!a:.100} is not a place in a program's folder")
@@ -176,7 +176,7 @@ class Shipping:
         """Return the bytes of a packed folder.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         return (self._folder / digest).read_bytes()
 
@@ -193,7 +193,7 @@ class Shipping:
 
 
 def can_be_shipped(job: MatchJob) -> bool:
-    """Return whether a job can be played on another machine. A command cannot: it names what is on this one."""
+    """Return whether a job can be played on another machine. A command can't: it names a file on this machine."""
     launches = [seat.launch for seat in job.seats if seat.launch is not None]
     return all(launch.is_house or launch.folder is not None for launch in launches)
 
@@ -204,7 +204,7 @@ def _without_path(seat: JobSeat) -> JobSeat:
 
 
 MAX_OUTPUT_BYTES = KEPT_BYTES + 128
-"""Largest output of one program: its end, and the line that says how much was cut off."""
+"""Largest output of one program: the end of the output, and the line that says how much was cut off."""
 
 
 def take_output(folder: Path, job: MatchJob) -> dict[int, bytes]:
@@ -219,7 +219,7 @@ def take_output(folder: Path, job: MatchJob) -> dict[int, bytes]:
     """
     output = {}
     for seat, path in _paths(folder, job):
-        with suppress(OSError):  # most programs print nothing, and no match should fail for lack of it
+        with suppress(OSError):  # most programs print nothing, and a match must not fail because of that
             output[seat] = path.read_bytes()
             path.unlink()
     return output
@@ -234,10 +234,10 @@ def store_output(folder: Path, job: MatchJob, printed: Mapping[int, bytes]) -> N
         printed: seat -> output, as a host has sent it. Output of seats without a program is dropped.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the output cannot be written.
     """
     for seat, path in _paths(folder, job):
-        # Hosts cut the output themselves. It is cut here again, since it came over a network.
+        # Hosts cut the output themselves. It is cut again here, because data from a network may not keep the limit.
         if end := printed.get(seat, b"")[-MAX_OUTPUT_BYTES:]:
             path.write_bytes(end)
 

@@ -1,8 +1,8 @@
-"""Certificates of a cluster, and the connection to a scheduler: with certificates, or without them on one machine.
+"""Certificates of a cluster, and the settings with which Dask connects to a scheduler.
 
-The certificates are an authority that is valid for a few days, and a key with a certificate for each role. The
-authority's private key is not stored. Dask admits every certificate of the authority, whatever role it was made for,
-and knows no revocation: a stolen certificate works until it expires, or until the cluster uses a new authority.
+There is an authority that is valid for a few days, and a key with a certificate for each role. The authority's private
+key is not stored. Dask admits every certificate of the authority, whatever role it was made for, and can't revoke any:
+a stolen certificate works until it expires, or until the cluster uses a new authority.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ ROLES = ("scheduler", "worker", "client")
 FILES = (CA, *(f"{role}.pem" for role in ROLES))
 MAX_DAYS = 365
 EARLIER = timedelta(hours=12)
-"""Certificates are valid from this long before they are made, since the clocks of other hosts may be slow."""
+"""Certificates are valid from this time before they are made, because the clocks of other hosts may be slow."""
 _MAX_NAME_CHARS = 253
 
 
@@ -47,9 +47,9 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
     """Make an authority, and a key with a certificate for each role, in files that only their owner can read.
 
     Args:
-        folder: where the files go; made if it does not exist. No file in it is replaced.
+        folder: folder for the files; made if it does not exist. No file in it is replaced.
         days: number of days for which the certificates are valid.
-        hosts: names or addresses to write into the certificates, for people to read: Dask does not compare them.
+        hosts: names or addresses to write into the certificates. They are for people to read: Dask ignores them.
         now: the time of day.
 
     Raises:
@@ -57,12 +57,11 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
     """
     names = [_parse_host_name(host) for host in hosts]
     until = (now + timedelta(days=days)).replace(microsecond=0)
-    # The authority's key signs the three certificates below and is forgotten when this function returns. So nobody can
-    # add a machine to the cluster later, the organiser included; new certificates are cheap.
+    # The authority's key signs the three certificates below and is forgotten when this function returns. So nobody, not
+    # even the organiser, can make a certificate of this authority later. To make a new set is easy.
     authority = generate_private_key(SECP256R1())
-    title = _title(
-        f"referee cluster {secrets.token_hex(4)}"
-    )  # a title of its own: OpenSSL must not mistake two authorities for one
+    # Each authority has its own title, so that OpenSSL does not mistake two authorities for one.
+    title = _title(f"referee cluster {secrets.token_hex(4)}")
     authority_certificate = _start_certificate(title, title, authority, now, until).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
     )
@@ -92,7 +91,7 @@ def _start_certificate(
 
 
 def _add_role(builder: x509.CertificateBuilder, names: list[x509.GeneralName]) -> x509.CertificateBuilder:
-    """Add the usages of a role. Schedulers and workers both accept connections and make them, so every role may."""
+    """Add the usages of a certificate. Schedulers and workers both accept and make connections, so every role may."""
     usages = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_usage(is_authority=False), critical=True).add_extension(usages, critical=False)
@@ -133,8 +132,8 @@ def _parse_host_name(host: str) -> x509.GeneralName:
 
 
 def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
-    """Write all files, or none."""
-    # All are checked before one is written: half a set of new certificates next to half a set of old ones fits nothing.
+    """Write all files, or no file."""
+    # All names are checked before a file is written: new and old certificates in one folder would not fit together.
     existing = [name for name in pieces if (folder / name).exists()]
     if existing:
         raise BadRequest(
@@ -196,7 +195,7 @@ def load_security(keys: Path | None) -> Any:
     """Return the security settings with which Dask connects.
 
     Args:
-        keys: folder of the certificates; None: no encryption.
+        keys: folder of the certificates; None for a connection without encryption.
     """
     security = import_module("distributed").Security
     if keys is None:

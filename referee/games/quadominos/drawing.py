@@ -1,7 +1,7 @@
 """Quad-Ominos as text for a terminal, in the markup of rich, and as SVG.
 
-In both, every number has a tone as well as its digit. In the SVG, each corner is a quarter of a disc: where tiles
-meet, the quarters make one disc of one tone, so a corner that fits is seen before it is read.
+In both, every number has a tone as well as its digit. In the SVG, each corner is a quarter of a disc. Where tiles
+meet, the quarters make one disc of one tone, so people see that a corner fits before they read the numbers.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from .rounds import PENALTY, State
 from .tiles import FACE_BY_NAME, FACES, TILE_OF, TILES, Cell, Tile
 
 _TONES = ("#fffaf0", "#ffd633", "#ee8a1d", "#12a388", "#2a5fd0", "#3b0f5c")
-"""Tones by number, light to dark, so that no two look alike to the colour-blind; the tests measure it."""
+"""Tones by number, from light to dark. Colour-blind people can tell any two of them apart; the tests measure this."""
 _INKS = (DARK, DARK, DARK, DARK, LIGHT, LIGHT)
-"""The digit on each tone."""
+"""Colours of the digits, by number: each can be read on its tone."""
 _TASKS = {
     "open": "open with a quad",
     "lay": "lay a tile",
@@ -26,14 +26,14 @@ _TASKS = {
     "second": "lay the second additional tile",
     "extra": "lay an additional tile or be done",
 }
-"""Task of the seat to move -> the same in words."""
+"""Task of the seat to move -> its description."""
 _ENDS = {
     "quadominos.end.target": "{target} points are reached",
     "quadominos.end.rounds": "this was the last round",
     "quadominos.end.cap": "there are no more rounds",
     "quadominos.end.last": "no opponent is left",
 }
-"""Rule that ended the game -> the same in words."""
+"""Id of the rule that ended the game -> its description."""
 _WORDS = {
     "lay": "{tile} at row {row}, column {column}",
     "points": "takes a bonus of 25 points",
@@ -46,11 +46,11 @@ _WORDS = {
     "blocked": "nobody can lay a tile: the round is over",
     "dealt": "round {round} is dealt, {tiles} each",
 }
-"""Action of a move, or name of an event -> the same in words."""
+"""Action of a move, or name of an event -> its description."""
 _NOUNS = {"points": "point", "lost": "point", "tiles": "tile"}
-"""Field of an event that counts something -> the thing."""
+"""Field of an event with a number -> noun for what the number counts."""
 _TEXT_WIDTH = 80
-"""Characters of a terminal."""
+"""Number of characters in a line of a terminal."""
 
 
 def describe(play: Mapping[str, Any]) -> str:
@@ -60,15 +60,15 @@ def describe(play: Mapping[str, Any]) -> str:
 
 
 def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
-    """Return the table with its row and column numbers, two lines a row, then a line per seat, and what the signs mean.
+    """Return the table with its row and column numbers, then a line for each seat, and the meaning of the signs.
 
-    A column is four characters wide as long as 80 have room for all,
-    else three; then every second one is numbered, so that numbers do not touch.
+    Each row of the table takes two lines. A column is four characters wide if all columns then fit into 80 characters,
+    else three. If it is three, only every second column is numbered, so that the numbers do not touch.
 
     Args:
         state: the state to draw.
         outcome: the outcome, if the game is over.
-        eyes: the seats whose hands are shown; None: all.
+        eyes: the seats whose hands are shown; None for all.
     """
     rows, columns = extents(state.table.board)
     wide = 4 if 4 + 4 * len(columns) <= _TEXT_WIDTH else 3
@@ -113,7 +113,7 @@ def _status(state: State, outcome: Outcome | None) -> str:
 # --- SVG. Lengths are in units of the drawing; a place of the table is 40 of them wide.
 
 _LEAST = (7, 18)
-"""Rows and columns that are always shown."""
+"""Numbers of rows and of columns that are shown at least."""
 _CARDS_WIDTH = 780
 """Width of all cards in a row; they are scaled with the drawing, so that hands stay legible below a large table."""
 _ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}
@@ -135,8 +135,9 @@ def draw_svg(
     Args:
         state: the state to draw.
         outcome: the outcome, if the game is over.
-        eyes: the seats whose hands are shown; None: all.
-        chosen: steps of the seat's move; a tile that has its square is shown there. None: nothing can be touched.
+        eyes: the seats whose hands are shown; None for all.
+        chosen: the steps of a move that a person has chosen so far. If they are a tile and its square, the tile is
+            shown there. None if nothing can be touched.
     """
     label = "Quad-Ominos: the table and the hands"
     laid = {chosen[1]: chosen[0]} if chosen and len(chosen) == 2 else {}
@@ -159,7 +160,7 @@ def _use(name: str, x: int, y: int, side: int = SIDE) -> str:
 
 
 def _symbol(name: str) -> str:
-    """Return the definition of a tile as it lies."""
+    """Return the definition of a tile in one rotation."""
     corners = (f'<use href="#quadominos-{corner}{number}"/>' for corner, number in zip("abcd", name, strict=True))
     content = f'<use href="#quadominos-tile"/>{"".join(corners)}'
     return _SYMBOLS.define(name, content, name, ' viewBox="0 0 40 40"')
@@ -168,7 +169,7 @@ def _symbol(name: str) -> str:
 def _cards(
     state: State, table_width: int, outcome: Outcome | None, eyes: Collection[int] | None, *, can_touch: bool
 ) -> tuple[list[str], int, float]:
-    """Return the line about the game and the seats' cards beneath it."""
+    """Return the line about the game with the seats' cards beneath it, their height, and their scale."""
     seats = len(state.hands)
     across = _ACROSS.get(seats, 4)
     width = _CARDS_WIDTH // across
@@ -207,7 +208,7 @@ def _hand(hand: Iterable[Tile], in_a_row: int, *, can_touch: bool) -> Iterator[s
 
 
 def _note(state: State, seat: int, status: str) -> str:
-    """Return a seat's end, or its number of tiles, and what was drawn or skipped since its last move."""
+    """Return `out` or `won`; else the seat's number of tiles, and its draws and skipped turns since its last move."""
     if status in ("out", "won"):
         return status
     drew, skipped = state.drew[seat], state.skipped[seat]
@@ -241,4 +242,4 @@ _DEFINITIONS: Sequence[str] = (
     _SYMBOLS.define("fresh", FRESH),
     *(_corner_symbol(corner, number) for corner in range(4) for number in range(6)),
 )
-"""The same in every drawing, one definition a line."""
+"""The definitions that are the same in every drawing; each is one line."""

@@ -1,6 +1,6 @@
 """The structs of Quad-Ominos on the wire: moves, views and positions.
 
-A tile is written as its four numbers, clockwise from its top left corner, wherever it stands.
+In all of them, a tile is written as its four numbers, clockwise from its top left corner.
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, LaidTiles, Tile
 
 Digits = Annotated[str, Meta(pattern="^[0-5]*$", min_length=4, max_length=4)]
 """The four numbers of a tile, clockwise from its top left corner, e.g. `0224`: 0 top left, 2 top right, 2 bottom right,
-4 bottom left. In a hand a tile stands as it is printed, its numbers ascending. A quarter turn clockwise takes the last
-digit to the front."""
+4 bottom left. A tile in a hand is written as it is printed, with ascending numbers. A quarter turn clockwise moves the
+last digit to the front."""
 
 
 class Lay(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="lay"):
     """Lay one tile."""
 
     row: Coordinate
-    """Rows grow downwards; row 0 is that of the round's first tile."""
+    """Row of the tile. Row numbers grow downwards; the round's first tile lies in row 0."""
     column: Coordinate
-    """Columns grow to the right; column 0 is that of the round's first tile."""
+    """Column of the tile. Column numbers grow to the right; the round's first tile lies in column 0."""
     tile: Digits
-    """A tile of the hand as it is to lie, in one of its four rotations: its numbers clockwise from the top left corner.
-    A quarter turn clockwise takes the last digit to the front."""
+    """A tile of the hand, in the rotation in which it is laid: its numbers clockwise from the top left corner. A
+    quarter turn clockwise moves the last digit to the front."""
 
 
 class Points(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="points"):
@@ -48,20 +48,20 @@ class View(Struct, frozen=True, kw_only=True):
     seat: int
     """The seat that this view is for, 0 to 11, in turn order at the start."""
     hand: list[Digits]
-    """Its own tiles as they are printed, their numbers from 0 to 5 ascending; what was drawn last at the end."""
+    """The seat's own tiles as they are printed, with ascending numbers from 0 to 5; the newest tile is last."""
     step: Task
-    """Task of the seat to move. `open`: the first tile of the round, on row 0 and column 0: its highest quad or, if it
-    holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
-    a second can be laid. `second`: the second additional tile. `extra`: an additional tile after an opening 0000, or
-    `done`."""
+    """Task of the seat to move. `open`: lay the first tile of the round on row 0, column 0: the highest quad of the
+    hand, or 0000 if it is in the hand, too. `lay`: lay a tile. `bonus`: choose `points`, or lay the first of two
+    additional tiles, such that a second can follow. `second`: lay the second additional tile. `extra`: lay an
+    additional tile after an opening 0000, or choose `done`."""
     additional: int
-    """Number of additional tiles that it may still lay in this turn, 0 to 2."""
+    """Number of additional tiles that the seat to move may still lay in this turn, 0 to 2."""
     bonuses: int
-    """Number of bonuses that it still has to choose, from 0, the present one included; more than 1 only with
+    """Number of bonuses that the seat to move still has to choose, from 0, with the present one; more than 1 only with
     chain_bonus."""
     board: tuple[tuple[int, int, Digits], ...]
-    """`[row, column, tile]` of every tile on the table as it lies, in the order in which they were laid: rows grow
-    downwards, columns to the right, both can be negative, and the first of a round lies on row 0, column 0."""
+    """`[row, column, tile]` of every tile on the table as it lies, the oldest first. Row numbers grow downwards, column
+    numbers to the right; both can be negative. The first tile of a round lies on row 0, column 0."""
     order: list[int]
     """The seats still in the game in the order of their turns, the one to move first."""
     scores: list[int]
@@ -73,16 +73,17 @@ class View(Struct, frozen=True, kw_only=True):
     round: int
     """Number of the round, 1 for the first."""
     drawn: list[Digits]
-    """The tiles that the referee drew for this seat since its last move in this round, as they are printed: the last
-    ones of its hand."""
+    """The tiles that the referee drew for this seat since its last move in this round, as they are printed. They are
+    the last tiles of its hand."""
     drew: list[int]
-    """Number of tiles by seat that were drawn for it since its last move in this round."""
+    """By seat, the number of tiles that the referee drew for it since its last move in this round."""
     skipped: list[int]
-    """Number of turns by seat that were skipped since its last move in this round, for want of a tile that fits."""
+    """By seat, the number of its turns that were skipped since its last move in this round: it had no tile that fits.
+    """
     lost: list[int]
-    """Points by seat that these draws and skipped turns cost it, 20 each; not negative."""
+    """By seat, the points that it lost by these draws and skipped turns, 20 each; not negative."""
     passes: int
-    """Number of turns in a row that were skipped just now; as many as there are seats in the game end the round."""
+    """Number of turns in a row that were skipped just now. The round ends when every seat in the game was skipped."""
 
 
 class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,16 +91,17 @@ class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
 
     score: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
     hand: Annotated[list[Digits], Meta(min_length=1)]
-    """Tiles as they are printed."""
+    """Tiles, written as they are printed."""
 
 
 class Position(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position in a first round; the first player is to move. Later rounds are always dealt the same."""
+    """A position in a first round; the first player is to move. The deals of later rounds are fixed."""
 
     board: list[tuple[Coordinate, Coordinate, Digits]]
-    """`[row, column, tile]` in an order in which they could be laid; if it is empty, the round has yet to be opened."""
+    """`[row, column, tile]` of the tiles, in an order in which they could be laid. If it is empty, the first move opens
+    the round."""
     well: list[Digits]
-    """Front first, as they are printed."""
+    """Tiles left to draw, the next one first, written as they are printed."""
     players: Annotated[list[PositionPlayer], Meta(min_length=2, max_length=12)]
 
 
@@ -107,7 +109,7 @@ def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:
     """Return the table of a view or a position, its tiles laid one after the other.
 
     Raises:
-        BadSetup: one of them does not exist, or could not be laid.
+        BadSetup: a tile does not exist, or could not be laid.
     """
     table = EMPTY
     for row, column, name in board:
@@ -124,7 +126,7 @@ def read_tiles(names: Sequence[str]) -> tuple[Tile, ...]:
     """Return the tiles of a hand or a well.
 
     Raises:
-        BadSetup: one of them does not exist, or is not written as it is printed.
+        BadSetup: a tile does not exist, or is not written as it is printed.
     """
     unknown = [name for name in names if name not in BY_NAME]
     if unknown:

@@ -1,12 +1,12 @@
 """Quad-Ominos: views, and which moves are legal. The consequences of a legal move are in rounds.py.
 
-Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.toml names every rule
-and says where the article is silent.
+Source: the article "Quad-Ominos" of Wikipedia (2010) on the game by Pressman (1978). rules.toml lists every rule, and
+says where the article is silent.
 """
 
 # A move is one tile or one choice: a seat that earns a bonus is asked again, with its last tile on the table. A step of
-# a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a square, `(row, column)`. The referee
-# draws and skips by itself: a seat is asked only if it can lay a tile.
+# a move is a word (`points`, `done`), a square, `(row, column)`, or the numbers of a tile in the rotation in which it
+# is laid. The referee draws and skips by itself: a seat is asked only if it can lay a tile.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -23,10 +23,10 @@ from .rounds import MIDDLE, PENALTY, Options, State, Task
 from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
 
 FIXED_DEALS = Dealer(bytes(32))
-"""The later deals of a given position: always the same ones, for a position comes without chance."""
+"""The deals of the later rounds of a given position: always the same, because a position has no seed."""
 _MOVES: dict[Step, Move] = {"points": Points(), "done": Done()}
 _WORDS: dict[str, list[Step]] = {"bonus": ["points"], "extra": ["done"]}
-"""Task -> words that are a move."""
+"""Task -> words that are legal moves."""
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -48,7 +48,7 @@ class QuadOminos(Game[State, View, Move]):
         return rounds.deal(State(options, shuffle, none, tuple(range(seats)), ((),) * seats, none, none))
 
     def restore(self, options: Options, position: Any) -> State:
-        """Return the state of a plain Position; the referee draws for the first player, if it must."""
+        """Return the state of a Position that is given as plain data; the referee draws first if no tile fits."""
         given = self.parse_position(position)
         table, well = read_table(given.board), read_tiles(given.well)
         hands = tuple(read_tiles(player.hand) for player in given.players)
@@ -61,7 +61,10 @@ class QuadOminos(Game[State, View, Move]):
         return rounds.start_turn(state, order) if table.board else rounds.open_round(state)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Deal what the view does not show to the other hands and the well; another seat to move can do so."""
+        """Deal the tiles that the view does not show to the other hands and the well.
+
+        If another seat is to move, it gets tiles with which it can move.
+        """
         table, own_hand = read_table(view.board), read_tiles(view.hand)
         visible_tiles = set(_all_tiles(table, own_hand))
         unseen = shuffle([tile for tile in range(len(TILES)) if tile not in visible_tiles])
@@ -69,7 +72,7 @@ class QuadOminos(Game[State, View, Move]):
         if view.order[0] != view.seat:
             needed = _find_tiles_for(view.step, table, unseen)
             unseen = [*needed, *(tile for tile in unseen if tile not in needed)]
-        elif view.step == "open":  # nobody else holds a higher quad: what is left over goes to the well
+        elif view.step == "open":  # nobody else holds a higher quad, so higher quads are dealt last: to the well
             highest = rounds.opening_quads(own_hand)[0]
             unseen.sort(key=lambda tile: IS_QUAD[tile] and tile > highest)
         hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
@@ -102,11 +105,11 @@ class QuadOminos(Game[State, View, Move]):
         return state.order[0]
 
     def is_same_turn(self, state: State) -> bool:
-        """Return whether the seat to move goes on with additional tiles or a choice after a move of its own."""
+        """Return whether the seat to move has already made a move in this turn."""
         return state.continues
 
     def view(self, state: State, seat: int) -> View:
-        """Return the seat's own hand and what is public."""
+        """Return the seat's own hand and everything that is public."""
         hand = [TILES[tile] for tile in state.hands[seat]]
         return View(
             seat=seat,
@@ -128,7 +131,7 @@ class QuadOminos(Game[State, View, Move]):
         )
 
     def play(self, state: State, move: Move) -> State:
-        """Play a move of the first seat of the turn order; what the referee does for the next ones is part of it."""
+        """Play a move of the first seat of the turn order, and draw and skip for the seats after it."""
         if isinstance(move, Lay):
             face = _judge_lay(state, move)
             playing = _begin_play(state)
@@ -139,15 +142,15 @@ class QuadOminos(Game[State, View, Move]):
         return rounds.take_points(_begin_play(state)) if isinstance(move, Points) else rounds.stop(_begin_play(state))
 
     def news(self, state: State) -> News:
-        """Return the events of the play, those of the referee included; the tiles that it drew are in later views."""
+        """Return the events of the play, with the referee's draws and skips; later views show the drawn tiles."""
         return News({"seat": state.mover, "score": state.scores[state.mover], "events": list(state.events)}, None)
 
     def deliver(self, state: State) -> State:
-        """Clear the events: a play hands its own player nothing that could be on the way."""
+        """Clear the events; a play gives its player nothing that would have to be delivered."""
         return replace(state, events=())
 
     def drop(self, state: State, seat: int) -> State:
-        """Put the seat's tiles at the well's end; if it was its turn, the next seat's turn begins."""
+        """Put the seat's tiles at the well's end; if the seat was to move, the next seat's turn begins."""
         return rounds.drop(state, seat)
 
     def outcome(self, state: State) -> Outcome | None:
@@ -167,7 +170,7 @@ class QuadOminos(Game[State, View, Move]):
         return [Done(), *lays] if state.step == "extra" else [*lays]
 
     def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
-        """Return tiles as they may lie, and `points` or `done` where it may be chosen; after a tile, its squares."""
+        """Return the tiles in their legal rotations, and `points` or `done` where legal; after a tile, its squares."""
         hand, table = state.hands[state.order[0]], state.table
         if state.step == "open":
             return [MIDDLE] if chosen else [TILES[tile] for tile in rounds.opening_quads(hand)]
@@ -185,7 +188,7 @@ class QuadOminos(Game[State, View, Move]):
         return [*_WORDS.get(state.step, ()), *map(FACES.__getitem__, faces)]
 
     def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
-        """Return the word, or the tile on its square."""
+        """Return the move of a word, or of a tile with its square; None if the steps are no whole move."""
         if len(chosen) == 2:
             tile, (row, column) = chosen
             return Lay(row, column, tile)
@@ -198,7 +201,7 @@ class QuadOminos(Game[State, View, Move]):
         return ("points",) if isinstance(move, Points) else ("done",)
 
     def check_invariants(self, state: State) -> None:
-        """Check that each tile is in one place, corners agree, dropped seats hold nothing, and the seat to move can."""
+        """Check that each tile is in one place, corners agree, dropped seats hold nothing, and a move is legal."""
         seats = range(len(state.scores))
         used = _all_tiles(state.table, state.well, *state.hands)
         assert len(set(used)) == len(used), "a tile is twice in the game"
@@ -209,15 +212,15 @@ class QuadOminos(Game[State, View, Move]):
         )
         assert all(0 <= state.drew[seat] <= len(state.hands[seat]) for seat in seats), "more drawn than held"
         assert tiles.corners_agree(state.table.board), "two numbers at one corner"
-        assert state.table == tiles.lay_all(state.table.board), "the places around the table are not what they are"
+        assert state.table == tiles.lay_all(state.table.board), "the free cells around the tiles are wrong"
         if not state.ended:
-            assert all(state.hands[seat] for seat in state.order), "an empty hand, and the round goes on"
+            assert all(state.hands[seat] for seat in state.order), "a hand is empty, but the round goes on"
             first, quads = state.hands[state.order[0]], [t for hand in state.hands for t in hand if IS_QUAD[t]]
-            assert state.step != "open" or max(quads) in first, "the seat that is to open has not the highest quad"
+            assert state.step != "open" or max(quads) in first, "the seat that is to open lacks the highest quad"
             assert self.legal_moves(state), "nothing is legal"
 
     def places_of(self, step: Any) -> tuple[str, ...]:
-        """Return the tile of the hand and how it is to lie, then the square; or the word."""
+        """Return the tile as it is printed and its rotation; for other steps, the square or the word."""
         if not isinstance(step, str):
             return (square_name(*step),)
         if step not in FACE_BY_NAME:
@@ -233,9 +236,9 @@ class QuadOminos(Game[State, View, Move]):
         return draw_text(state, self.outcome(state), eyes)
 
     def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
-        """Return the table and the hands, the tiles of the last turn marked, as an SVG document.
+        """Return the table and the hands as an SVG document, with the tiles of the last turn marked.
 
-        A tile that is chosen lies on its square, marked in place of the last turn.
+        If a tile and its square are chosen, the tile lies there, and is marked instead of those of the last turn.
         """
         return draw_svg(state, self.outcome(state), eyes, chosen)
 
@@ -254,14 +257,14 @@ def _lays(placements: Iterable[tuple[Cell, Face]]) -> list[Lay]:
 
 
 def _begin_play(state: State) -> State:
-    """Return the state in which the seat to move has begun its play, and has seen what was drawn for it before."""
+    """Return the state in which the seat to move begins its play: its draws and skipped turns count from 0 again."""
     seat = state.order[0]
     drew, skipped = replace_at(state.drew, seat, 0), replace_at(state.skipped, seat, 0)
     return replace(state, continues=True, mover=seat, drew=drew, skipped=skipped)
 
 
 def _judge_choice(state: State, move: Points | Done) -> None:
-    """Refuse `points` or `done` where it can't be chosen."""
+    """Refuse `points` or `done` where it is not a legal choice."""
     word, step = "points" if isinstance(move, Points) else "done", state.step
     if (word, step) in (("points", "bonus"), ("done", "extra")):
         return
@@ -314,7 +317,7 @@ def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
 
 
 def _find_tiles_for(step: Task, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
-    """Return tiles with which a seat has something to do in its step, from those that it may hold."""
+    """Return some of the unseen tiles such that a seat that holds them has a legal move in its step."""
     if step == "open":
         return rounds.opening_quads(unseen)[:1]
     if step != "bonus":

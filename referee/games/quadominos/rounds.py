@@ -1,7 +1,7 @@
 """Rounds and turns of Quad-Ominos: the consequences of a legal tile or choice."""
 
-# Everything that the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips,
-# adds points, and deals again. So in a state that is not over, the seat to move always has a move.
+# This module does everything that the referee does for the players: it deals, opens rounds without a quad, draws,
+# skips, adds points, and deals again. So while the game goes on, the seat to move always has a legal move.
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ _LEAST_HAND = 10
 Task = Literal["open", "lay", "bonus", "second", "extra"]
 """Task of the seat to move; View.step says what each word means."""
 Event = dict[str, Any]
-"""An event that everybody may know of, plain."""
+"""A public event, as plain data."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,10 +32,10 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     target: Annotated[int, Meta(ge=1, le=1_000_000)] = 800
     """The game ends after the first round that leaves a player with this many points or more; 1 to 1,000,000."""
     rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    """The game ends after this many rounds, 1 to 1000, whatever the points; null: by `target`."""
+    """The game ends after this many rounds, 1 to 1000, whatever the points. If it is null, `target` ends the game."""
     max_rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
-    """A game that is played by `target` ends after this many rounds at the latest, 1 to 1000: players who lose more
-    than they gain would never reach it."""
+    """A game that `target` ends has this many rounds at most, 1 to 1000. Players who lose more points than they gain
+    would never reach the target."""
     chain_bonus: bool = False
     """True if an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
     tiles are laid."""
@@ -46,19 +46,19 @@ class State(Struct, frozen=True):
 
     options: Options
     shuffle: Shuffle
-    """Shuffle of the first round; later rounds take later deals of it."""
+    """The shuffle of the first round; each later round takes a later deal of the same shuffle."""
     scores: tuple[int, ...]
     """Points by seat; 0 for a dropped seat."""
     order: tuple[int, ...]
     """Seats still in the game, the one to move first."""
     hands: tuple[tuple[Tile, ...], ...]
-    """Hands by seat, what was drawn last at the end; empty for a dropped seat."""
+    """Hands by seat, the newest tile last; empty for a dropped seat."""
     drew: tuple[int, ...]
-    """Number of tiles by seat that were drawn for it since its last move; they are the last ones of its hand."""
+    """By seat, the number of tiles that were drawn for it since its last move; they are the last ones of its hand."""
     skipped: tuple[int, ...]
-    """Number of turns by seat that were skipped since its last move."""
+    """By seat, the number of its turns that were skipped since its last move."""
     well: tuple[Tile, ...] = ()
-    """Front first."""
+    """Tiles left to draw, the next one first."""
     table: LaidTiles = EMPTY
     round: int = 0
     """Number of the round, 1 for the first."""
@@ -66,7 +66,7 @@ class State(Struct, frozen=True):
     additional: int = 0
     """Number of additional tiles that may still be laid."""
     bonuses: int = 0
-    """Number of choices between points and two additional tiles that are due, the present one included."""
+    """Number of choices between points and two additional tiles that the seat to move still has to make."""
     passes: int = 0
     """Number of turns in a row that were skipped."""
     continues: bool = False
@@ -74,9 +74,9 @@ class State(Struct, frozen=True):
     mover: int = -1
     """The seat that made the last play."""
     fresh: tuple[Cell, ...] = ()
-    """Cells of the tiles of the last turn that laid any."""
+    """Cells of the tiles that were laid in the last turn in which any were laid."""
     ended: str = ""
-    """Rule by which the game is over; empty while it goes on."""
+    """Id of the rule that ended the game; empty while the game goes on."""
     events: tuple[Event, ...] = ()
     """Events since the last news."""
 
@@ -96,7 +96,7 @@ def hand_size(players: int) -> int:
 def deal(state: State) -> State:
     """Deal the next round to every seat in the game, the lowest first, and open it; the rest is the well."""
     number, order = state.round + 1, sorted(state.order)
-    # Each round has a deal of its own from the match's seed, so that all rounds can be audited.
+    # Each round has a deal of its own, made from the match's seed, so that every round can be audited.
     shuffle = state.shuffle.later(number - 1) if number > 1 else state.shuffle
     deck = tuple(shuffle(range(len(tiles.TILES))))
     size = hand_size(len(order))
@@ -120,12 +120,13 @@ def deal(state: State) -> State:
 
 
 def open_round(state: State) -> State:
-    """Ask the seat with the highest quad to open the round; without any quad, lay the tile of the highest total.
+    """Ask the seat with the highest quad to open the round; if nobody has a quad, lay the tile of the highest total.
 
-    A seat with a quad is asked even where it has no choice: otherwise the others would learn whether it also holds the
-    quad-zero.
+    A seat with a quad is asked even if it has no choice: otherwise the other seats would learn whether it also holds
+    the quad-zero.
 
-    Source: Quad-Ominos, Gameplay, second paragraph; of equal totals, the greater number of four digits is higher.
+    Source: Quad-Ominos, Gameplay, second paragraph. If totals are equal, the tile opens whose four digits make the
+    greater number.
     """
     held = [(IS_QUAD[tile], TOTALS[tile], tile, seat) for seat in state.order for tile in state.hands[seat]]
     is_quad, _, tile, seat = max(held)
@@ -145,7 +146,11 @@ def open_round(state: State) -> State:
 
 
 def opening_quads(hand: Iterable[Tile]) -> list[Tile]:
-    """Return the quads with which a hand that holds one may open: its highest, and the quad-zero if it is there."""
+    """Return the quads with which a hand may open: its highest one, and the quad-zero if the hand has it.
+
+    Args:
+        hand: a hand with at least one quad.
+    """
     quads = [tile for tile in hand if IS_QUAD[tile]]
     highest = max(quads)
     return [highest, QUAD_ZERO] if QUAD_ZERO in quads and highest != QUAD_ZERO else [highest]
@@ -167,7 +172,7 @@ def lay_opening(state: State, tile: Tile) -> State:
 
 
 def _win_round(state: State) -> State:
-    """End a round in which the mover has laid its last tile: it gets the points of all tiles that the others hold."""
+    """End a round in which the mover has laid its last tile: it gets the points of all tiles in the other hands."""
     seat = state.order[0]
     points = sum(TOTALS[tile] for other in state.order for tile in state.hands[other])
     scores = replace_at(state.scores, seat, state.scores[seat] + points)
@@ -248,7 +253,7 @@ def _pay(state: State, bonuses: int) -> State:
 
 
 def _go_on(state: State) -> State:
-    """Ask the same seat for more if more is due and can be done; else end its turn, or the round."""
+    """Ask the same seat again if it may lay more tiles or has a bonus to choose; else end its turn, or the round."""
     seat = state.order[0]
     hand = state.hands[seat]
     if state.additional and tiles.can_lay(state.table, hand):
@@ -264,14 +269,14 @@ def _go_on(state: State) -> State:
 
 
 def start_turn(state: State, order: tuple[int, ...]) -> State:
-    """Begin the turn of the first seat that can lay a tile, with what is drawn for it.
+    """Begin the turn of the first seat that can lay a tile; draw for the seats until one can.
 
     Args:
         state: a state after a turn.
-        order: the turn order, beginning with the seat whose turn it would be.
+        order: the turn order, from the seat whose turn is next.
 
     Returns:
-        The state in which a seat is to move; in a new round, if every seat was skipped.
+        The state in which a seat is to move. If every seat was skipped, the next round has begun, or the game is over.
     """
     state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
     # The table does not change while seats draw and are skipped, so the faces that fit are computed once.
@@ -289,7 +294,7 @@ def start_turn(state: State, order: tuple[int, ...]) -> State:
 def _draw(state: State, wanted: Faces) -> State:
     """Draw from the well until one of the wanted faces is drawn or the well is empty."""
     seat, well = state.order[0], state.well
-    # All tiles are drawn in one step of the fold. Single draws would be states in which nobody has anything to decide.
+    # All tiles are drawn in one step. After single draws there would be states in which nobody has anything to decide.
     fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.all_faces((tile,)))
     count = next(fitting, len(well))
     event = {"event": "drew", "seat": seat, "tiles": count, "lost": count * PENALTY}
@@ -304,7 +309,7 @@ def _draw(state: State, wanted: Faces) -> State:
 
 
 def _skip(state: State) -> State:
-    """Let the turn pass from a seat that can't lay a tile, with the well empty."""
+    """Skip the turn of a seat that can't lay a tile while the well is empty."""
     seat = state.order[0]
     return replace(
         state,
@@ -320,13 +325,13 @@ def _skip(state: State) -> State:
 
 
 def drop(state: State, seat: int) -> State:
-    """Take a seat out of the game: its tiles go to the well's end, its turn to the next, and it keeps no score."""
+    """Take a seat out of the game: its tiles go to the well's end, the next seat moves, and its score is 0."""
     was_to_move = state.order[0] == seat
     after = replace(
         state,
         order=tuple(other for other in state.order if other != seat),
-        # To the end of the well, not shuffled into it: chance reaches a game only at the start of a round, and the
-        # seats can't know these tiles either way.
+        # The tiles are put at the end of the well, not shuffled into it: chance enters a game only at the start of a
+        # round. The other seats can't know these tiles in either case.
         well=state.well + state.hands[seat],
         hands=replace_at(state.hands, seat, ()),
         scores=replace_at(state.scores, seat, 0),
@@ -339,5 +344,5 @@ def drop(state: State, seat: int) -> State:
         return replace(after, ended="quadominos.end.last")
     if not was_to_move:
         return after
-    # Its turn goes to the next seat; a round that it was to open is opened by the seat that now has the highest quad.
+    # The next seat moves. If the dropped seat was to open a round, the seat that now has the highest quad opens it.
     return open_round(after) if after.step == "open" else start_turn(after, after.order)

@@ -1,9 +1,9 @@
 """Tiles and table of Quad-Ominos."""
 
-# A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
-# with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. Whether
-# any tile of a hand fits on a cell is then one look-up and one AND, and to lay a tile changes at most eight patterns. A
-# table of cells alone would be simpler, but a search asks this question for every cell in every state.
+# A tile is an index into TILES. A face is a tile in one of its rotations: an index into FACES. A set of faces is an int
+# with a bit for each face. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. One
+# look-up and one AND then tell whether any tile of a hand fits on a cell, and to lay a tile changes at most eight
+# patterns. A table of cells alone would be simpler, but a search asks this question for every cell in every state.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,21 +15,22 @@ MISSING = "0245"
 """The one combination of four numbers that was never made."""
 
 Tile = int
-"""0 to 124, by ascending numbers."""
+"""Index into TILES, 0 to 124."""
 Face = int
-"""0 to 481: a tile as it lies; a quad has one face, every other tile has four."""
+"""A tile in one rotation, 0 to 481; a quad has one face, every other tile has four."""
 Faces = int
 """A set of faces: bit f stands for face f."""
 Cell = tuple[int, int]
-"""(row, column); the first tile of a round lies on (0, 0), rows grow downwards, columns to the right."""
+"""(row, column). The first tile of a round lies on (0, 0); rows are numbered downwards, columns to the right."""
 Pattern = int
-"""Three bits a corner, clockwise from the top left, lowest first: its number, 7 if open. Bit 12: no side touches."""
+"""Three bits for each corner: its number, or 7 if any number fits. The top left corner has the lowest bits; the others
+follow clockwise. Bit 12 is set if no side touches a tile."""
 
 TILES = tuple("".join(four) for four in combinations_with_replacement(NUMBERS, 4) if "".join(four) != MISSING)
-"""The numbers of each tile, ascending clockwise from the top left, as they are printed."""
+"""The numbers of each tile as they are printed: clockwise from the top left, ascending."""
 BY_NAME: Mapping[str, Tile] = {name: tile for tile, name in enumerate(TILES)}
 TOTALS = tuple(sum(map(int, name)) for name in TILES)
-"""Points by tile."""
+"""By tile, the points for it: the sum of its numbers."""
 IS_QUAD = tuple(len(set(name)) == 1 for name in TILES)
 QUAD_ZERO: Tile = BY_NAME["0000"]
 
@@ -51,11 +52,12 @@ _TOUCHED = (
     *((1, 0, True, ((1, 2), (0, 3))), (0, -1, True, ((1, 0), (2, 3)))),
     *((-1, -1, False, ((2, 0),)), (-1, 1, False, ((3, 1),)), (1, 1, False, ((0, 2),)), (1, -1, False, ((1, 3),))),
 )
-"""Step to a neighbour, whether a side is shared, and which corner of it is which corner of the tile in the middle."""
+"""For each neighbour of a tile: the step to it, rows and columns; whether the two share a side; and the corners that
+meet, as pairs of the neighbour's corner and the tile's own corner."""
 
 
 def _effects(name: str) -> tuple[tuple[int, int, int], ...]:
-    """Return the step to each neighbour, with the mask for the neighbour's pattern once the face lies here."""
+    """Return for each neighbour of a face the step to it, and the mask that the face puts on its pattern."""
     effects = []
     for down, right, is_side, shared in _TOUCHED:
         keep = _BLANK & ~_NO_SIDE if is_side else _BLANK
@@ -66,7 +68,7 @@ def _effects(name: str) -> tuple[tuple[int, int, int], ...]:
 
 
 def _fitting() -> tuple[Faces, ...]:
-    """Return the faces that fit, by pattern; none fit where no side touches a tile."""
+    """Return the faces that fit, by pattern; no face fits on a cell where no side touches a tile."""
     every = (1 << len(FACES)) - 1
     with_number = [
         [sum(1 << face for face, name in enumerate(FACES) if name[corner] == number) for number in NUMBERS] + [0, every]
@@ -87,18 +89,18 @@ _MET = tuple(a + b + c + d for d in _CLOSED for c in _CLOSED for b in _CLOSED fo
 
 @dataclass(slots=True)
 class LaidTiles:
-    """The tiles on the table; never changed."""
+    """The tiles on the table; its two dicts never change."""
 
     board: dict[Cell, Face]
-    """Face by cell, in the order in which they were laid; at most 125 entries."""
+    """Face by cell, in the order in which the tiles were laid; at most 125 entries."""
     around: dict[Cell, Pattern]
-    """The free cells that touch a tile, by a side or a corner alone."""
+    """Patterns of the free cells that touch a tile, by a side or only by a corner."""
 
     _wanted: Faces = field(default=-1, init=False, repr=False, compare=False)
-    """Faces that fit anywhere; -1 until they are computed."""
+    """Faces that fit on at least one cell; -1 until they are computed."""
 
     def wanted(self) -> Faces:
-        """Return the faces that fit anywhere."""
+        """Return the faces that fit on at least one cell."""
         if self._wanted < 0:
             wanted = 0
             for pattern in self.around.values():
@@ -124,7 +126,7 @@ def lay(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
 
 
 def lay_all(board: Mapping[Cell, Face]) -> LaidTiles:
-    """Return the table of a board, its tiles laid again in the same order."""
+    """Return the table of a board; its tiles are laid again in the same order."""
     table = EMPTY
     for cell, face in board.items():
         table = lay(table, cell, face)
@@ -158,7 +160,7 @@ def fits(table: LaidTiles, cell: Cell, face: Face) -> bool:
 
 
 def clashes(table: LaidTiles, cell: Cell, face: Face) -> str:
-    """Return in words the corners at which a face shows another number than the tiles that it would meet."""
+    """Return in words the corners at which a face does not show the number of the tiles that it would meet."""
     pattern, name = table.around[cell], FACES[face]
     names = ("top left", "top right", "bottom right", "bottom left")
     wanted = [pattern >> 3 * corner & 7 for corner in range(4)]
@@ -200,13 +202,13 @@ def find_cells(table: LaidTiles, face: Face) -> list[Cell]:
 
 @cache
 def _fitting_patterns(face: Face) -> frozenset[Pattern]:
-    """Return the patterns that a face fits: each corner demands its number, or is open."""
+    """Return the patterns that a face fits: at each corner the pattern has the face's number, or is open."""
     corners = [{int(number) << 3 * corner, _OPEN << 3 * corner} for corner, number in enumerate(FACES[face])]
     return frozenset(map(sum, product(*corners)))
 
 
 def lays(table: LaidTiles, faces: Faces) -> Iterator[tuple[Cell, Face]]:
-    """Yield every cell and face that fits there."""
+    """Yield every pair of a cell and one of these faces that fits on it."""
     for cell, pattern in table.around.items():
         fitting = FITTING[pattern] & faces
         if fitting:
@@ -215,13 +217,13 @@ def lays(table: LaidTiles, faces: Faces) -> Iterator[tuple[Cell, Face]]:
 
 
 def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
-    """Return whether another tile can be laid after this one.
+    """Return whether a second tile can be laid after a first one.
 
     Args:
-        table: the table before this one.
-        faces: faces of the tiles in hand, with or without this one.
-        cell: free cell on which this one fits.
-        face: this one.
+        table: the table without the first tile.
+        faces: faces of the tiles in hand, with or without those of the first tile.
+        cell: a free cell on which the first tile fits.
+        face: the face of the first tile.
     """
     rest = faces & ~_FACES_OF[TILE_OF[face]]
     (row, column), around = cell, table.around
@@ -236,6 +238,6 @@ def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
 
 
 def firsts_of_two(table: LaidTiles, hand: Sequence[Tile]) -> Iterator[tuple[Cell, Face]]:
-    """Yield every cell and face after which a second tile of the hand can be laid."""
+    """Yield every pair of a cell and a face such that a second tile of the hand can follow."""
     faces = all_faces(hand)
     return ((cell, face) for cell, face in lays(table, faces) if can_follow(table, faces, cell, face))

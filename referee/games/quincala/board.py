@@ -1,13 +1,13 @@
 """The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches.
 
-Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Its figures could not be found: the layout that
-comes with the game, boards.toml, is a reconstruction, and an organiser can give another.
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). The figures of the source could not be found:
+the layout that comes with the game, boards.toml, is a reconstruction. An organiser can give another layout.
 """
 
-# A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits. A set is enough: a
-# piece knocks one of its own size, so no tower ever has two pieces of a size, and they stand in the order of their
-# sizes. A dot is a number, row by row from row 1, column 1; places outside of the playing area have a number, too, but
-# no ray.
+# A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces, stored as bits. A set is
+# enough: a piece knocks off a piece of its own size, so no tower ever has two pieces of one size, and the pieces stand
+# in the order of their sizes. A dot is a number, counted row by row from row 1, column 1. Places outside of the playing
+# area have a number, too, but no ray.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +24,10 @@ COLOURS = ("white", "black")
 """Colours by seat."""
 MAX_SIZES = 5
 NAMES = tuple(f"{letter}{size}" for letter in "wb" for size in range(1, MAX_SIZES + 1))
-"""Names by piece: `w` or `b`, and the size."""
+"""Names by piece: `w` or `b` for the colour, then the size."""
 PIECES = {name: piece for piece, name in enumerate(NAMES)}
 OWN = (0b00000_11111, 0b11111_00000)
-"""Pieces by seat: all of its colour."""
+"""By seat, all pieces of its colour."""
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 """(rows, columns) of one step."""
 
@@ -45,7 +45,7 @@ DotPair = tuple[Coordinate, Coordinate]
 
 
 class StartTowers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Places of the towers at the start: N full towers of a colour, for N sizes."""
+    """Places of the towers at the start: with N sizes, each colour has N full towers."""
 
     white: tuple[DotPair, ...]
     """`[row, column]` of each of White's towers; both count from 1, row 1 at White's edge."""
@@ -57,11 +57,11 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """A board: the dots of the playing area, the placing areas, and the starting positions."""
 
     map: Annotated[tuple[Annotated[str, Meta(pattern="^[wbx. ]+$(?!\n)", max_length=26)], ...], Meta(max_length=26)]
-    """A text for each row, row 1 at White's edge first, a character for each column from column 1 on White's left, at
-    most 26 of each: `w` a dot of White's placing areas, `b` of Black's, `x` of both, `.` any other dot, a space where
-    there is no dot."""
+    """A text for each row, row 1 at White's edge first. Each text has a character for each column, column 1 on White's
+    left first. At most 26 rows and 26 columns. `w` is a dot of White's placing areas, `b` of Black's, `x` of both, `.`
+    any other dot; a space means that there is no dot."""
     start: dict[Literal["3", "4", "5"], StartTowers]
-    """Number of sizes, 3 to 5 -> places of the towers; at least for the number that is played."""
+    """Number of sizes, 3 to 5 -> places of the towers. The number of sizes that is played must be among them."""
     note: str = ""
     """Description of the layout, for people."""
 
@@ -94,7 +94,7 @@ class PreparedMap:
         self.width = len(rows[0])
         signs = "".join(rows)
         self.is_dot = tuple(sign != " " for sign in signs)
-        """Flags by dot, true for those of the playing area."""
+        """Flags by dot, true for a dot of the playing area."""
         self.places = tuple((row + 1, column + 1) for row in range(self.height) for column in range(self.width))
         """(row, column) by dot."""
         self.areas = tuple(
@@ -102,10 +102,10 @@ class PreparedMap:
         )
         """Dots of the placing areas, by seat."""
         self.rays = tuple(tuple(self._rays(dot)) for dot in range(len(signs)))
-        """Rays by dot: the dots along each direction that stays on the board, nearest first, as far as legs reach."""
+        """Rays by dot: for each direction with a dot on the board, the dots that a leg can reach, the nearest first."""
 
     def __eq__(self, other: object) -> bool:
-        """Compare maps."""
+        """Return whether the other object has the same map."""
         return isinstance(other, PreparedMap) and self.rows == other.rows
 
     def __hash__(self) -> int:
@@ -113,14 +113,14 @@ class PreparedMap:
         return hash(self.rows)
 
     def number(self, row: int, column: int) -> int:
-        """Return the number of a dot, -1 if the playing area has none there."""
+        """Return the number of a dot; -1 if the playing area has no dot there."""
         if not (1 <= row <= self.height and 1 <= column <= self.width):
             return -1
         dot = (row - 1) * self.width + column - 1
         return dot if self.is_dot[dot] else -1
 
     def _rays(self, dot: int) -> Iterator[tuple[int, ...]]:
-        """Yield the rays of one dot that have any dot at all."""
+        """Yield the rays of one dot that are not empty."""
         row, column = self.places[dot]
         for down, right in DIRECTIONS:
             ray: list[int] = []
@@ -135,12 +135,12 @@ class PreparedMap:
 
 @cache
 def find_field(rows: tuple[str, ...]) -> PreparedMap:
-    """Return the field of a map, which is prepared only once."""
+    """Return a map prepared for play; each map is prepared only once."""
     return PreparedMap(rows)
 
 
 def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
-    """Refuse a starting position with a wrong number of towers, with one outside of the map, or with two on a dot."""
+    """Refuse a wrong number of towers, a tower outside of the playing area, or two towers on one dot."""
     for color, towers in zip(COLOURS, (start.white, start.black), strict=True):
         if len(towers) != sizes:
             raise ValueError(f"start.{sizes}: {color} has {len(towers)} towers, not {sizes}")
@@ -153,7 +153,7 @@ def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
 
 
 def bits(pieces: Sequence[int]) -> int:
-    """Return the tower of some pieces."""
+    """Return the tower that some pieces make, as bits."""
     tower = 0
     for piece in pieces:
         tower |= 1 << piece
@@ -171,12 +171,12 @@ def pieces(tower: int) -> tuple[int, ...]:
 
 
 def full_tower(seat: int, sizes: int) -> int:
-    """Return the tower of one piece of each size."""
+    """Return the tower with one piece of each size in a seat's colour."""
     return ((1 << sizes) - 1) << (MAX_SIZES * seat)
 
 
 def find_knocked(tower: int, moving: int) -> int:
-    """Return the pieces of a tower that arriving ones knock: those of their sizes, of either colour."""
+    """Return the pieces of a tower that arriving pieces knock off: those of the same sizes, in both colours."""
     sizes = (moving | moving >> MAX_SIZES) & OWN[0]
     return tower & (sizes | sizes << MAX_SIZES)
 
@@ -187,12 +187,12 @@ def same_sizes(pieces: int) -> int:
 
 
 def lifted_first(tower: int, seat: int) -> int:
-    """Return the pieces that a first leg lifts: a whole tower of purely the mover's colour, or none."""
+    """Return the pieces that a first leg lifts: the whole tower if it has only the mover's colour, else none."""
     return 0 if tower & OWN[1 - seat] else tower
 
 
 def lifted_further(tower: int, seat: int) -> int:
-    """Return the pieces that a further leg lifts: the mover's pieces except the largest."""
+    """Return the pieces that a further leg lifts: the mover's pieces in the tower, except the largest."""
     own_pieces = tower & OWN[seat]
     return own_pieces ^ (1 << own_pieces.bit_length() >> 1)
 
@@ -203,9 +203,9 @@ def ends(field: PreparedMap, board: Board, immune: Marks, dot: int, moving: int)
     Args:
         field: the board's map.
         board: the towers.
-        immune: pieces that may not be knocked.
+        immune: pieces that may not be knocked off.
         dot: the dot where the leg starts.
-        moving: the pieces that it moves, at least one; their number is the largest number of steps.
+        moving: the pieces that the leg moves, at least one. The leg has at most as many steps as pieces.
     """
     reach = moving.bit_count()
     for ray in field.rays[dot]:
@@ -237,7 +237,7 @@ def find_mixed(board: Board) -> int:
 
 
 def count_mixed(board: Board) -> tuple[int, int]:
-    """Return the number of sizes, by seat, that its colour has in mixed towers."""
+    """Return by seat the number of different sizes that its colour has in mixed towers."""
     in_mixed = find_mixed(board)
     return (in_mixed & OWN[0]).bit_count(), (in_mixed & OWN[1]).bit_count()
 
@@ -247,4 +247,4 @@ _PIECES_OF = tuple(tuple(piece for piece in _BY_SIZE if tower >> piece & 1) for 
 _NAMES_OF = tuple(tuple(NAMES[piece] for piece in tower) for tower in _PIECES_OF)
 _TEXT = Path(__file__).with_name("boards.toml").read_text(encoding="utf-8")
 RECONSTRUCTION = msgspec.convert(tomllib.loads(_TEXT), Layout, strict=True)
-"""The layout that is played on unless the organiser gives another: a reconstruction."""
+"""The layout that is used unless the organiser gives another one: a reconstruction."""

@@ -1,7 +1,8 @@
 """Quincala Mixing as text for a terminal, in the markup of rich, and as SVG.
 
-Row 1, White's edge, is at the bottom. A piece's size shows by its figure, and in SVG by its length, too; its colour by
-dark or light, and in text by digit (White) or letter (Black). So both can be read without colours.
+Row 1, White's edge, is at the bottom. A figure on each piece shows its size; in SVG, so does its length. A piece is
+light for White and dark for Black; in text, White's pieces are digits and Black's are letters. So size and colour can
+be read by people and on terminals that see no colours.
 """
 
 from collections import Counter
@@ -15,11 +16,11 @@ from .turns import State
 _SIGNS = "12345abcde"
 """Signs by piece, in text."""
 _DOTS = {"w": "v", "b": "^", "x": "x", ".": ".", " ": " "}
-"""Sign of a layout -> sign in text; none is that of a piece."""
+"""Sign of a layout -> sign in text; no piece has any of these signs."""
 _STYLES = ("black on bright_white", "bright_white on grey23")
 """Styles by seat, in the markup of rich."""
 _MAX_SHOWN = 8
-"""Number of dots of the last move for which a line of 80 characters has room."""
+"""Number of dots of the last move that fit into a line of 80 characters."""
 
 
 def describe(play: Mapping[str, Any]) -> str:
@@ -38,7 +39,7 @@ def describe(play: Mapping[str, Any]) -> str:
 
 
 def draw_text(state: State) -> str:
-    """Return the board with its row and column numbers, a line per seat, the last move and immune pieces."""
+    """Return the board with its row and column numbers, a line for each seat, the last move and immune pieces."""
     field = state.field
     width = state.sizes + 1
     numbers = "".join(f"{column:^{width}}" for column in range(1, field.width + 1))
@@ -67,7 +68,7 @@ def _where(state: State, dot: int) -> str:
 
 
 def _text_cell(state: State, dot: int) -> str:
-    """Return one dot, as many characters wide as there are sizes, a level of the tower each."""
+    """Return one dot: a character for each size, which shows the tower's piece of that size."""
     tower = state.board[dot]
     if not tower:
         row, column = state.field.places[dot]
@@ -91,7 +92,7 @@ def _text_seat(state: State, seat: int) -> str:
 
 
 def _status(state: State, seat: int) -> str:
-    """Return the task of a seat in words, if it has one."""
+    """Return in words the task of a seat, or that it is out or has won; empty if there is nothing to say."""
     if seat not in state.order:
         return "out"
     if state.ending is not None:
@@ -112,25 +113,25 @@ _CARD = 292
 _BETWEEN = 56
 """Height of the space between the cards."""
 _HEIGHTS = (16.0, 16.0, 16.0, 13.0, 10.4)
-"""Heights of a piece by the number of pieces in its tower: few pieces are drawn larger, and all fit on the dot."""
+"""Heights of a piece by the number of pieces in its tower, from 1: every tower fits on its dot."""
 _LIGHT, _DARK = "#fffdf7", "#1b2430"
 _FILLS, _INKS = (_LIGHT, _DARK), (_DARK, _LIGHT)
-"""Colours by seat: of a piece, and of the figure on it."""
+"""Colours by seat: those of its pieces, and those of the figures on them."""
 _TINTS = ("#2b74d8", "#f28c0f")
-"""Colours by seat of its placing areas; blue and orange differ for the colour-blind, too."""
+"""Colours of the placing areas, by seat: blue and orange, which colour-blind people can tell apart, too."""
 _TRACE = "#c2187a"
 _GUARD = "#f28c0f"
 _END = 4.5
-"""Width of each end of an immune piece: the smallest piece has this width on both sides of its figure."""
+"""Width of the mark at each end of an immune piece: the smallest piece has this width on both sides of its figure."""
 _SYMBOLS = Symbols("n")
 
 
 def draw_svg(state: State, touching: int | None) -> str:
-    """Return the board, the placing areas tinted, the last turn marked, and both seats next to it, as SVG.
+    """Return as SVG the board with tinted placing areas and the last turn marked, and both seats next to it.
 
     Args:
         state: the state to draw.
-        touching: the seat that can touch the dots and its hand; None: nothing can be touched.
+        touching: the seat that can touch the dots and its hand; None if nothing can be touched.
     """
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE
     height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _BETWEEN + _MARGIN)
@@ -154,7 +155,7 @@ def _middle(state: State, dot: int) -> tuple[int, int]:
 
 
 def _definitions(sizes: int) -> Iterator[str]:
-    """Yield symbols, their middle at the origin: for each piece in each height, for the dot, and for each area."""
+    """Yield symbols for each piece in each height, for the dot, and for each area; their middle is at the origin."""
     for piece in range(len(NAMES)):
         if piece % MAX_SIZES < sizes:
             for tall in sorted(set(_HEIGHTS[:sizes])):
@@ -167,7 +168,7 @@ def _definitions(sizes: int) -> Iterator[str]:
 
 
 def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
-    """Yield the symbol of a piece, and that of its two ends when it is immune, which leave its figure free."""
+    """Yield the symbol of a piece, and the symbol that marks the two ends of an immune piece."""
     seat, size = piece // MAX_SIZES, piece % MAX_SIZES + 1
     wide = 20 + (_STEP - 24) * (size - 1) // (sizes - 1)
     bar = f'<rect x="{-wide / 2:g}" y="{0.5 - tall / 2:g}" width="{wide}" height="{tall - 1:g}" rx="3"'
@@ -222,7 +223,7 @@ def _places(state: State) -> Iterator[str]:
 
 
 def _trace(state: State) -> Iterator[str]:
-    """Yield the last turn: the dots placed on framed, the legs as a line from a ring to an arrow."""
+    """Yield the last turn: a frame around each placed piece, and the legs as a line from a ring to a square."""
     for dot in state.placed:
         x, y = _middle(state, dot)
         side = _STEP - 3
@@ -249,7 +250,7 @@ def _trace(state: State) -> Iterator[str]:
 
 
 def _tower(state: State, dot: int) -> Iterator[str]:
-    """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn marked."""
+    """Yield the pieces of a tower, the smallest on top, with marks on those immune in this turn or the next."""
     x, y = _middle(state, dot)
     stack = pieces(state.board[dot])
     tall = _HEIGHTS[len(stack) - 1]
@@ -262,7 +263,7 @@ def _tower(state: State, dot: int) -> Iterator[str]:
 
 
 def _card(state: State, seat: int, corner: tuple[int, int], *, can_touch: bool) -> list[str]:
-    """Return one seat's card, White's at the bottom of the drawing: name, colour, sizes in mixed towers, hand."""
+    """Return a seat's card: name, colour, sizes in mixed towers and hand. White's card is at the bottom."""
     left, height = corner
     top = 12 if seat == 1 else height - _CARD - 12
     is_next = state.ending is None and seat == state.seat
@@ -278,7 +279,7 @@ def _card(state: State, seat: int, corner: tuple[int, int], *, can_touch: bool) 
 
 
 def _progress(state: State, seat: int) -> Iterator[str]:
-    """Yield the sizes of a seat, framed boldly if they stand in mixed towers, else faintly."""
+    """Yield the sizes of a seat: with a bold frame if the seat has the size in a mixed tower, else with a faint one."""
     count = count_mixed(state.board)[seat]
     yield f'<text x="12" y="98" font-size="13">mixed sizes: {count} of {state.sizes}</text>'
     in_mixed = find_mixed(state.board) & OWN[seat]
@@ -292,7 +293,7 @@ def _progress(state: State, seat: int) -> Iterator[str]:
 
 
 def _hand(state: State, seat: int, *, can_touch: bool) -> Iterator[str]:
-    """Yield the pieces in hand: White's kinds on the left, Black's on the right, with how many there are of each."""
+    """Yield the kinds of pieces in hand with their numbers: White's kinds on the left, Black's on the right."""
     held = Counter(state.hands[seat])
     yield f'<text x="12" y="153" font-size="13">in hand: {held.total() or "nothing"}</text>'
     for piece in sorted(held):

@@ -4,10 +4,10 @@ Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). The boar
 reconstruction, since the source's figures could not be found.
 """
 
-# A move of the rules may have so many legs that whole moves can't be listed. So a turn is played part by part, each
-# part a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be
-# done: after the last piece if no leg is possible, and after a leg if no further one is. Nobody draws, nothing is
-# hidden and there is no chance: `deliver` has nothing to do, and the shuffle is not used.
+# In the rules, a move may have so many legs that whole moves can't be listed. So a turn is played in parts, and each
+# part is a move for the referee: `place` one piece, make one `leg`, or `stop`. The turn ends by itself when nothing
+# more can be done: after the last piece if no leg is possible, and after a leg if no further leg is possible. Nobody
+# draws, nothing is hidden and there is no chance: `deliver` has nothing to do, and the shuffle is not used.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -31,26 +31,28 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options that an organiser may set."""
 
     sizes: Literal[3, 4, 5] = 5
-    """Number of sizes, 3 to 5; each player has as many towers at the start, of one piece of each size."""
+    """Number of sizes, 3 to 5. At the start, each player has the same number of towers, each with one piece of each
+    size."""
     layout: Layout | None = None
-    """The board; if there is none, the one that comes with the game, which is a reconstruction: the figures of the
-    rules could not be found. On the command line, the path of a TOML file like referee/games/quincala/boards.toml."""
+    """The board. If it is not given, the board that comes with the game is used. That board is a reconstruction: the
+    figures of the rules could not be found. On the command line, give the path of a TOML file like
+    referee/games/quincala/boards.toml."""
     max_turns: Annotated[int, Meta(ge=1, le=100_000)] = 400
-    """After this many turns of both players together, 1 to 100,000, the game is a draw. A turn is all that a player
-    does until the other's begins, however many steps; a skipped turn counts."""
+    """After this many turns of both players together, 1 to 100,000, the game is a draw. A turn is everything that a
+    player does before the other player's turn begins. A skipped turn counts, too."""
 
     def __post_init__(self) -> None:
         """Refuse a layout that lacks the places of the towers.
 
         Raises:
-            ValueError: it has no starting position for this number of sizes.
+            ValueError: the layout has no starting position for this number of sizes.
         """
         if str(self.sizes) not in self.board_layout.start:
             raise ValueError(f"the layout has no start.{self.sizes}: it can't be played with {self.sizes} sizes")
 
     @property
     def board_layout(self) -> Layout:
-        """The layout that is played on."""
+        """The layout of the game: the organiser's, or else the reconstruction."""
         return boards.RECONSTRUCTION if self.layout is None else self.layout
 
 
@@ -58,7 +60,7 @@ class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action",
     """Place one piece of the hand."""
 
     piece: PieceName
-    """Piece of either colour: `w` for White or `b` for Black, and its size from 1."""
+    """A piece of either colour: `w` for White or `b` for Black, then its size from 1."""
     dot: DotPair
     """`[row, column]` of an empty dot of the player's own placing areas; both count from 1, row 1 at White's edge."""
 
@@ -67,9 +69,10 @@ class Leg(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", t
     """Make one leg of the move."""
 
     start: DotPair
-    """`[row, column]` of the tower that is lifted; for a further leg, the dot where the last one ended."""
+    """`[row, column]` of the tower that is lifted; for a further leg, the dot where the last leg ended."""
     end: DotPair
-    """`[row, column]` of the dot where it ends; both count from 1, row 1 at White's edge, column 1 on White's left."""
+    """`[row, column]` of the dot where the leg ends; both count from 1, row 1 at White's edge, column 1 on White's
+    left."""
 
 
 class Stop(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="stop"):
@@ -83,11 +86,11 @@ class Pieces(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Pieces on one dot: `[row, column, pieces]`."""
 
     row: Coordinate
-    """Row from 1, at White's edge."""
+    """Row; row 1 is at White's edge."""
     column: Coordinate
-    """Column from 1, on White's left."""
+    """Column; column 1 is on White's left."""
     pieces: Annotated[tuple[PieceName, ...], Meta(min_length=1, max_length=5)]
-    """The smallest first, each `w` for White or `b` for Black, and its size from 1."""
+    """The pieces, the smallest first: `w` for White or `b` for Black, then the size from 1."""
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -98,37 +101,36 @@ class View(Struct, frozen=True, kw_only=True):
     sizes: int
     """Number of sizes: 3, 4 or 5."""
     layout: tuple[str, ...]
-    """A text for each row, row 1 first, at White's edge; its first character is column 1. `w`: a dot of White's placing
-    areas, `b`: of Black's, `x`: of both, `.`: any other dot, a space: no dot."""
+    """A text for each row, row 1 at White's edge first; the first character is column 1. `w` is a dot of White's
+    placing areas, `b` of Black's, `x` of both, `.` any other dot; a space means that there is no dot."""
     board: tuple[Pieces, ...]
     """`[row, column, pieces]` of every tower, its smallest piece first; rows count from 1 at White's edge, columns from
     1 on White's left."""
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]]
-    """Pieces by seat that it has yet to place, of both colours."""
+    """By seat, the pieces of both colours that it has yet to place."""
     scores: tuple[int, int]
-    """Number of sizes, by seat, that its colour has in mixed towers. All sizes win."""
+    """By seat, the number of different sizes that its colour has in mixed towers. A seat that has all sizes wins."""
     order: tuple[Seat, ...]
     """The seats still in the game, the one to move first."""
     phase: Phase
     """Task of the seat to move: `place` a piece of the hand; `move`, that is, make the first leg; `continue`, that is,
-    make a further leg or stop; nothing, the game being `over`."""
+    make a further leg or stop. `over` if the game is over."""
     steps: int
-    """Number of moves (pieces placed, legs made) that the turn has already had, from 0."""
+    """Number of moves (pieces placed and legs made) in this turn so far, from 0."""
     path: tuple[DotPair, ...]
-    """`[row, column]` of the dot where the first leg began and of those where each leg ended. In phase `continue` it is
-    that of the turn that goes on, and a further leg starts on its last dot; before a turn's first step it is the last
-    turn's."""
+    """`[row, column]` of the dot where the first leg began, then of the dot where each leg ended. Before the first move
+    of a turn, it is the path of the last turn. In phase `continue`, a further leg starts on its last dot."""
     placed: tuple[DotPair, ...]
-    """`[row, column]` of the dots where pieces were placed, in the same turn."""
+    """`[row, column]` of the dots where pieces were placed, in the same turn as `path`."""
     immune: tuple[Pieces, ...]
-    """`[row, column, pieces]` that may not be knocked in this turn."""
+    """`[row, column, pieces]` of the pieces that may not be knocked off in this turn."""
     fresh: tuple[Pieces, ...]
-    """`[row, column, pieces]` that have knocked the other colour in this turn, and will be immune in the next; what its
-    own side knocks off the board is so no more."""
+    """`[row, column, pieces]` of the pieces that have knocked off the other colour in this turn. They will be immune in
+    the next turn, unless their own side knocks them off before."""
     turns: int
-    """Number of turns of both players together that are over, from 0, skipped ones included."""
+    """Number of turns of both players together that are over, from 0; skipped turns count, too."""
     max_turns: int
-    """Number of turns with which the game ends as a draw."""
+    """Number of turns after which the game is a draw."""
     skipped: bool
     """True if the turn just before this one was skipped, and this one has had no move yet."""
 
@@ -139,7 +141,7 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     board: tuple[Pieces, ...]
     """The towers."""
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]] = ((), ())
-    """Pieces by seat that it has yet to place."""
+    """By seat, the pieces that it has yet to place."""
     to_move: Seat = 0
     """Seat whose turn it is."""
     immune: tuple[Pieces, ...] = ()
@@ -147,7 +149,7 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     turns: Annotated[int, Meta(ge=0, le=100_000)] = 0
     """Number of turns that are over."""
     skipped: bool = False
-    """True if the last of them was skipped."""
+    """True if the last turn was skipped."""
 
 
 class QuincalaGame(Game[State, View, Move]):
@@ -176,7 +178,7 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def restore(self, options: Options, position: Any) -> State:
-        """Return the state of a plain Position; seats that can do nothing in it are skipped."""
+        """Return the state of a Position that is given as plain data; seats that can do nothing are skipped."""
         given = self.parse_position(position)
         field = boards.find_field(options.board_layout.map)
         _check_supply(given, options.sizes)
@@ -202,7 +204,7 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Return the state itself, without the last play's description: a view shows everything, also the options."""
+        """Return the state itself, but without the last play's description. A view shows all the rest, even options."""
         field = boards.find_field(view.layout)
         towers = _read_marks(field, view.board)
         seat = view.order[0]
@@ -260,7 +262,7 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def play(self, state: State, move: Move) -> State:
-        """Play one part of the turn; the turn ends by itself where nothing more can be done."""
+        """Play one part of the turn; the turn ends by itself when nothing more can be done."""
         if isinstance(move, Leg):
             return turns.leg(state, move.start, move.end)
         if isinstance(move, Place):
@@ -268,11 +270,11 @@ class QuincalaGame(Game[State, View, Move]):
         return turns.stop(state)
 
     def news(self, state: State) -> News:
-        """Return the last play, what it moved and knocked, and which seats were skipped after it; nobody draws."""
+        """Return the last play, the pieces that it moved and knocked off, and the seats skipped after it."""
         return News(dict(state.last or {}), None)
 
     def deliver(self, state: State) -> State:
-        """Return the state as it is: knocked pieces are on the table, in sight of both, at once."""
+        """Return the state unchanged: a play gives nobody anything that is hidden from the other seat."""
         return state
 
     def drop(self, state: State, seat: int) -> State:
@@ -282,7 +284,7 @@ class QuincalaGame(Game[State, View, Move]):
         return replace(state, order=order, ending=ending, phase="over")
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the ranking once the game is over: the winner first, or both alike."""
+        """Return the ranking once the game is over: the winner first, or both seats on one level."""
         if state.ending is None:
             return None
         rule, winner = state.ending
@@ -305,7 +307,7 @@ class QuincalaGame(Game[State, View, Move]):
         return [Leg(places[start], places[end]) for start, end in legs]
 
     def check_invariants(self, state: State) -> None:
-        """Check that pieces are where they can be, none too many, and that marks are on pieces of the right colour."""
+        """Check the places and numbers of the pieces, and that immune and fresh pieces have the right colour."""
         full = boards.full_tower(0, state.sizes) | boards.full_tower(1, state.sizes)
         held = Counter(piece for hand in state.hands for piece in hand)
         for dot, tower in enumerate(state.board):
@@ -322,7 +324,7 @@ class QuincalaGame(Game[State, View, Move]):
         assert (state.phase == "over") == (state.ending is not None)
 
     def places_of(self, step: Step) -> tuple[str, ...]:
-        """Return piece and dot, both ends of a leg, or the word."""
+        """Return the piece and its dot, both ends of a leg, or the word `stop`."""
         if isinstance(step, Place):
             return step.piece, square_name(*step.dot)
         return (square_name(*step.start), square_name(*step.end)) if isinstance(step, Leg) else ("stop",)
@@ -332,11 +334,11 @@ class QuincalaGame(Game[State, View, Move]):
         return describe(play)
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
-        """Return the board and both hands, for a terminal: nothing is hidden."""
+        """Return the board and both hands, for a terminal; nothing is hidden."""
         return draw_text(state)
 
     def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
-        """Return the board and both hands, the last move marked, as an SVG document: nothing is hidden."""
+        """Return the board and both hands as an SVG document, with the last move marked; nothing is hidden."""
         return draw_svg(state, state.seat if chosen is not None else None)
 
 
@@ -345,18 +347,22 @@ def _to_names(hand: Iterable[int]) -> tuple[str, ...]:
 
 
 def _read_hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
-    """Return hands as numbers of pieces, each in order."""
+    """Return hands as sorted piece numbers."""
     white, black = (tuple(sorted(boards.PIECES[name] for name in hand)) for hand in hands)
     return white, black
 
 
 def _to_pieces(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
-    """Return pieces on dots in the form of a view."""
+    """Return pieces on dots as a view writes them."""
     return tuple(Pieces(*field.places[dot], boards.names(tower)) for dot, tower in marks)
 
 
 def _read_marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
-    """Return pieces on dots in the form of a board; refuse no dot, a dot named twice, two pieces of a size on one."""
+    """Return pieces on dots, by dot.
+
+    Raises:
+        BadSetup: a place is no dot, a dot is named twice, or a dot has two pieces of one size.
+    """
     marks: dict[int, int] = {}
     for spot in shown:
         dot, tower = field.number(spot.row, spot.column), boards.bits([boards.PIECES[name] for name in spot.pieces])
@@ -372,7 +378,7 @@ def _read_marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
 
 
 def _check_supply(given: Position, sizes: int) -> None:
-    """Refuse a position with more pieces of a kind than sizes, or with a size that is not played with."""
+    """Refuse a position with more pieces of one kind than there are sizes, or with a size that is not in the game."""
     held = Counter(name for names in (*(spot.pieces for spot in given.board), *given.hands) for name in names)
     for name, count in sorted(held.items()):
         if int(name[1]) > sizes:

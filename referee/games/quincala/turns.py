@@ -1,9 +1,12 @@
 """Turns of Quincala Mixing: placing, legs, whose turn is next, and the end.
 
-Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Where it is silent, we have decided: the mixed
-towers of the aim may be several; moving is compulsory; a seat that can do nothing is skipped, and its turn counts, also
-for immunity; a piece that is knocked loses its immunity; a move ends with its 100th leg, or when no further leg is
-possible.
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Where the source is silent, we have decided:
+
+* A seat may reach the aim with several mixed towers.
+* A seat that can move has to move.
+* A seat that can do nothing is skipped. Its turn counts, also for immunity.
+* A piece that is knocked off loses its immunity.
+* A move ends with its 100th leg, or when no further leg is possible.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,17 +20,18 @@ from . import board as boards
 from .board import OWN, Board, Marks, PreparedMap
 
 MAX_LEGS = 100
-"""Legs in one move. The source has no limit, but two towers can exchange a piece forever; a guess far above any use."""
+"""Largest number of legs in one move. The source has no limit, but two towers can exchange a piece forever. The number
+is a guess, far above what any player needs."""
 
-# The phase is part of the state and of each view, and not derived from the last play: a state that a player imagines
-# from its view has no last play.
+# The phase is stored in the state and in each view. It can't be derived from the last play, because a state that a
+# player imagines from its view has no last play.
 Phase = Literal["place", "move", "continue", "over"]
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 """Pieces by seat, in the order of their numbers."""
 
 
 class GameEnding(NamedTuple):
-    """Rule by which the game is over, and the winner."""
+    """The id of the rule that ended the game, and the winner; None for a draw."""
 
     rule: str
     winner: int | None
@@ -44,25 +48,26 @@ class State(Struct, frozen=True, kw_only=True):
     seat: int = 0
     """Seat whose turn it is."""
     phase: Phase = "move"
-    """Task of that seat: to place, to begin its move, to go on with it or stop; or nothing any more."""
+    """Task of that seat: to place a piece, to begin its move, or to continue or stop it; `over` after the end."""
     steps: int = 0
-    """Plays in this turn so far."""
+    """Number of plays in this turn so far."""
     turns: int = 0
-    """Turns that are over, skipped ones too."""
+    """Number of turns that are over; skipped turns count, too."""
     skips: int = 0
-    """Turns skipped in a row just before this one."""
+    """Number of turns in a row that were skipped just before this one."""
     immune: Marks = {}
-    """Pieces that may not be knocked in this turn; no empty sets."""
+    """Pieces that may not be knocked off in this turn; no empty sets."""
     fresh: Marks = {}
-    """Pieces that have knocked the other colour in this turn, by the dot where they stand now; no empty sets."""
+    """Pieces that have knocked off the other colour in this turn, by the dot where they stand now; no empty sets."""
     path: tuple[int, ...] = ()
-    """Dots where the move's first leg began and each leg ended; those of the last turn, until this one has a play."""
+    """The dot where the move's first leg began, and the dots where its legs ended. It is the last turn's path until
+    this turn has a play."""
     placed: tuple[int, ...] = ()
-    """Dots on which pieces were placed, in the same turn."""
+    """Dots on which pieces were placed, in the same turn as `path`."""
     order: tuple[int, ...] = (0, 1)
     """Seats still in the game."""
     last: Mapping[str, Any] | None = None
-    """The last play, plain, as everybody may know it."""
+    """The last play as plain data; everything in it is public."""
     ending: GameEnding | None = None
 
     def __hash__(self) -> int:
@@ -74,7 +79,7 @@ def place(state: State, piece: int, row: int, column: int) -> State:
     """Return the state after one piece was placed.
 
     Raises:
-        IllegalMove: it is not the time for it, or the player may not use the piece or the dot.
+        IllegalMove: the player can't place a piece at this time, or may not use this piece or this dot.
     """
     where = f"row {row}, column {column}"
     hand, field = state.hands[state.seat], state.field
@@ -105,7 +110,7 @@ def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
     """Return the state after one leg, from (row, column) to (row, column).
 
     Raises:
-        IllegalMove: it is not the time for it, or the leg breaks a rule.
+        IllegalMove: the player can't make a leg at this time, or the leg breaks a rule.
     """
     origin, moving = _lift(state, start)
     target = _line_end(state, start, end, moving)
@@ -131,7 +136,7 @@ def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
 
 
 def stop(state: State) -> State:
-    """Return the state after a move was ended where a further leg was possible.
+    """Return the state after the player stops a move that could have a further leg.
 
     Raises:
         IllegalMove: no leg has been made in this turn.
@@ -167,7 +172,7 @@ def can_move(state: State) -> bool:
 
 
 def next_legs_exist(state: State) -> bool:
-    """Return whether the move that goes on may have one more leg."""
+    """Return whether the present move may have one more leg."""
     if len(state.path) > MAX_LEGS:
         return False
     return any(True for _ in further_ends(state))
@@ -181,7 +186,11 @@ def further_ends(state: State) -> Iterator[int]:
 
 
 def _lift(state: State, start: tuple[int, int]) -> tuple[int, int]:
-    """Return the dot where a leg starts, and the pieces that it lifts; refuse a wrong dot, and a leg too early."""
+    """Return the dot where a leg starts, and the pieces that it lifts.
+
+    Raises:
+        IllegalMove: a piece has to be placed first, or the leg can't start there.
+    """
     if state.phase == "place":
         count = len(state.hands[state.seat])
         raise IllegalMove("quincala.turn.order", f"{count} in hand, and there is an empty dot to place on")
@@ -201,7 +210,11 @@ def _lift(state: State, start: tuple[int, int]) -> tuple[int, int]:
 
 
 def _line_end(state: State, start: tuple[int, int], end: tuple[int, int], moving: int) -> int:
-    """Return the dot where a leg ends; refuse one that is not straight, too long, off the area, or crosses a piece."""
+    """Return the dot where a leg ends.
+
+    Raises:
+        IllegalMove: the leg is not straight, is too long, leaves the playing area, or crosses a piece.
+    """
     down, right = end[0] - start[0], end[1] - start[1]
     steps = max(abs(down), abs(right))
     if down and right and abs(down) != abs(right):
@@ -221,7 +234,7 @@ def _line_end(state: State, start: tuple[int, int], end: tuple[int, int], moving
 
 
 def _mark_fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Marks:
-    """Return the pieces that will be immune after a leg: a mark travels with its piece until that is knocked."""
+    """Return the fresh pieces after a leg: a piece stays fresh wherever it moves, until it is knocked off."""
     winners = boards.same_sizes(gone & OWN[1 - state.seat])
     if not (winners or state.fresh):
         return state.fresh
@@ -232,7 +245,7 @@ def _mark_fresh(state: State, origin: int, target: int, moving: int, gone: int) 
 
 
 def _end_step(state: State, last: dict[str, Any], **changes: Any) -> State:
-    """Return the state after a play of the seat to move, with its turn not over yet."""
+    """Return the state after a play of the seat to move, before its turn is over."""
     last["seat"] = state.seat
     last["skipped"] = ()
     return replace(state, last=last, steps=state.steps + 1, skips=0, **changes)
@@ -243,7 +256,7 @@ def _end_turn(state: State) -> State:
     counts = boards.count_mixed(state.board)
     reached = [seat for seat, count in enumerate(counts) if count == state.sizes]
     after = _pass_turn(state)
-    # One leg can bring both sides to the aim, by mixing towers of both; then the player that did not make it wins.
+    # One leg can bring both sides to the aim, because a mixed tower has pieces of both. Then the other player wins.
     if len(reached) == 2:
         return _end_game(after, "quincala.end.both", after.seat)
     return _end_game(after, "quincala.end.aim", reached[0]) if reached else begin(after)

@@ -1,8 +1,8 @@
 """Squares, dominoes and lines of Quincy."""
 
-# A set of squares is one integer, a bit for each: bit 10 * (row - 1) + (column - 1), so that the tenth bit of every row
-# is always clear and a shift never carries a stone from one edge of the board to the other. Every question then costs a
-# few shifts, however many stones there are.
+# A set of squares is one integer with a bit for each square: bit 10 * (row - 1) + (column - 1). The tenth bit of every
+# row is always clear. So a shift never carries a stone from one edge of the board to the other, and every question
+# costs a few shifts, however many stones there are.
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,17 +11,17 @@ from typing import Literal, TypeVar
 T = TypeVar("T")
 
 SIZE = 9
-"""Rows and columns, both numbered from 1."""
+"""Number of rows, and of columns; both are numbered from 1."""
 LINE = 4
-"""Stones of the shortest line."""
+"""Number of stones of the shortest line."""
 LINES_TO_WIN = 2
 
 Domino = tuple[int, int]
-"""(end, end), the smaller first; 0 is the blank."""
+"""(end, end), the smaller end first; 0 is a blank."""
 Square = tuple[int, int]
 """(row, column), 1 to 9 each; row 1 is the top one, column 1 the left one."""
 Squares = int
-"""A set of squares, as the module says."""
+"""A set of squares; the comment at the top of this module says how it is stored."""
 Pair = tuple[Squares, Squares]
 """The squares of each team; a seat's team is the seat modulo 2."""
 Stone = Literal["A", "B"]
@@ -30,9 +30,9 @@ STONES: tuple[Stone, Stone] = ("A", "B")
 """Stones by team."""
 
 DOMINOES: tuple[Domino, ...] = tuple((low, high) for low in range(10) for high in range(low, 10))
-"""The double-nine set; elsewhere a domino is its number in here."""
+"""The double-nine set; elsewhere a domino is written as its index in this tuple."""
 NUMBERS = {ends: number for number, (low, high) in enumerate(DOMINOES) for ends in ((low, high), (high, low))}
-"""Domino, either way round -> its number."""
+"""Domino, with its ends in either order -> its index in DOMINOES."""
 ALL_DOMINOES = tuple(range(len(DOMINOES)))
 SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
 BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}
@@ -55,9 +55,9 @@ def _reach(domino: Domino) -> Squares:
 
 
 REACH: tuple[Squares, ...] = tuple(map(_reach, DOMINOES))
-"""Squares by domino, on which it may add a stone; a domino with a blank may also remove one there."""
+"""By domino, the squares on which it may add a stone. A domino with a blank may also remove a stone there."""
 IS_WILD: tuple[bool, ...] = tuple(not low for low, _ in DOMINOES)
-"""Flags by domino, true for one with a blank."""
+"""Flags by domino, true for a domino with a blank."""
 
 
 def map_reach(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T], ...], ...]:
@@ -76,7 +76,7 @@ def write_rows(stones: Pair) -> tuple[str, ...]:
 
 @cache
 def _write_row(first: int, second: int) -> str:
-    """Return one row of the board; there are 3 ** 9."""
+    """Return one row of the board in signs; 3 ** 9 rows are possible, so the cache stays small."""
     return "".join("A" if first >> at & 1 else "B" if second >> at & 1 else "." for at in range(SIZE))
 
 
@@ -97,20 +97,20 @@ def list_squares(squares: Squares) -> list[Square]:
 def survey(stones: Squares) -> tuple[Squares, int]:
     """Find the lines that the stones of one team form.
 
-    Four in a row begin on each square of `fours`. A longer run has several such squares, next to each other: so the
-    lines of one direction are told apart by the gaps between them.
+    On each square of `fours`, four stones in a row begin. A longer run has several such squares, next to each other.
+    So the gaps between these squares show how many lines there are in one direction.
 
     Returns:
-        The squares of all lines together, and the number of lines: longest straight runs of 4 or more stones, each
-        direction for itself.
+        The squares of all lines together, and the number of lines. A line is a straight run of 4 or more stones that
+        can't be extended; each direction is counted separately.
 
-    Source: Quincy, Object of the Game. A run of 8 or 9 is one line.
+    Source: Quincy, Object of the Game. A run of 8 or 9 stones is one line.
     """
     squares = count = 0
     for step in _STEPS:
         pairs = stones & stones >> step
-        # A pair that is followed by a pair two squares on makes four: two shifts where comparing four squares takes
-        # three. The tenth bit of each row, which is always clear, ends every run at the edge.
+        # Two pairs, the second two squares after the first, make four in a row. This takes two shifts; to compare four
+        # squares takes three. The tenth bit of each row, which is always clear, ends every run at the edge.
         fours = pairs & pairs >> 2 * step
         if fours:
             count += _firsts(fours, step).bit_count()
@@ -120,11 +120,12 @@ def survey(stones: Squares) -> tuple[Squares, int]:
 
 
 def _firsts(fours: Squares, step: int) -> Squares:
+    """Return the first square of every line of one direction."""
     return fours & ~(fours << step)
 
 
 def lines(stones: Squares) -> list[list[Square]]:
-    """Return the squares of every line, from its top or left end."""
+    """Return the squares of every line, each line from its top or left end on."""
     all_lines = []
     for step in _STEPS:
         pairs = stones & stones >> step
@@ -135,7 +136,13 @@ def lines(stones: Squares) -> list[list[Square]]:
 
 
 def _run(stones: Squares, bit: Squares, step: int) -> Squares:
-    """Return the run of stones from its first square on."""
+    """Return the squares of a run of stones.
+
+    Args:
+        stones: the stones of one team.
+        bit: the first square of the run.
+        step: the distance in bits to the next square.
+    """
     run = 0
     while bit & stones:
         run |= bit

@@ -1,6 +1,7 @@
 """Quincy as text, in the markup of rich, and as SVG.
 
-In both, a stone has its team's letter as well as its colour, in SVG also a shape; stones of a line are marked.
+In both, a stone has its team's letter as well as its colour; in SVG, each team also has its own shape. Stones of a
+line are marked.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,12 +20,13 @@ _WORDS = {
 
 
 def _last_move(log: Iterable[PublicEvent], seat: int | None = None) -> PublicEvent | None:
-    """Return the last move of a seat, or of all; None if there was none."""
+    """Return the last move of a seat, or of all seats if `seat` is None; None if there was no move."""
     moves = (event for event in log if event.action in _WORDS and seat in (None, event.seat))
     return max(enumerate(moves), default=(0, None), key=lambda pair: pair[0])[1]
 
 
 def _in_words(event: PublicEvent | None) -> str:
+    """Return a move in words, for a seat's card; empty if there was no move."""
     if event is None:
         return ""
     low, high = event.dominoes[0]
@@ -68,7 +70,7 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
 
     Args:
         state: the state to draw.
-        eyes: the seats whose hands are shown; None: all.
+        eyes: the seats whose hands are shown; None for all.
     """
     last = _last_move(state.log)
     marked = None if last is None else last.square
@@ -96,7 +98,7 @@ def _cell(state: State, square: Square, *, is_marked: bool) -> str:
 
 
 def _empty_sign(square: Square) -> str:
-    """Return the sign of an empty square, another one on the doubles line and in row and column 5."""
+    """Return the sign of an empty square; the doubles line, row 5 and column 5 have signs of their own."""
     row, column = square
     return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
 
@@ -119,11 +121,11 @@ _CARD_WIDTH = 300
 _FOOT = 34
 """Room for the line below the board."""
 _DOMINO = (33, 58)
-"""(width, height) of a domino of a hand, the room around it included."""
+"""(width, height) of a domino of a hand, with the space around it."""
 _HAND_WIDTH = 8
-"""Dominoes in a row of a hand; only given positions have longer hands."""
+"""Number of dominoes in a row of a hand; only in a given position can a hand need a second row."""
 _TONES = ("#2457b8", "#ffd23f")
-"""Tones by team: dark blue and light yellow, which differ for the colour-blind, too."""
+"""Tones by team: dark blue and light yellow, which colour-blind people can tell apart, too."""
 _LETTERS = (LIGHT, DARK)
 _STRIPE = "#e8871a"
 _STATUS = 'font-size="18" fill="currentColor" text-anchor="middle"'
@@ -131,7 +133,7 @@ _SYMBOLS = Symbols("quincy")
 
 
 def draw_svg(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> str:
-    """Return the board with its row and column numbers as SVG, and the hands next to it, face down if not seen."""
+    """Return as SVG the board with its row and column numbers, and the hands next to it; hidden hands lie face down."""
     cards, cards_height = _cards(state, eyes, can_touch=can_touch)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)
@@ -170,7 +172,7 @@ def _bars(state: State) -> list[str]:
 
 
 def _stones(state: State) -> list[str]:
-    """Return every stone, those of lines with a thick edge."""
+    """Return every stone; a stone that is part of a line has a thick edge."""
     stones = []
     for stone, squares, fixed in zip(STONES, state.stones, state.unbreakable, strict=True):
         stones += [
@@ -219,12 +221,12 @@ def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
 
 
 def _hidden_hand(count: int) -> list[str]:
-    """Return the dominoes of a hand that is not seen: how many there are is no secret."""
+    """Return the dominoes of a hidden hand, face down: their number is public."""
     return [_SYMBOLS.use("back", *_corner_in_hand(index)) for index in range(count)]
 
 
 def _corner_in_hand(index: int) -> tuple[int, int]:
-    """Return x and y of the upper left corner of a domino of a hand."""
+    """Return x and y of the upper left corner of a domino, by its index in the hand."""
     return 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1]
 
 
@@ -264,7 +266,7 @@ _GRID = _grid()
 _PLACES = tuple(place(square_name(*square), (*_corner(square), _SIDE, _SIDE)) for square in SQUARES)
 _BOLD = 'font-size="20" font-weight="700" text-anchor="middle"'
 _OUTLINES = ('<circle cx="26" cy="26" r="20"', '<path d="M26 3L49 26L26 49L3 26Z"')
-"""Outlines by team, up to the attributes of paint: a disc and a diamond."""
+"""Outlines by team, a disc and a diamond: the start of an SVG element, to which the colours are added."""
 _EDGES = {"": f'stroke="{DARK}"', "-line": 'stroke="currentColor" stroke-width="5"'}
 
 
@@ -287,4 +289,4 @@ _SHARED = {
     **{f"end-{end}": f'<text x="13" y="20" {_BOLD} fill="{DARK}">{end}</text>' for end in range(1, 10)},
 }
 _DEFINITIONS = tuple(map(_SYMBOLS.define, _SHARED, _SHARED.values()))
-"""The same in every drawing, one definition a line."""
+"""The definitions, which are the same in every drawing; each is one line."""

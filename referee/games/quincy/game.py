@@ -1,8 +1,11 @@
 """Quincy: hands, turns, draws and ends. Squares and lines are in board.py, moves and views in forms.py.
 
-Source: Quincy, M. Whitley. Where it is silent, we have decided: a play that wins draws nothing; a player with no
-domino, or with only unplayable ones when nothing is left to draw, is skipped, and these dominoes are discarded; the
-hand of an eliminated player lies face down; in a game of four its partner plays on alone.
+Source: Quincy, M. Whitley. Where the source is silent, we have decided:
+
+* A play that wins draws nothing.
+* A player without a domino is skipped. So is a player who can play no domino when nothing is left to draw; these
+  dominoes are discarded.
+* The hand of an eliminated player lies face down. In a game of four, the partner plays on alone.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,7 +25,7 @@ HAND_SIZE = 5
 _ADDS = b.map_reach(Add)
 _REMOVES = b.map_reach(Remove)
 _DISCARDS = tuple(map(Discard, b.DOMINOES))
-"""Every move there can be, made once: a list of legal moves is a selection."""
+"""With _ADDS and _REMOVES, every move that is possible. Each is made once: the legal moves are picked from these."""
 
 
 class QuincyGame(Game[State, View, Move]):
@@ -39,14 +42,14 @@ class QuincyGame(Game[State, View, Move]):
     rules = rules_beside(__file__)
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
-        """Deal five dominoes a seat from the shuffled 55, seat 0 first; the rest is the pile, drawn from its front."""
+        """Deal five of the 55 shuffled dominoes to each seat, seat 0 first; the rest is the pile, next domino first."""
         deck = tuple(shuffle(b.ALL_DOMINOES))
         hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
         none = ((),) * seats
         return State((0, 0), (0, 0), deck[seats * HAND_SIZE :], hands, tuple(range(seats)), (), (), none)
 
     def restore(self, options: Options, position: Any) -> State:
-        """Return the state of a plain Position."""
+        """Return the state of a Position that is given as plain data; seats that can do nothing are skipped."""
         given = self.parse_position(position)
         hands = tuple(map(_numbers, given.hands))
         pile, face_up = _numbers(given.pile), _numbers(given.face_up)
@@ -66,7 +69,10 @@ class QuincyGame(Game[State, View, Move]):
         )
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Deal what the view does not show: to the other hands, the seat to move first, to the pile, and face down."""
+        """Deal the dominoes that the view does not show to the other hands, to the pile, and face down.
+
+        Of the other hands, that of the seat to move comes first.
+        """
         stones = b.read_rows(view.board)
         unbreakable = b.survey(stones[0])[0], b.survey(stones[1])[0]
         own_hand, face_up = _numbers(view.hand), _numbers(view.face_up)
@@ -75,7 +81,8 @@ class QuincyGame(Game[State, View, Move]):
         drew = hands.copy()
         hands[view.seat], drew[view.seat] = own_hand, _numbers(view.drew)
         others = [seat for seat in view.order if seat != view.seat]
-        # With nothing left to draw, a seat that was not skipped holds a domino that can be played: it gets one first.
+        # With an empty pile, a seat without a playable domino would have been skipped. So the seat to move holds a
+        # playable domino, and gets one first.
         if not view.pile and view.order[0] in others:
             empty, loose = _open(stones, unbreakable, view.order[0])
             unseen.insert(
@@ -97,7 +104,7 @@ class QuincyGame(Game[State, View, Move]):
         )
 
     def teams(self, options: Options, seats: int) -> tuple[tuple[int, ...], ...]:
-        """Return the partners of a game of four, who sit opposite each other."""
+        """Return the teams of a game of four: partners sit opposite each other."""
         return ((0, 2), (1, 3)) if seats == 4 else ()
 
     def seat_count(self, state: State) -> int:
@@ -113,7 +120,7 @@ class QuincyGame(Game[State, View, Move]):
         return state.same_turn
 
     def view(self, state: State, seat: int) -> View:
-        """Return the seat's own hand and what is public."""
+        """Return the seat's own hand and everything that is public."""
         lines = [
             StoneLine(stone, line)
             for stone, squares in zip(b.STONES, state.stones, strict=True)
@@ -153,7 +160,7 @@ class QuincyGame(Game[State, View, Move]):
         return _end_play(state, domino, "discard", None, state.stones)
 
     def news(self, state: State) -> News:
-        """Return the last play with the number of its team's lines, and what it draws (None if it wins)."""
+        """Return the last play with its team's number of lines, and the drawn dominoes (None if the play wins)."""
         event = state.log[-1]
         square = {} if event.square is None else {"square": event.square}
         count = b.survey(state.stones[event.seat % 2])[1]
@@ -169,9 +176,9 @@ class QuincyGame(Game[State, View, Move]):
         return _skip_seats(replace(state, hands=hands, drew=replace_at(state.drew, state.mover, drawn), arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
-        """Lay the seat's hand face down, and what is on the way to it; a team without a player loses.
+        """Lay the seat's hand face down, with any domino that it has just drawn; a team without a player loses.
 
-        Source: the page knows no elimination.
+        The source has no rule for elimination.
         """
         is_mover = seat == state.mover
         lost = state.hands[seat] + (state.arriving or () if is_mover else ())
@@ -221,7 +228,7 @@ class QuincyGame(Game[State, View, Move]):
         return moves
 
     def check_invariants(self, state: State) -> None:
-        """Check order, stones and lines, that each domino is in one place, and that the seat to move can act."""
+        """Check order, stones and lines. Check that each domino is in one place, and that the seat to move can act."""
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.drew)
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert not state.stones[0] & state.stones[1]
@@ -237,7 +244,7 @@ class QuincyGame(Game[State, View, Move]):
         assert state.end is not None or state.arriving is not None or _can_act(state, state.order[0])
 
     def places_of(self, step: Step) -> tuple[str, ...]:
-        """Return the domino, then the square, or the word."""
+        """Return the domino, then the square or the word `discard`."""
         assert isinstance(step, Add | Remove | Discard)
         domino = "{}|{}".format(*sorted(step.domino))
         return domino, "discard" if isinstance(step, Discard) else square_name(*step.square)
@@ -251,12 +258,12 @@ class QuincyGame(Game[State, View, Move]):
         return draw_text(state, eyes)
 
     def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
-        """Return the board and the hands, the last move marked, as an SVG document."""
+        """Return the board and the hands as an SVG document, with the last move marked."""
         return draw_svg(state, eyes, can_touch=chosen is not None)
 
 
 def _add(state: State, domino: int, square: Square) -> State:
-    """Source: Quincy, Game Mechanics."""
+    """Return the state after a stone is added; refuse an illegal move. Source: Quincy, Game Mechanics."""
     bit, team = b.BITS[square], state.order[0] % 2
     if not bit & b.REACH[domino]:
         rule_id = "quincy.add.wild" if b.IS_WILD[domino] else "quincy.add.named"
@@ -267,7 +274,10 @@ def _add(state: State, domino: int, square: Square) -> State:
 
 
 def _remove(state: State, domino: int, square: Square) -> State:
-    """Source: Quincy, Game Mechanics, Blanks and the caveat below."""
+    """Return the state after a stone is removed; refuse an illegal move.
+
+    Source: Quincy, Game Mechanics, Blanks and the caveat below.
+    """
     bit, other = b.BITS[square], 1 - state.order[0] % 2
     where = f"row {square[0]}, column {square[1]}"
     if not b.IS_WILD[domino]:
@@ -282,13 +292,13 @@ def _remove(state: State, domino: int, square: Square) -> State:
 
 
 def _end_play(state: State, domino: int, action: Any, square: Square | None, stones: Pair) -> State:
-    """Return the state after a legal move: its domino lies face up; unless it wins, the next one is on its way."""
+    """Return the state after a legal move: its domino lies face up; unless the move wins, a domino is drawn."""
     seat, order, pile, unbreakable, end = state.order[0], state.order, state.pile, state.unbreakable, None
     if action == "add":
         fixed, count = b.survey(stones[seat % 2])
         unbreakable = replace_at(unbreakable, seat % 2, fixed)
         end = "quincy.end.lines" if count >= b.LINES_TO_WIN else None
-    # Only what adds a stone can complete a line, and a play that wins draws nothing.
+    # A play that wins draws nothing.
     arriving = None if end else pile[:1]
     hand, at = state.hands[seat], state.hands[seat].index(domino)
     return State(
@@ -316,7 +326,7 @@ def _skip_seats(state: State) -> State:
     """
     if state.end is not None or state.arriving is not None or _can_act(state, state.order[0]):
         return state
-    # At most one round: if nobody can act by then, nobody ever will.
+    # Each seat is skipped once at most: if nobody can act then, nobody ever will.
     for _ in state.order:
         seat, hand = state.order[0], state.hands[state.order[0]]
         state = replace(
@@ -342,7 +352,10 @@ def _can_act(state: State, seat: int) -> bool:
 
 
 def _open(stones: Pair, unbreakable: Pair, seat: int) -> Pair:
-    """Return the squares without a stone (and all bits beyond the board), and those whose stones a seat may remove."""
+    """Return the squares without a stone, and the squares whose stones a seat may remove.
+
+    The first set has all bits outside the board, too.
+    """
     other = 1 - seat % 2
     return ~(stones[0] | stones[1]), stones[other] & ~unbreakable[other]
 
