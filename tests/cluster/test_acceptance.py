@@ -163,7 +163,7 @@ BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         "the seal of key",
     ),
     "what was sealed before": (_sealed_with_the_key, "no seal"),
-    "spaces": (lambda data: data.replace(b'"n":', b'"n": ', 1), "the one form"),
+    "spaces": (lambda data: data.replace(b'"n":', b'"n": ', 1), "the canonical form"),
 }
 """Bytes that are not a record -> text of the error."""
 

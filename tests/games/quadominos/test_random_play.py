@@ -156,8 +156,8 @@ BROKEN: tuple[tuple[str, Callable[[State], dict[str, Any]]], ...] = (
     ("two turns", lambda state: {"order": (*state.order, state.order[0])}),
     ("more drawn", lambda state: {"drew": (99, *state.drew[1:])}),
     ("two numbers", lambda state: {"table": lay_all({**state.table.board, (0, 1): FACE_BY_NAME["0003"]})}),
-    ("places around", lambda state: {"table": LaidTiles(state.table.board, {})}),
-    ("an empty hand", lambda state: {"hands": ((), *state.hands[1:])}),
+    ("free cells around", lambda state: {"table": LaidTiles(state.table.board, {})}),
+    ("a hand is empty", lambda state: {"hands": ((), *state.hands[1:])}),
     ("nothing is legal", lambda state: {"hands": ((BY_NAME["3333"],), *state.hands[1:])}),
     ("a dropped seat", lambda state: {"order": state.order[:1]}),
 )
