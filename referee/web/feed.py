@@ -1,7 +1,7 @@
-"""The Atom feed of a contest: results as they are published, and what the organiser announces."""
+"""The Atom feed of a contest, with the published results and the organiser's announcements."""
 
-# All links are relative, as on the pages: a reader resolves them against the address of the feed. The ids are made from
-# the heads of records, which never change, so that a reader shows no entry twice.
+# All links are relative, as on the pages: a feed reader resolves them against the address of the feed. The ids are made
+# from the heads of records. A head never changes, so a feed reader shows no entry twice.
 # Source: RFC 4287, The Atom Syndication Format.
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,10 +28,10 @@ class FeedEntry(Struct, frozen=True, kw_only=True):
 
     id: str
     at: str
-    """Time at which it was published, ISO 8601 in UTC."""
+    """Time of its publication, ISO 8601 in UTC."""
     title: str
     address: str
-    """Address of the page that shows it, from the site's first page."""
+    """Address of the page that shows this entry, relative to the site's first page."""
 
 
 def list_results(folder: Path, report: TournamentReport) -> Iterator[FeedEntry]:

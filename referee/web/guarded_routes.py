@@ -1,10 +1,13 @@
-"""Addresses for signed-in people and their programs: who asks, and how much they may send, is known before any work."""
+"""Addresses for signed-in people and their programs.
 
-# Two kinds of clients are told apart, so that a page on another site can't act in somebody's name:
+Before such an address does any work, this module finds out who sends the request and how much the client may send.
+"""
+
+# Two kinds of clients follow different rules, so that a page on another site can't act in somebody's name:
 #
-# - A browser is recognised by its session cookie, which is SameSite=strict; each of its forms carries a token as well.
-# - A program sends its token with every request. Cookies don't count there, and bodies must be declared as JSON, a type
-#   that a foreign page can't make a browser send without asking this server first.
+# - A browser is recognised by its session cookie, which is SameSite=strict. Each of its forms also carries a token.
+# - A program sends its token with every request. Cookies are ignored here, and bodies must be declared as JSON. A page
+#   of another site can't make a browser send JSON without asking this server first.
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -48,26 +51,27 @@ SIGN_IN, BACK = "/sign-in", "back"
 """Address of the sign-in page, and the field of its query that names the page to return to."""
 TOO_OLD = "The form is from before you signed in, or from elsewhere. Load its page again, and send it once more."
 SESSION, VISITOR = "session", "visitor"
-"""Cookies of a session, and of a visitor who may sign in. A link from another site carries neither, so the sign-in
-page, which is the answer then, must set a cookie of its own and leave the session's alone."""
+"""Names of two cookies: of a session, and of a visitor who is not signed in. A browser that follows a link from another
+site sends neither, so it gets the sign-in page. That page sets only the visitor's cookie, and keeps the session's."""
 Handler = Callable[..., Any]
 """Answers a visit, now or later; receives the visit and the parts of the address."""
 AskAgain = Callable[[Any, SiteRole, Form | None], bytes]
-"""Asks a person of a role to sign in whose form arrived without a session; keeps the form if there is one."""
+"""Asks a person to sign in whose form arrived without a session. Receives the request, the role that the form's address
+is for, and the form to keep, if any."""
 T = TypeVar("T")
 Answer = Callable[..., Awaitable[Struct | Reply]]
 """Answers a program; receives the person, the request and the parts of the address. Refusals are RefereeErrors."""
 AUTHOR, ORGANISER = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
 FORM_BYTES = 16_384
-"""Most bytes of a form without files; the longest text in one is the reason for a ruling."""
+"""Most bytes of a form without files; the longest text of such a form is the reason for a ruling."""
 UPLOADS_OF_PERSON, UPLOADS = 4, 64
-"""Most simultaneous uploads of one person, and of all; each may lie on the disk while it arrives."""
+"""Most simultaneous uploads of one person, and of all people; an upload may take room on the disk while it arrives."""
 _DIGITS = 6
 _SAFE = "__Host-"
-"""Prefix of a cookie's name over TLS: no other site of the same domain can have set such a cookie."""
+"""Prefix of a cookie's name over TLS. Browsers let no other site of the same domain set a cookie with this prefix."""
 _FORM_LIMIT = BodyLimit(FORM_BYTES)
 _UPLOAD = BodyLimit(MAX_PACKED_BYTES + FORM_BYTES, 4 * MAX_PACKED_BYTES)
-# A client reads the refusal of a wrong token only after it has sent its whole body, so that much is read and dropped.
+# A client with a wrong token reads the refusal only after it has sent its whole body. So the body is read and dropped.
 _NO_UPLOAD = BodyLimit(0, MAX_PACKED_BYTES)
 
 
@@ -106,9 +110,9 @@ class Visit(Struct, frozen=True, kw_only=True):
     """Twisted's request."""
     person: Person
     form_token: str
-    """Token for the forms of the page that is the answer."""
+    """Token for the forms of the page with which the visit is answered."""
     form: Form
-    """Form that was submitted; empty if none was."""
+    """Form that was submitted; empty if the visit submits no form."""
     pages: MemberPages
 
     def set_code(self, code: HTTPStatus) -> Self:
@@ -122,19 +126,19 @@ class Visit(Struct, frozen=True, kw_only=True):
         return send(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:
-        """Return a number in the query of the address; None if it is missing or no number."""
+        """Return a number in the query of the address; None if the field is missing or not a number."""
         text = (self.request.args.get(name.encode()) or [b""])[0]
         return int(text) if text.isdigit() and len(text) <= _DIGITS else None
 
 
 def read_cookie(request: Any, name: str = SESSION) -> str:
-    """Return a cookie of a request; empty without one."""
+    """Return the value of a cookie of a request; empty if the request has no such cookie."""
     cookie = request.getCookie(_full_name(request, name))
     return "" if cookie is None else cookie.decode("latin-1")
 
 
 def give_cookie(request: Any, cookie: str, name: str = SESSION) -> None:
-    """Set a cookie that lasts until the browser closes; scripts can't read it, and other sites can't have it sent."""
+    """Set a cookie until the browser closes. Scripts can't read it, and other sites can't make the browser send it."""
     is_secure = bool(request.isSecure())
     request.addCookie(_full_name(request, name), cookie, path=b"/", secure=is_secure, httpOnly=True, sameSite=b"strict")
 
@@ -148,22 +152,22 @@ class Visitor(Struct, frozen=True, kw_only=True):
 
     name: str
     desk: str
-    """Path of the person's first page, from the site's first page."""
+    """Path of the person's first page, relative to the site's first page."""
     form_token: str
     """Token of the form that signs out."""
 
 
 class VisitorCard(Struct, frozen=True, kw_only=True):
-    """The visitor of a page that is made once for all, for its header."""
+    """What the header of a page needs to know about the visitor, if the rest of the page is the same for everybody."""
 
     title: str
     """Title of the contest."""
     visitor: Visitor | None
-    """The signed-in person whose browser asks; None for everybody else."""
+    """The signed-in person who requests the page; None for everybody else."""
 
 
 def find_visitor(request: Any, sessions: Sessions) -> Visitor | None:
-    """Return the signed-in person that a request comes from; None for everybody else."""
+    """Return the signed-in person who sent a request; None for everybody else."""
     cookie = read_cookie(request)
     person = sessions.who(cookie)
     if person is None:
@@ -201,7 +205,7 @@ class GuardedRoutes:
             return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
 
     def does(self, role: SiteRole, path: str, handler: Handler) -> None:
-        """Register an action for people of a role; its form must have been shown to the same session."""
+        """Register an action for people of a role. The site must have shown the form to the same session."""
 
         @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
         async def _answer(request: Any, **parts: Any) -> Any:
@@ -242,8 +246,8 @@ def read_request(request: Any, form: type[T]) -> T:
     try:
         return msgspec.json.decode(request.content.read(), type=form)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        remedy = "/api/openapi.json describes what this address takes"
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"the body is not what is asked for: {error}", remedy) from None
+        remedy = "/api/openapi.json describes what this address accepts"
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"the body is not as required: {error}", remedy) from None
 
 
 class ApiRoutes:
@@ -251,7 +255,7 @@ class ApiRoutes:
 
     Args:
         app: Klein application of the site.
-        sessions: knows whose a token is.
+        sessions: finds the owner of a token.
         now: returns monotonic seconds.
     """
 
@@ -276,13 +280,13 @@ class ApiRoutes:
         """Return the person whose token a request carries.
 
         Raises:
-            RequestRefused: the token belongs to nobody of these roles.
+            RequestRefused: the token belongs to nobody who has one of these roles.
             TooOften: the person asks too often.
         """
         person = self._sessions.find_person(read_bearer(request.requestHeaders) or "")
         if person is None or person.role not in roles:
-            text = f"no token of an {' or '.join(roles)}"
-            raise RequestRefused(HTTPStatus.UNAUTHORIZED, text, "send it: Authorization: Bearer TOKEN")
+            text = f"the request has no valid token of an {' or '.join(roles)}"
+            raise RequestRefused(HTTPStatus.UNAUTHORIZED, text, "send the header `Authorization: Bearer TOKEN`")
         self._requests.count(f"{person.role} {person.name}")
         return person
 
@@ -304,11 +308,11 @@ def make_refusal(error: RefereeError) -> Reply:
     """Return the answer to a program whose request is refused."""
     if isinstance(error, RemediableError):
         return refusal(find_status(error), error.what, error.remedy)
-    return refusal(find_status(error), str(error), "/api/openapi.json describes what this address takes")
+    return refusal(find_status(error), str(error), "/api/openapi.json describes what this address accepts")
 
 
 class BodyLimits:
-    """Decides how long a request's body may be: authors who hand in may send more than anybody else.
+    """Decides how long a request's body may be: authors who hand in a version may send more than other visitors.
 
     Args:
         sessions: sessions of people who use a browser.
@@ -321,7 +325,7 @@ class BodyLimits:
         self._uploads: OriginLimiter[Any] = OriginLimiter(UPLOADS_OF_PERSON, UPLOADS)
 
     def find(self, method: str, path: str, request: Any) -> BodyLimit:
-        """Return the limit for a request's body; with too many uploads of one person, the oldest is cut.
+        """Return the limit for a request's body. If a person has too many uploads, cut the person's oldest upload.
 
         Args:
             method: method of the request.

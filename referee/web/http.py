@@ -1,15 +1,15 @@
-"""HTTP as the site speaks it: reads forms and tokens, and answers with pages, files, JSON, events or redirects."""
+"""The site's part of HTTP: reads forms and tokens, and answers with pages, files, JSON, events or redirects."""
 
 # Forms are parsed here, not by Twisted. Twisted would read a whole upload into memory on the reactor's thread as soon
 # as it has arrived. Werkzeug's decoder works piece by piece, so it can run in a thread and stop at a limit.
 #
-# Large answers are sent in pieces, and only as fast as the visitor reads (`flow`): a visitor who reads nothing costs
-# one piece of memory, however large the answer is. They are compressed piece by piece as well, in the threads that read
-# the files. Only what is the same for everybody is compressed: a page that repeats a visitor's words next to a form
-# token would betray the token by its length (the BREACH attack).
+# Large answers are sent in pieces, and only as fast as the visitor reads (`flow`). So a visitor who reads nothing takes
+# the memory of one piece, however large the answer is. The threads that read the files also compress them, piece by
+# piece. Only answers that are the same for everybody are compressed. Otherwise the length of a page that repeats a
+# visitor's words next to a form token could reveal the token (the BREACH attack).
 #
-# All links are relative (`find_top`), because the organiser may show the site below a path of another web server. That
-# also means that no answer depends on the Host header, which a visitor can choose.
+# All links are relative (`find_top`), because the organiser may show the site below a path of another web server. So no
+# answer depends on the Host header, which a visitor can choose.
 
 import hashlib
 import os
@@ -51,23 +51,23 @@ TYPES = {
 HTML, JSON, EVENTS = TYPES[".html"], TYPES[".json"], "text/event-stream"
 LINES, PLAIN_TEXT = TYPES[".jsonl"], TYPES[".txt"]
 MOST_FIELDS, MOST_FILES = 32, 20_000
-"""Most fields and files of a form. So many files, because a folder arrives with what is then dropped, such as .git."""
+"""Most fields and files of a form. A browser sends a whole folder, with files that are then left out, such as .git."""
 FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
 _PIECE_BYTES = 1 << 16
-"""Bytes of a large answer that are read at once: no slow visitor makes the server hold more."""
+"""Bytes of a large answer that are read at once. A slow visitor never takes more memory than this."""
 _CHUNK_BYTES = 65_536
 _FOR_PROGRAMS = ([b"api"], [b"matches"], [b"submissions"])
-"""First parts of the addresses that programs ask."""
+"""First parts of the addresses for programs."""
 _REMEDIES = {
     HTTPStatus.BAD_REQUEST: "send a well-formed request: an address in UTF-8, and the name of one host",
     HTTPStatus.INTERNAL_SERVER_ERROR: "try again; if it happens again, ask the organiser",
 }
 _LEVEL = 4
-"""Level of compression: the next ones take up to twice as long for a tenth less."""
+"""Level of compression. Higher levels take up to twice as long, and save only a tenth of the bytes."""
 _GZIP = 16 + zlib.MAX_WBITS
-"""Asks zlib for gzip's own head and end."""
+"""Value of zlib's `wbits` for a stream in the gzip format."""
 _GROWING = {".heads", ".jsonl"}
-"""Endings of files that only grow: a client that follows one asks for the new bytes alone."""
+"""Endings of files that only grow. A client that follows such a file requests only the new bytes."""
 
 
 # --- what a service answers
@@ -82,7 +82,7 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class RequestRefused(RemediableError):
-    """A request that is refused with a status of its own.
+    """The refusal of a request, with the HTTP status of the answer.
 
     Args:
         code: status of the answer.
@@ -107,7 +107,7 @@ def send_reply(request: Any, reply: Reply) -> bytes:
 
 
 def read_bearer(headers: Any) -> str | None:
-    """Return the token of a request's Authorization header; None without one, or with several.
+    """Return the token of a request's Authorization header; None if there is no such header, or several.
 
     Args:
         headers: Twisted's headers of the request.
@@ -170,7 +170,7 @@ def refuse(request: Any, code: HTTPStatus, text: str = "") -> bytes:
 
 
 def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
-    """Answer a method that an address does not support with the list of those that it does; OPTIONS gets just that."""
+    """Refuse a method that an address does not support, and list the supported ones; to OPTIONS, send only the list."""
     request.setHeader("Allow", ", ".join(sorted({*methods, "OPTIONS"})))
     if request.method == b"OPTIONS":
         request.setResponseCode(HTTPStatus.NO_CONTENT)
@@ -179,7 +179,7 @@ def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
 
 
 def is_for_programs(request: Any) -> bool:
-    """Return whether an address is one for programs, where every answer is JSON."""
+    """Return whether an address is for programs; every answer there is JSON."""
     return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 
@@ -198,7 +198,7 @@ def send_file(request: Any, path: Path, begin: Callable[[bytes], bytes] | None =
     Args:
         request: Twisted's request.
         path: the file.
-        begin: returns the beginning of the answer for that of the file; None: the file is sent as it is.
+        begin: changes the beginning of the file for the answer; None: the file is sent as it is.
     """
     send(request, TYPES[path.suffix], b"", cache="no-cache")  # browsers revalidate it each time
     file = path.open("rb")
@@ -218,7 +218,7 @@ def send_file(request: Any, path: Path, begin: Callable[[bytes], bytes] | None =
 
 
 def may_compress(request: Any) -> bool:
-    """Return whether the visitor accepts gzip; announce the compression, and that the answer depends on the request."""
+    """Return whether the visitor accepts gzip, and set the headers that announce compression to caches."""
     accepted = parse_accept_header((request.getHeader(b"accept-encoding") or b"").decode("latin-1"))
     is_packed = accepted.quality("gzip") > 0
     request.setHeader("Vary", "Accept-Encoding")
@@ -233,10 +233,10 @@ def is_cached(request: Any, version: str, *, is_packed: bool, changed_at: float 
     Args:
         request: Twisted's request.
         version: changes whenever the answer changes.
-        is_packed: whether the answer is compressed; one that is not has another ETag.
-        changed_at: seconds of the Unix epoch; None if that is not known.
+        is_packed: whether the answer is compressed; the ETag of an uncompressed answer differs.
+        changed_at: time of the last change, in seconds of the Unix epoch; None if it is not known.
     """
-    if request.requestHeaders.hasHeader(b"if-none-match"):  # it is exact; a time is right only to the second
+    if request.requestHeaders.hasHeader(b"if-none-match"):  # an ETag is exact, but a time only to the second
         request.requestHeaders.removeHeader(b"if-modified-since")
     is_same = request.setETag(f'"{version}{"-gzip" if is_packed else ""}"'.encode()) is CACHED
     is_older = changed_at is not None and request.setLastModified(changed_at) is CACHED
@@ -244,7 +244,7 @@ def is_cached(request: Any, version: str, *, is_packed: bool, changed_at: float 
 
 
 def compress(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield parts of an answer in gzip's form; it waits for parts, and holds no more than a few at once."""
+    """Yield the parts of an answer, compressed with gzip; only a few parts are in memory at once."""
     packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
     for part in parts:
         if packed := packer.compress(part):
@@ -253,12 +253,12 @@ def compress(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _choose_range(request: Any, size: int) -> tuple[int, int]:
-    """Announce the range of a file that is sent, and return its first byte and the byte after its last."""
+    """Announce the range of a file to send, and return the positions of its first byte and after its last byte."""
     request.setHeader("Accept-Ranges", "bytes")
     wanted = parse_range_header((request.getHeader(b"range") or b"").decode("latin-1"))
     if wanted is None or request.method != b"GET" or request.getHeader(b"if-range") is not None:
         return 0, size
-    # Several ranges, or a range from the end, are answered with everything: no client of ours asks for them.
+    # A request for several ranges, or for a range from the end, gets the whole file: no client of ours sends one.
     if wanted.units != "bytes" or len(wanted.ranges) != 1 or wanted.ranges[0][0] < 0:
         return 0, size
     part = wanted.range_for_length(size)
@@ -272,12 +272,12 @@ def _choose_range(request: Any, size: int) -> tuple[int, int]:
 
 
 def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
-    """Send a page whose beginning was made for this visitor and whose rest is a file's.
+    """Send a page whose beginning was made for this visitor and whose rest comes from a file.
 
     Args:
         request: Twisted's request.
         head: beginning of the page.
-        file: file at the position from which it is sent; closed at the end.
+        file: open file, at the position where the rest begins; closed at the end.
         size: number of bytes of the file to send.
     """
     send(request, HTML, b"")
@@ -296,14 +296,14 @@ def _send_opened(request: Any, head: bytes, file: BinaryIO, size: int, *, is_pac
 def send_pieces(
     request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"", *, cache: str = "no-store"
 ) -> Any:
-    """Send a large body piece by piece: many visitors share one body in memory, and none gets a copy of all of it.
+    """Send a large body piece by piece. Many visitors share one body in memory; it is never copied as a whole.
 
     Args:
         request: Twisted's request.
         content_type: media type of the answer.
         body: large body.
-        head: bytes that are sent before it.
-        cache: how long it may be cached.
+        head: bytes to send before the body.
+        cache: value of the Cache-Control header.
     """
     send(request, content_type, b"", cache=cache)
     request.setHeader("Content-Length", str(len(head) + len(body)))
@@ -334,12 +334,12 @@ def redirect(request: Any, address: str) -> bytes:
 
 
 def find_address(request: Any) -> str:
-    """Return the origin of a request, by which limits count: an address, or an IPv6 network."""
+    """Return the origin of a request, for which limits count requests: an address, or an IPv6 network."""
     return find_origin(str(request.getClientAddress().host))
 
 
 def read_turn(request: Any) -> int | None:
-    """Return the turn in the query of a request; None if there is none, or no number."""
+    """Return the turn in the query of a request; None if the field is missing or not a number."""
     text = bytes((request.args.get(b"turn") or [b""])[0])
     return int(text) if re.fullmatch(rb"\d{1,9}", text) else None
 
@@ -349,7 +349,7 @@ async def flow(request: Any, parts: Iterator[bytes]) -> None:
 
     Args:
         request: Twisted's request.
-        parts: iterator that is advanced in threads, because it reads files.
+        parts: iterator over the parts; it runs in threads, because it reads files.
     """
     gate = _Gate()
     request.registerProducer(gate, True)
@@ -363,7 +363,7 @@ async def flow(request: Any, parts: Iterator[bytes]) -> None:
 
 
 class _Gate:
-    """Gate that is shut while a connection accepts no more; one of Twisted's push producers."""
+    """Gate that is shut while a connection accepts no more data; a push producer of Twisted."""
 
     def __init__(self) -> None:
         self._is_open = True
@@ -394,7 +394,7 @@ class _Gate:
 
 
 class BadForm(Exception):
-    """A body that no browser sends for a form of this site."""
+    """A body that is not a form which a browser could have sent for this site."""
 
 
 class UploadedFile(Struct, frozen=True, kw_only=True):
@@ -402,7 +402,7 @@ class UploadedFile(Struct, frozen=True, kw_only=True):
 
     field: str
     name: str
-    """File name; for a file of a chosen folder, the path from that folder."""
+    """File name; for a file of a chosen folder, the path that begins with the folder's name."""
     data: bytes
 
 
@@ -428,7 +428,7 @@ def read_form(content_type: str, content: BinaryIO) -> Form:
         content: body of the request.
 
     Raises:
-        BadForm: the body is no form.
+        BadForm: the body is not a form.
     """
     kind, options = parse_options_header(content_type)
     if kind == "multipart/form-data" and options.get("boundary"):
@@ -475,7 +475,7 @@ async def receive_form(request: Any) -> Form:
     """Read the form of a request in a thread, because parsing a large upload takes long.
 
     Raises:
-        BadForm: the body is no form, or too large.
+        BadForm: the body is not a form, or is too large.
     """
     if request.is_too_large:
         raise BadForm

@@ -1,10 +1,10 @@
 """The tables of a contest as spectators see them while matches are played."""
 
 # Only public facts arrive here, because observers/spectating.py has removed the others in the process of the
-# tournament. This module adds names, and delays everything if the contest wants that.
+# tournament. This module adds names, and delays everything by the time that contest.toml sets.
 #
 # Most bytes of a board's drawing define its symbols, which hardly ever change. So a drawing is split in two, and an
-# event carries the symbols only if they are new: with hundreds of spectators this is most of the site's traffic.
+# event has the symbols only if they are new. With hundreds of spectators, this avoids most of the site's traffic.
 
 import zlib
 from collections.abc import Callable, Sequence
@@ -22,33 +22,33 @@ from .event_streams import EventStreams
 
 
 class LiveTable(OpenMatch, frozen=True, kw_only=True):
-    """A table with the match that is, or was last, played there."""
+    """A table with its open match, or else with the last match that was played there."""
 
     tournament: str
     table: int
     """Number of the table, from 1."""
     is_over: bool = False
     result: str | None = None
-    """Result in words, and the points; None while the match goes on."""
+    """Result in words, and the points; None while the match is open."""
     expelled: Sequence[int] = ()
     """Seats that were expelled."""
     lines: Sequence[SeenNews] = ()
     """Latest events, the oldest first."""
     asked: Sequence[int] = ()
-    """Seats that are asked for a move."""
+    """Seats whose moves the referee is waiting for."""
     asked_at: float | None = None
-    """Time of that request, in seconds of the Unix epoch."""
+    """Time at which the referee requested these moves, in seconds of the Unix epoch."""
     limit_ms: float | None = None
     bank_ms: Sequence[float | None] = ()
     used_ms: Sequence[float] | None = None
-    """Time that each seat's moves took so far; None if it is not known."""
+    """Time that the moves of each seat have taken so far; None if it is not known."""
     turn: int = 0
     line: int | None = None
-    """Number of the line of the match's record that this was made from."""
+    """Number of the record's line from which this state was made."""
     head: str | None = None
     """Hash of that line."""
     symbols: str | None = None
-    """Beginning of the board's drawing, from `<defs>` on, which hardly ever changes; None in an event: unchanged."""
+    """`<defs>` of the board's drawing, which hardly ever change; None in an event: unchanged."""
     board: str | None = None
     """Rest of the drawing, as SVG; None: no board is shown."""
 
@@ -59,7 +59,7 @@ class LiveState(Struct, frozen=True, kw_only=True):
     spectators: str
     """Setting `spectators` of contest.toml."""
     is_whole: bool
-    """True if these are all tables; false: only those that have changed."""
+    """True: these are all tables; false: these are the tables that have changed."""
     tables: Sequence[LiveTable]
 
 
@@ -69,7 +69,7 @@ class LiveTables:
     Args:
         clock: the reactor, or a test's clock.
         spectators: setting `spectators` of contest.toml.
-        delay_s: seconds by which spectators see everything later.
+        delay_s: delay of what spectators see, in seconds.
     """
 
     def __init__(self, clock: Clock, spectators: str, delay_s: float = 0.0) -> None:
@@ -160,7 +160,7 @@ class LiveTables:
         return msgspec.json.encode(self._state([self._brief(key) for key in keys], is_whole=False))
 
     def _brief(self, key: tuple[str, int]) -> LiveTable:
-        """Return a table without the symbols that every open page has already."""
+        """Return a table, without its symbols if every open page already has them."""
         table = self._tables[key]
         is_known = self._symbols.get(key) == table.symbols
         self._symbols[key] = table.symbols
@@ -190,7 +190,7 @@ def _update(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
 
 
 def _split_drawing(svg: str) -> tuple[str, str]:
-    """Return the definitions of a drawing, and its rest."""
+    """Return the `<defs>` of a drawing, and the rest of the drawing."""
     before, begin, rest = svg.partition("<defs>")
     symbols, end, after = rest.partition("</defs>")
     return begin + symbols + end, before + after

@@ -1,4 +1,4 @@
-"""Everything that the site offers to people who may sign in, put together."""
+"""Creates and connects all services of the site for people who may sign in."""
 
 # Only this module knows all services for members, so that each of them can be tested without the others.
 
@@ -52,7 +52,7 @@ class Members(Struct, frozen=True, kw_only=True):
     now: Callable[[], float]
     """Returns monotonic seconds."""
     note: Note
-    """Logs what goes wrong."""
+    """Logs errors."""
 
 
 def make_members(
@@ -65,17 +65,17 @@ def make_members(
     mail: MailAddresses | None,
     note: Note,
 ) -> Members:
-    """Put the services for the members of a contest together.
+    """Create the services for the members of a contest.
 
     Args:
         reactor: Twisted's reactor.
         contest: settings of the contest.
-        intake: what authors hand in, and who may sign in.
-        organisers: does what organisers ask for.
+        intake: versions that authors hand in, and files of the people who may sign in.
+        organisers: carries out the actions of organisers.
         practice: practice matches of all authors.
         sign_up: makes authors.
         mail: mailboxes of the authors; None: the contest sends no mail.
-        note: logs what goes wrong.
+        note: logs errors.
     """
     queue = RecentQueue(organisers.queue, reactor.seconds)
 

@@ -1,6 +1,6 @@
 """Two addresses of a running referee for monitors: `/metrics` for Prometheus and `/health` for a watchdog."""
 
-# Monitors ask from elsewhere in the network, so they are held to the same limits as any visitor of a contest.
+# Monitors connect from other machines, so the limits for visitors of a contest also apply to them.
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from twisted.web.resource import Resource
 from .visitors import NO_BODY, Visitors
 
 _HERE: Any = IPv4Address("TCP", "127.0.0.1", 0)
-"""Stand-in for both ends of a Unix socket, which has neither host nor port; WSGI requires them."""
+"""Stand-in for the addresses of a Unix socket: WSGI requires a host and a port, and such a socket has neither."""
 
 
 class _Metrics(Resource):
@@ -20,13 +20,13 @@ class _Metrics(Resource):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Twisted has no types
-        self._pages: Any = MetricsResource(registry)  # type: ignore[no-untyped-call]  # nor has this
+        self._pages: Any = MetricsResource(registry)  # type: ignore[no-untyped-call]  # the library has no types
 
     def render(self, request: Any) -> Any:
         """Answer a request; called by Twisted."""
         if not hasattr(request.getHost(), "port"):
             request.client = request.host = _HERE
-        request.requestHeaders.removeHeader(b"accept")  # an invalid version in it would raise an exception
+        request.requestHeaders.removeHeader(b"accept")  # an invalid version in this header would raise an exception
         return self._pages.render(request)
 
 
@@ -40,7 +40,7 @@ class _Health(Resource):
 
 
 def monitor_site(registry: CollectorRegistry, reactor: Any) -> Visitors:
-    """Return the site for monitors, with the limits for visitors of a contest, as a factory of Twisted's.
+    """Return the site for monitors, with the limits for visitors of a contest, as a Twisted factory.
 
     Args:
         registry: metrics to show.

@@ -1,8 +1,8 @@
-"""Describes the addresses for programs, as OpenAPI that is made from the types of the answers."""
+"""The OpenAPI description of the addresses for programs, made from the types of the answers."""
 
-# The description is made from the structs that the site encodes, so it can't fall behind them. The tests compare every
-# answer with its description, and every page with an address for programs: a page that shows more than programs can ask
-# for is a fault.
+# The description is made from the structs that the site encodes, so it always agrees with them. The tests compare every
+# answer with its description. They also compare every page with the addresses for programs: each fact on a page must be
+# available to programs.
 
 from collections.abc import Mapping
 from functools import cache
@@ -45,7 +45,7 @@ class RecordLine(Struct, frozen=True, kw_only=True):
 
 
 class ApiRefusal(Struct, frozen=True, kw_only=True):
-    """The answer to a request that is refused."""
+    """The answer to a refused request."""
 
     error: str
     remedy: str
@@ -66,41 +66,45 @@ class _Operation(NamedTuple):
     query: Mapping[str, str] = {}
     """Field of the query -> its meaning."""
     asks: Any = None
-    """Type of the JSON body; None if there is none, or another one."""
+    """Type of the JSON body; None if the request has no body, or a body that is not JSON."""
 
 
 _ORGANISERS = tuple(
     _Operation(method, path.replace("<name>", "{tournament}"), summary, answer, role=_ORGANISER, asks=asks)
     for method, path, summary, answer, asks in (
-        ("get", organising.API, "How tournaments and machine stand", organising.OrganiserState, None),
-        ("post", organising.START_API, "Start a tournament, or let it go on", organising.OrganiserState, None),
-        ("post", organising.PAUSE_API, "Pause one until it is started", organising.OrganiserState, None),
-        ("post", organising.RULE_API, "Rule in it", organising.OrganiserState, organising.RulingRequest),
+        ("get", organising.API, "The state of the tournaments and of the machine", organising.OrganiserState, None),
+        ("post", organising.START_API, "Start a tournament, or resume it", organising.OrganiserState, None),
+        (
+            "post",
+            organising.PAUSE_API,
+            "Pause a tournament until it is resumed",
+            organising.OrganiserState,
+            None,
+        ),
+        ("post", organising.RULE_API, "Make a ruling", organising.OrganiserState, organising.RulingRequest),
         ("get", organising.AUTHORS_API, "The authors", organising.AuthorList, None),
-        ("post", organising.AUTHORS_API, "Let one in", NewAuthor, organising.AuthorRequest),
-        ("post", organising.SHUT_OUT_API, "Let one in no more", organising.AuthorList, organising.ShutOutRequest),
-        ("get", organising.HOSTS_API, "What plays matches: processes and hosts", organising.ProcessList, None),
-        ("get", organising.LOG_API, "What was done on the site", organising.Log, None),
+        ("post", organising.AUTHORS_API, "Add an author", NewAuthor, organising.AuthorRequest),
+        ("post", organising.SHUT_OUT_API, "Remove an author", organising.AuthorList, organising.ShutOutRequest),
+        ("get", organising.HOSTS_API, "The processes and hosts that play matches", organising.ProcessList, None),
+        ("get", organising.LOG_API, "The log of actions on the site", organising.Log, None),
     )
 )
 OPERATIONS = (
-    _Operation("get", "/api/contest", "How the contest stands: what the first page shows", ContestCard),
-    _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, EVENTS),
-    _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
-    _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, EVENTS),
-    _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
-    _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
-    _Operation("get", "/api/tournaments/{tournament}", "What a tournament's report tells", TournamentReport),
+    _Operation("get", "/api/contest", "The state of the contest, as on the first page", ContestCard),
+    _Operation("get", "/api/events", "The state after each change, as `data` of an event", ContestCard, EVENTS),
+    _Operation("get", "/api/live", "The state of all tables, as spectators may see it", LiveState),
+    _Operation("get", "/api/live/events", "First all tables, then the changed ones", LiveState, EVENTS),
+    _Operation("get", "/api/search", "Find entrants, and matches that are over", Found, query={"q": "Words of names"}),
+    _Operation("post", "/api/sign-up", "Become an author, if the contest allows it", NewAuthor, asks=SignUpRequest),
+    _Operation("get", "/api/tournaments/{tournament}", "The report of a tournament", TournamentReport),
+    _Operation("get", "/tournaments/{tournament}/heads", "The heads of a tournament's records", PublishedHead, _LINES),
     _Operation(
-        "get", "/tournaments/{tournament}/heads", "The heads of its records, line by line", PublishedHead, _LINES
-    ),
-    _Operation(
-        "get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", RecordLine, _LINES
+        "get", "/tournaments/{tournament}/{match}.jsonl", "The record of a match that is over", RecordLine, _LINES
     ),
     _Operation("get", "/key.pem", "The public key that verifies the records", str, _PEM),
     _Operation("get", PRACTICE_API, "The author's practice matches", PracticeState, role=_AUTHOR),
-    _Operation("post", PRACTICE_API, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
-    _Operation("get", QUEUE_API, "What waits: an author's own, or all", Queue, role="author or organiser"),
+    _Operation("post", PRACTICE_API, "Request a practice match", PracticeState, role=_AUTHOR, asks=PracticeRequest),
+    _Operation("get", QUEUE_API, "The queue: an author's own lines, or all", Queue, role="author or organiser"),
     *_ORGANISERS,
     _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
     _Operation(
@@ -109,15 +113,22 @@ OPERATIONS = (
         "Hand in an archive",
         HandedInVersion,
         role=_AUTHOR,
-        query={"name": "Of the archive's file, for what is said of it"},
+        query={"name": "Name of the archive's file, for error messages"},
     ),
     _Operation("get", "/submissions/{number}", "A version, with the report of its check", CheckedVersion, role=_AUTHOR),
-    _Operation("get", "/submissions/{number}/archive", "Its archive", str, "application/octet-stream", role=_AUTHOR),
-    _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, role=_AUTHOR),
+    _Operation(
+        "get",
+        "/submissions/{number}/archive",
+        "The archive of a version",
+        str,
+        "application/octet-stream",
+        role=_AUTHOR,
+    ),
+    _Operation("put", "/submissions/{number}/present", "Let this version play", Versions, role=_AUTHOR),
     _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
     _Operation("get", "/matches/{match}", "An explanation of the author's match", Explanation, role=_AUTHOR),
-    _Operation("get", "/matches/{match}/record", "Its record", RecordLine, _LINES, role=_AUTHOR),
-    _Operation("get", "/matches/{match}/printed", "What its program printed last", str, _TEXT, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/record", "The record of the match", RecordLine, _LINES, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/printed", "The last output of the author's program", str, _TEXT, role=_AUTHOR),
 )
 
 

@@ -1,7 +1,7 @@
-"""What organisers see and do, on pages and by programs, with the same rights and in the same log."""
+"""The pages and the API for organisers; both have the same rights, and log every action in the same file."""
 
-# Every action exists twice, as a form and as an address for programs, and both call Organising. A form is answered by a
-# redirect: reloading the next page then can't repeat the action.
+# Every action exists twice, as a form and as an address for programs, and both call Organising. The answer to a form is
+# a redirect, so that reloading the next page can't repeat the action.
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -68,13 +68,13 @@ class RulingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: str = ""
     """Entrant or match that the ruling is about; empty for a ruling on the whole tournament."""
     to: str = ""
-    """Entrant that a match is awarded to."""
+    """Entrant who is awarded the match."""
     reason: str
-    """Reason, which everybody can read."""
+    """Reason of the ruling; everybody can read it."""
 
 
 class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person who becomes an author."""
+    """Request to add an author."""
 
     name: str
     renew: bool = False
@@ -82,7 +82,7 @@ class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An author whose token becomes invalid."""
+    """Request to make an author's token invalid."""
 
     name: str
 
@@ -146,7 +146,7 @@ class OrganiserApi:
 
 
 class OrganiserPages:
-    """The pages on which organisers see the state of their contest, and decide."""
+    """The pages on which organisers see the state of their contest and act on it."""
 
     def __init__(self, service: Organising, matches: FindMatches) -> None:
         self._service = service
@@ -217,7 +217,7 @@ class OrganiserPages:
         return b""
 
     async def _change(self, act: Callable[..., object], visit: Visit, name: str, *about: str) -> bytes:
-        """Act on a tournament; if that is refused, show its page again with the reason."""
+        """Act on a tournament; if the action is refused, show the tournament's page again with the reason."""
         try:
             await maybeDeferred(act, visit.person.name, name, *about)
         except RefereeError as error:

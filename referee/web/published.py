@@ -1,7 +1,7 @@
-"""The rule which files of a tournament are public, and the search in them."""
+"""Decides which files of a tournament are public, and searches in the public ones."""
 
-# The site and the archive of a contest share this rule, so neither gives away what the other one hides. Nothing is
-# public unless a line here says so.
+# The site and the archive of a contest both use these rules, so neither publishes what the other hides. A file is
+# public only if a line here says so.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ _REPORT = re.compile(
 )
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
-"""Files that list all matches, even those whose deal other players are still to receive; public at the end only."""
+"""Files that list all matches. A later match may use the same deal, so these files are public only at the end."""
 _MOST_OF_PATH = 200
-"""Most bytes of a path in a tournament's folder; the system fails on names of more than 255."""
+"""Most bytes of a path in a tournament's folder; the system refuses names of more than 255 bytes."""
 HEADS = "heads"
-"""Address of the heads of a tournament's records, running matches included."""
+"""Address of the heads of a tournament's records, with those of open matches."""
 T = TypeVar("T")
 MOST = 50
 """Most entrants, and most matches, that a search shows."""
@@ -44,7 +44,7 @@ def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
 
     Args:
         folder: folder of the tournament's records.
-        path: path in that folder, as an address names it.
+        path: path in that folder, from the address of a request.
         is_over: true if the tournament is over.
     """
     if len(path.encode()) > _MOST_OF_PATH:
@@ -60,13 +60,13 @@ def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
 
 
 def has_replay(folder: Path, match: str) -> bool:
-    """Return whether the replay of a match is public: its page exists, or is made when somebody asks for it."""
+    """Return whether the replay of a match is public: its page exists, or is made when somebody requests it."""
     page = find_public_file(folder, f"replays/{match}.html", is_over=False)
     return page is not None or is_on_request(folder, match)
 
 
 def is_on_request(folder: Path, match: str) -> bool:
-    """Return whether the page of a match is made when somebody asks for it."""
+    """Return whether the page of a match is made when somebody requests it."""
     try:
         written_ns = (folder / REPLAYS / NOTES).stat().st_mtime_ns
     except OSError:
@@ -80,12 +80,12 @@ def _read_names(folder: Path, _written_ns: int) -> frozenset[str]:
 
 
 def find_entrants(folder: Path, entrants: Sequence[str], names: Iterable[str]) -> list[str | None]:
-    """Return the address of each entrant's page, from the site's first page; None if there is no such page yet.
+    """Return the address of each entrant's page, relative to the site's first page; None if there is no page yet.
 
     Args:
         folder: folder of the tournament's records.
-        entrants: names of all its entrants, in their order.
-        names: names of those that are looked for.
+        entrants: names of all entrants of the tournament, in their order.
+        names: names of the entrants to find.
     """
     paths = {name: f"entrants/{page}.html" for name, page in zip(entrants, page_names(entrants), strict=True)}
     return [
@@ -100,7 +100,7 @@ def find_verifier(folder: Path, head: str, *, is_over: bool) -> str:
     Args:
         folder: folder of the tournament's records.
         head: head of the tournament's record.
-        is_over: true if the tournament is over; its record is not public before.
+        is_over: true if the tournament is over; before its end, its record is not public.
     """
     is_there = is_over and find_public_file(folder, f"replays/{PAGE}", is_over=True) is not None
     return f"replays/{verifying_link(f'{folder.name}.jsonl', head)}" if is_there else ""
@@ -112,7 +112,7 @@ class FoundEntrant(Struct, frozen=True, kw_only=True):
     tournament: str
     name: str
     address: str
-    """Address of the entrant's page from the site's first page."""
+    """Address of the entrant's page, relative to the site's first page."""
 
 
 class FoundMatch(Struct, frozen=True, kw_only=True):
@@ -123,7 +123,7 @@ class FoundMatch(Struct, frozen=True, kw_only=True):
     names: Sequence[str]
     """Names of the players, by seat."""
     address: str
-    """Address of the replay from the site's first page."""
+    """Address of the replay, relative to the site's first page."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -132,11 +132,11 @@ class Found(Struct, frozen=True, kw_only=True):
     entrants: Sequence[FoundEntrant]
     matches: Sequence[FoundMatch]
     is_all: bool
-    """True if the search found nothing beyond these."""
+    """True if the lists contain everything that the search found."""
     heads: Mapping[str, str]
-    """Tournament with a result -> head of its record, up to which it was searched."""
+    """Tournament with a result -> head of its record at the time of the report in which the search looked."""
     verifiers: Mapping[str, str]
-    """Tournament that is over -> address of the page that verifies its record, from the site's first page."""
+    """Tournament that is over -> address of the page that verifies its record, relative to the site's first page."""
 
 
 class Searched(Struct, frozen=True, kw_only=True):
@@ -155,12 +155,12 @@ class Searched(Struct, frozen=True, kw_only=True):
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Address of each entrant's page, from the site's first page, by name."""
+        """Name of each entrant -> address of its page, relative to the site's first page."""
         return {name: _address(self, f"entrants/{page}.html") for name, page in self.entrants}
 
     @property
     def verifier(self) -> str:
-        """Address, from the site's first page, of the page that verifies that record; empty if there is none."""
+        """Address of the page that verifies the record, relative to the site's first page; empty if there is none."""
         verifier = find_verifier(self.folder, self.head, is_over=self.is_over)
         return verifier and _address(self, verifier)
 
@@ -196,7 +196,7 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
 
 
 def _first(results: Iterator[T], count: int) -> Iterator[T]:
-    """Yield as many results as there is room for, and one more, as a sign that there are others."""
+    """Yield as many results as there is room for, and one more if there are others, as a sign of them."""
     return islice(results, max(MOST + 1 - count, 0))
 
 

@@ -1,7 +1,7 @@
-"""Rate limits: how often each author, or address, may ask, and how long it has to wait."""
+"""Rate limits: how many requests each author or address may send, and how long it has to wait."""
 
-# A limit is a leaky bucket. To count the requests of each minute would be simpler, but would let twice the limit
-# through around the edge of two minutes, and then shut a client out for the rest of one.
+# A limit is a leaky bucket. Counting the requests of each minute would be simpler. But a client could then send twice
+# the limit around the end of a minute, and after that would be shut out for the rest of the next minute.
 
 from collections.abc import Callable
 from math import ceil
@@ -10,23 +10,23 @@ from ..errors import RemediableError
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
 _MOST_KNOWN = 4096
-"""Most clients that are remembered: strangers choose their addresses, so the list must not grow with them."""
+"""Most clients in memory: strangers can use any number of addresses, so the list needs a limit."""
 _TOLERANCE = 1e-9
-"""Error of a level that rounding may cause."""
+"""Largest error that rounding may cause in a level."""
 
 
 class TooOften(RemediableError):
-    """A request that may be repeated only after a while."""
+    """The refusal of a request that the client may repeat after a while."""
 
 
 class RateLimit:
-    """Lets each client ask so often at once, and as often again in the course of a period.
+    """Limits the requests of each client: to `most` at once, and to `most` more in each period after that.
 
-    A client that asked too often waits until there is room for one more request, not until the period is over: many
-    people may share an address, and one of them must not shut the others out.
+    A client that has reached the limit waits until there is room for one more request, not until the period is over:
+    many people may share an address, and one of them must not shut the others out.
 
     Args:
-        what: name of what is counted, for the error message.
+        what: name of the counted things, for the error message.
         most: limit within a period.
         now: returns monotonic seconds.
         period_s: length of the period in seconds: a minute or an hour.
@@ -44,11 +44,11 @@ class RateLimit:
         """Count a request.
 
         Args:
-            who: client that asks.
+            who: client that sends the request.
             cost: share of the limit that the request takes; 0: only check that the limit is not reached.
 
         Raises:
-            TooOften: the limit is reached; the text says how long to wait. The request was not counted.
+            TooOften: the limit is reached, and the request was not counted; the text says how long to wait.
         """
         excess = self._level(who) + cost - self._most
         if excess > _TOLERANCE:
@@ -57,7 +57,7 @@ class RateLimit:
         self.charge(who, cost)
 
     def charge(self, who: str, cost: float) -> None:
-        """Count a cost that has already been paid, whatever the limit; a negative cost takes a request back."""
+        """Count a cost that has already arisen, even beyond the limit; a negative cost takes a request back."""
         level = self._level(who) + cost
         self._levels.pop(who, None)
         self._levels[who] = level, self._now()

@@ -1,8 +1,8 @@
-"""Has the page of a match made when a visitor asks for it: in a process of its own, one page at a time."""
+"""Has the page of a match made when a visitor requests it: in a separate process, one page at a time."""
 
-# The workshop decides whose page is next, by what each client has cost so far. The process is started with the first
-# page, because it takes a second to import the games, and started again if it has ended. It reads its orders from a
-# pipe that only this process writes to, so it ends with this process, however that ends.
+# The workshop decides whose page is next, by the cost of each client so far. The separate process starts with the first
+# page, because it takes a second to import the games; if it has ended, it is started again. It reads its orders from a
+# pipe that only this process writes to. So when this process ends for any reason, the other one ends too.
 
 import subprocess
 import sys
@@ -61,7 +61,7 @@ class ReplayMaker:
             self.process = None
 
     def _order(self, order: PageRequest) -> str:
-        """Have a page made, and return why there is none; empty if there is one."""
+        """Have a page made, and return the reason if it could not be made; else empty."""
         if self.process is not None and self.process.poll() is not None:
             self.close()
         if self.process is None:

@@ -1,6 +1,6 @@
 """The public addresses of a contest's site, and the function behind each."""
 
-# Addresses for people who sign in: members.py puts them together.
+# The addresses for people who sign in are in members.py.
 
 import os
 import re
@@ -62,7 +62,7 @@ from .workshop import Workshop
 ROBOTS = (
     b"User-agent: *\nDisallow: /api/\nDisallow: /author\nDisallow: /organiser\nDisallow: /search\nDisallow: /*?turn=\n"
 )
-"""robots.txt: crawlers stay away from pages that are made for each visitor, or for members."""
+"""robots.txt, which asks crawlers to avoid the pages that are made for one visitor or for members."""
 FAVICON = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAMAAABEpIrGAAAAD1BMVEX///8AcrLCTgAAelqKP5X0m+XeAAAAAXRSTlMAQObYZgAA"
     "AChJREFUeNpjYKACYEQGDAxMyGBUwSBTQDlgRgYMDCzIYFTBIFNAIQAACvAGm1F+0zoAAAAASUVORK5CYII="
@@ -71,18 +71,18 @@ FAVICON = b64decode(
 _REPLAY = re.compile(r"replays/((?!verify\.)[\w.-]+)\.html")
 """Path of the page of a match in a tournament's folder."""
 _SITE = "../../../"
-"""The first page of the site, as the page of a match sees it."""
+"""The first page of the site, relative to the page of a match."""
 WHOLE = b"whole"
-"""Field of the query that asks for the page of a match with its style and its script in it."""
+"""Field of the query that requests the page of a match as one file, which contains its style and script."""
 FindVisitor = Callable[[Any], Visitor | None]
-"""Request -> signed-in person that it comes from."""
+"""Request -> signed-in person who sent it."""
 PAGES_A_MINUTE = 300
-"""Most pages a minute that are made for one address: a class behind it pages through replays, turn by turn."""
+"""Most pages a minute that are made for one address: a whole class behind it may page through replays."""
 
 STANDINGS = 50
-"""Most lines of a tournament's standings on the page of all standings; its report has the others."""
+"""Most lines of a tournament's standings on the page of all standings; the tournament's report has the others."""
 _MATCHES = 100
-"""Most ended matches that an organiser can choose from; the name of an older one has to be typed."""
+"""Most ended matches in an organiser's list; the name of an older match has to be typed."""
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     about: str
     """Description of the contest, in Markdown."""
     address: str
-    """Public address of the site, with a slash at the end; empty: not known."""
+    """Public address of the site, with a slash at the end; empty if it is not known."""
     card: Callable[..., ContestCard]
     """Returns the state of the contest; its argument is the most lines of each tournament's standings."""
     folders: Mapping[str, Path]
@@ -108,13 +108,13 @@ class SiteContent(Struct, frozen=True, kw_only=True):
 
 
 def make_site(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
-    """Return the site, as a factory of Twisted's.
+    """Return the site, as a Twisted factory.
 
     Args:
-        content: what everybody is shown.
+        content: content that the site shows to everybody.
         members: services for people who may sign in.
         reactor: Twisted's reactor.
-        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
+        is_behind_proxy: true if a web server in front passes on all requests, with the addresses of the visitors.
     """
     resource = make_app(content, members).resource()
     return Visitors(resource, reactor, members.body_limits.find, is_behind_proxy=is_behind_proxy)
@@ -140,7 +140,7 @@ def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
 
 
 def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence[str]]]:
-    """Return the open matches of a tournament, and the last that have ended, with the names by seat."""
+    """Return the open matches of a tournament and the last ended ones, with the names by seat."""
     report = content.report(name)
     ended = () if report is None else report.entries[: -_MATCHES - 1 : -1]
     cards = (card for card in content.card().tournaments if card.name == name)
@@ -175,7 +175,7 @@ class _Made(Struct, frozen=True):
         return feed
 
     def send_replay(self, request: Any, path: Path) -> Any:
-        """Send the page of a match: with the board of a turn if the request names one, or whole, to be kept alone.
+        """Send the page of a match: with the board of a turn if the request names one, or as one complete file.
 
         Raises:
             TooOften: the address asks for such pages too often.
@@ -188,7 +188,7 @@ class _Made(Struct, frozen=True):
         return self.send_page(request, path)
 
     def send_page(self, request: Any, path: Path) -> Any:
-        """Send a file of a tournament; a page says where the picture of its preview is."""
+        """Send a file of a tournament; into a page, insert the address of its preview picture."""
         address = self.content.address
         begin = partial(with_address, address=address) if address and path.suffix == ".html" else None
         return send_file(request, path, begin)
@@ -209,12 +209,12 @@ class _Made(Struct, frozen=True):
             return refuse(
                 request,
                 HTTPStatus.INTERNAL_SERVER_ERROR,
-                "Its page was not made; the log says why",
+                "The page could not be made; the log says why",
             )
         return await maybeDeferred(self.send_replay, request, page)
 
     async def send_matches(self, request: Any, path: Path) -> Any:
-        """Send the matches of a tournament that fit the query of a request.
+        """Send those matches of a tournament that the query of a request selects.
 
         Raises:
             TooOften: the address asks for such pages too often.
@@ -290,7 +290,7 @@ def _send_made(request: Any, content: SiteContent, page: str) -> bytes:
 
 
 def _make_feed(content: SiteContent) -> bytes:
-    """Return the Atom feed: what is published of each tournament, and the announcements."""
+    """Return the Atom feed: the published results of each tournament, and the announcements."""
     reports = ((folder, content.report(name)) for name, folder in list(content.folders.items()))
     results = (entry for folder, report in reports if report is not None for entry in list_results(folder, report))
     return make_feed(content.title, [*results, *list_announced(content.card().announcements)])
@@ -365,7 +365,7 @@ def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
 
 
 def _hold_shared_files(page: bytes) -> bytes:
-    """Return the beginning of a match's page with the style and the script that it shares with the others."""
+    """Return the beginning of a match's page, with the style and the script that all such pages share."""
     return with_shared_files(page, LOOKS, _SITE)
 
 
@@ -401,6 +401,6 @@ def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made
     def _report(request: Any, name: str) -> Any:
         report = find(name)
         if report is None:
-            remedy = "/api/contest lists the tournaments, and how many matches each report has"
+            remedy = "/api/contest lists the tournaments, and the number of matches in each report"
             return send_reply(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
         return made.send_report(request, report)

@@ -1,19 +1,20 @@
 """Who is signed in: tokens, sessions that outlive the server, and the tokens of forms. No sockets."""
 
-# What is stored, and what an attacker gains from each piece:
+# The site handles three secrets. For each of them: what is stored, and what an attacker could do with it.
 #
-# - A *token* is 256 random bits that the organiser hands to one person. The server stores its SHA-256 alone. Salt or a
-#   slow hash would add nothing: nobody guesses 256 bits, and equal tokens do not occur.
-# - A *session* begins when a browser shows a token. It is named by a cookie of 256 new random bits; the server stores
-#   the SHA-256 of the cookie. Whoever reads the file of sessions learns who is signed in, but can't act for anybody.
-# - A *form token* is an HMAC of the cookie under the server's secret, so it needs no storage. Whoever reads the secret
-#   still needs a cookie to use it. The secret is kept with the sessions, because a page that was opened before a
-#   restart should still be able to submit its form.
+# - A *token* is 256 random bits that the organiser gives to one person. The server stores only its SHA-256. Salt or a
+#   slow hash would add nothing: nobody guesses 256 bits, and no two tokens are equal.
+# - A *session* begins when a browser sends a token. Its cookie is 256 new random bits; the server stores the SHA-256 of
+#   the cookie. A person who reads the file of sessions learns who is signed in, but can't act for anybody.
+# - A *form token* is an HMAC of the cookie under the server's secret, so it is not stored. A person who reads the
+#   secret still needs a cookie to use it. The secret is stored with the sessions, because a page that was opened before
+#   a restart should still be able to submit its form.
 #
-# A stolen cookie is worth at most LONGEST_S, and nothing once its owner signs out or the organiser renews the token:
-# each use of a session compares the hash of the token that began it with the file of tokens, which is read again
-# whenever it changes. A wrong token costs a visitor one of WRONG_OF_ADDRESS tries a minute. That limit slows down noise
-# rather than guessing, and a right token always gets in, because a whole class may sit behind one address.
+# A stolen cookie is valid for at most LONGEST_S. It becomes invalid earlier if its owner signs out or the organiser
+# renews the token: each use of a session compares the hash of the token that began it with the file of tokens. This
+# file is read again whenever it changes. An address may send WRONG_OF_ADDRESS wrong tokens a minute. This limit is
+# meant against floods of requests, not against guessing. A valid token is always accepted, because a whole class may
+# share one address.
 
 import hashlib
 import hmac
@@ -35,13 +36,13 @@ from .rate_limit import RateLimit
 IDLE_S = 7_200.0
 """Seconds after which an unused session ends."""
 LONGEST_S = 43_200.0
-"""Longest life of a session in seconds: a day at a contest, but not the night in a computer room."""
+"""Longest life of a session in seconds: it lasts for a day at a contest, but does not last over night."""
 WRONG_OF_ADDRESS = 60
 """Most wrong tokens a minute from one address."""
 SESSIONS_OF_PERSON = 8
 """Most sessions of one person; the oldest ends when another one begins."""
 KEEP_S = 60.0
-"""Most seconds by which the file lags behind the last use of a session: it is not written for each page."""
+"""Most seconds between the last use of a session and the next write of the file: not each page writes the file."""
 _OWNER_ONLY = 0o600
 _ID_BYTES = 32
 
@@ -62,7 +63,7 @@ class TokenFile:
         self._stamp = self._look()
 
     def find_name(self, token: str | None) -> str | None:
-        """Return the owner of a token; None if it has none. A file that has become unusable changes nothing."""
+        """Return the owner of a token; None if it has no owner. While the file is unusable, its last content counts."""
         self._refresh()
         return find_name(token, self._hashes)
 
@@ -113,11 +114,11 @@ class Session(Struct, frozen=True, kw_only=True):
     role: SiteRole
     name: str
     token_hash: str
-    """SHA-256 of the token that began the session, which ends with that token."""
+    """SHA-256 of the token that began the session; when this token becomes invalid, the session ends."""
     begun: float
-    """Monotonic seconds in memory; in the file, seconds of the Unix epoch, as the next process has another clock."""
+    """Time of its beginning: monotonic seconds in memory, but seconds of the Unix epoch in the file."""
     used: float
-    """Time of the last use, in the same seconds."""
+    """Time of the last use, on the same clock."""
 
     def shift(self, by_s: float) -> "Session":
         """Return the session with its times moved to another clock."""
@@ -134,7 +135,7 @@ class KeptSessions(Struct, frozen=True, kw_only=True):
 
 
 class SessionFile:
-    """The file that keeps a site's sessions for the next process.
+    """The file that stores a site's sessions for the next process.
 
     Args:
         path: location of the file, which need not exist.
@@ -153,7 +154,7 @@ class SessionFile:
             return None
 
     def write(self, kept: KeptSessions) -> None:
-        """Write the file; if the disk refuses, people stay signed in until this process ends."""
+        """Write the file; if the disk can't store it, people stay signed in only until this process ends."""
         try:
             write_whole(self._path, [msgspec.json.encode(kept)], mode=_OWNER_ONLY)
         except OSError as error:
@@ -173,9 +174,9 @@ class Sessions:
     """The sessions of everybody.
 
     Args:
-        people: role -> tokens of its people. A token of two people signs in as the one with the later role.
+        people: role -> tokens of its people. If a token is in several roles, the last of these roles counts.
         now: returns monotonic seconds.
-        file: keeps the sessions for the next process; None: they end with this process.
+        file: stores the sessions for the next process; None: they end with this process.
         wall: returns seconds of the Unix epoch.
     """
 
@@ -202,12 +203,12 @@ class Sessions:
         """Begin a session.
 
         Args:
-            token: token, as it was sent.
-            address: address that sent it.
+            token: token, as the visitor sent it.
+            address: address of the visitor.
 
         Returns:
-            The session's cookie, or None if the token belongs to nobody. The cookie is always a new one, so nobody can
-            have planted it in the browser beforehand.
+            The session's cookie, or None if the token belongs to nobody. The cookie is always new, so nobody can have
+            planted it in the browser before.
 
         Raises:
             TooOften: the token belongs to nobody, and the address has sent many such tokens.
@@ -232,13 +233,13 @@ class Sessions:
         return cookie
 
     def find_person(self, token: str) -> Person | None:
-        """Return the owner of a token; None if it has none."""
+        """Return the owner of a token; None if it has no owner."""
         names = ((role, tokens.find_name(token)) for role, tokens in self._people.items())
         owners = [Person(role, name) for role, name in names if name is not None]
         return owners[-1] if owners else None
 
     def who(self, cookie: str) -> Person | None:
-        """Return the owner of a session, and record its use; None if there is no such session, or it has ended."""
+        """Return the owner of a session, and store its time of use; None if the session does not exist or has ended."""
         key = _hash(cookie)
         session = self._sessions.get(key)
         if session is None:
@@ -266,7 +267,7 @@ class Sessions:
             self._file.write(KeptSessions(secret=self._secret, sessions=sessions))
 
     def form_token(self, cookie: str) -> str:
-        """Return the token that a form must carry that was shown to the browser with this cookie."""
+        """Return the token for forms on pages that are shown to the browser with this cookie."""
         return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
 
     def is_own_form(self, cookie: str, form_token: str) -> bool:

@@ -1,7 +1,7 @@
 """The addresses for signing in and out."""
 
-# A form that arrives after its session has ended is not lost: the sign-in page carries its fields along, and after
-# signing in the person can send it again. It is never sent by itself, because another person may have signed in.
+# A form that arrives after its session has ended is not lost: the sign-in page contains its fields, and after signing
+# in the person can send the form again. It is never sent automatically: another person may have signed in.
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,13 +18,13 @@ from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"
 _PAGE = re.compile(r"/(?:author|organiser)(?:[/?][\w./%?=&~+:-]*)?")
-"""Addresses to which signing in may return: pages of members on this site, and nothing else (no open redirect)."""
+"""Addresses to which signing in may return: only pages of members on this site (no open redirect)."""
 _KEPT = "kept."
-"""Prefix for fields of a form that waits until its author has signed in."""
+"""Prefix for the fields of a form that is waiting until its sender has signed in."""
 FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
 """Role -> page that follows signing in."""
 TOO_OLD = "The form was too old. Please try again."
-NOT_DONE = "You were not signed in any more, so nothing was done. Sign in, and send it again."
+NOT_DONE = "You were no longer signed in, so nothing was done. Sign in, and send the form again."
 _ACTION = "action"
 """Field with the address of the waiting form."""
 
@@ -62,7 +62,7 @@ class SigningIn:
         Args:
             request: Twisted's request.
             role: role that the form's address is for.
-            form: form that waits; None if it may be another site's.
+            form: form to keep until the person has signed in; None if it may come from another site.
         """
         waits = {BACK: FIRST_PAGES[role]}
         action = request.path.decode("latin-1")
@@ -82,7 +82,7 @@ class SigningIn:
             return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS, waits)
         person = self._sessions.who(cookie or "")
         if cookie is None or person is None:
-            text = "Nobody here has this token. Enter the text that the organiser gave you: letters and digits only."
+            text = "This token belongs to nobody. Enter the token that the organiser gave you: letters and digits only."
             return self._form(request, text, HTTPStatus.UNAUTHORIZED, waits)
         self._sessions.sign_out(read_cookie(request))
         give_cookie(request, cookie)
@@ -116,9 +116,9 @@ class SigningIn:
 
         Args:
             request: Twisted's request.
-            trouble: sentence that says what is wrong; empty if nothing is.
+            trouble: sentence that says what is wrong; empty if nothing is wrong.
             code: status of the answer.
-            waits: hidden fields: the page to return to, or a form that waits.
+            waits: hidden fields: the page to return to, or the fields of a form to send again.
         """
         form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
@@ -129,13 +129,13 @@ class SigningIn:
 
 
 def _choose_page(person: Person, wanted: str) -> str:
-    """Return the page that follows signing in: the wanted one, if the person's role may see it."""
+    """Return the page that follows signing in: the wanted page, if the person's role may see it."""
     first = FIRST_PAGES[person.role]
     return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
 
 
 async def receive_own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
-    """Return the form of a request; None unless it was shown to this browser.
+    """Return the form of a request; None unless the site has shown the form to this browser.
 
     Args:
         request: Twisted's request.

@@ -1,10 +1,10 @@
-"""How a visitor becomes an author: the rules for names, and the addresses for people and programs."""
+"""Lets visitors sign up as authors: the rules for names, and the addresses for people and programs."""
 
-# Names that look alike count as the same name. Otherwise somebody could sign up as `ada-l` next to `ada-1`, and be
-# taken for her in the standings.
+# Names that look alike count as the same name. Otherwise somebody could sign up as `ada-l` next to `ada-1`, and readers
+# of the standings could confuse the two.
 #
-# The new token is shown once, and the server keeps only its hash. A lost token can't be looked up:
-# the organiser replaces it.
+# The new token is shown once, and the server stores only its hash. A lost token can't be looked up: the organiser
+# replaces it.
 
 import re
 from collections.abc import Callable, Iterator
@@ -31,14 +31,14 @@ from .sessions import Person, Sessions, SiteRole
 from .signing_in import TOO_OLD, receive_own_form, visitor_token
 
 MOST_AUTHORS = 1000
-"""Most authors that may sign up; organisers may add more."""
+"""Most authors for which visitors may still sign up; organisers may add more."""
 _ALIKE = str.maketrans("01i-", "oll_")
-"""Character -> the one that stands for all characters that look like it."""
+"""Character -> the character that replaces it, the same for all characters that look alike."""
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
 NEW_OF_ADDRESS = 300
-"""Most new authors an hour from one address: several classes may sign up from it in one lesson."""
+"""Most new authors an hour from one address: several classes may sign up from the same address in one lesson."""
 REFUSED_OF_ADDRESS = 60
-"""Most refused names and invitations a minute from one address. Right ones are accepted all the same, because other
+"""Most refused names and invitations a minute from one address. Valid ones are still accepted after that, because other
 people may share the address."""
 
 
@@ -59,18 +59,18 @@ class NewAuthors:
         """Make an author, and return its token; called in a thread, for one visitor at a time.
 
         Args:
-            name: name, as it was sent.
-            invitation: invitation code, as it was sent; empty without one.
+            name: name, as the visitor sent it.
+            invitation: invitation code, as the visitor sent it; empty if there is none.
 
         Raises:
             RequestRefused: nobody may sign up now, or the name or the invitation is refused.
         """
         invited = self._check_invitation(invitation)
         if not re.match(NAME_PATTERN, name):
-            raise RequestRefused(HTTPStatus.CONFLICT, "that is no valid name", f"a name is {NAME_FORM}")
+            raise RequestRefused(HTTPStatus.CONFLICT, "that is not a valid name", f"a name is {NAME_FORM}")
         if _fold(name) in set(map(_fold, self._list_names())):
             text = "this name, or one that looks like it, is taken"
-            raise RequestRefused(HTTPStatus.CONFLICT, text, "choose another one; if it is yours, ask the organiser")
+            raise RequestRefused(HTTPStatus.CONFLICT, text, "choose another name; if it is yours, ask the organiser")
         if len(self._intake.authors.names()) >= MOST_AUTHORS:
             text = f"there are {MOST_AUTHORS} authors, and no more may sign up"
             raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token")
@@ -83,7 +83,7 @@ class NewAuthors:
         return token
 
     def _check_invitation(self, invitation: str) -> str:
-        """Check the invitation, and return words for the log that name it."""
+        """Check the invitation, and return words for the log that name the inviter."""
         if self.mode is SignUp.OPEN:
             return ""
         if self.mode is SignUp.CLOSED:
@@ -93,7 +93,7 @@ class NewAuthors:
         if inviter is None:
             text = "that is not a valid invitation code"
             raise RequestRefused(
-                HTTPStatus.FORBIDDEN, text, "ask the organiser for one; it has letters and digits only"
+                HTTPStatus.FORBIDDEN, text, "ask the organiser for a code; it has letters and digits only"
             )
         return f", by the invitation {inviter}"
 
@@ -120,11 +120,11 @@ class NewAuthor(Struct, frozen=True, kw_only=True):
 
 
 class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A visitor's wish to become an author."""
+    """A visitor's request to become an author."""
 
     name: str
     invitation: str = ""
-    """Invitation code, where the contest requires one."""
+    """Invitation code, if the contest requires one."""
 
 
 class SigningUp:
@@ -179,7 +179,7 @@ class SigningUp:
         """Make an author.
 
         Raises:
-            RequestRefused: the address has tried too often, or NewAuthors refuses the name or the invitation.
+            RequestRefused: the address has sent too many requests, or NewAuthors refuses the name or the invitation.
         """
         address = find_address(request)
         try:
@@ -191,11 +191,11 @@ class SigningUp:
     async def _count_and_make(self, address: str, wish: SignUpRequest) -> str:
         """Make an author, and return its token; called for one request at a time.
 
-        Each request counts as a new author until it is refused. If waiting requests counted as well, hundreds of wrong
-        ones would exclude the right ones from the same address.
+        While a request is being processed, it counts as a new author; after a refusal, it no longer does. If waiting
+        requests also counted, hundreds of invalid requests would exclude valid ones from the same address.
 
         Raises:
-            TooOften: the address has made too many authors, or was refused too often.
+            TooOften: the address has made too many authors, or has had too many refusals.
             RequestRefused: NewAuthors refuses the name or the invitation.
         """
         self._new.count(address)

@@ -1,29 +1,29 @@
-"""The HTTP server of the site: connections, requests, and limits for both. The theory of its costs stands here."""
+"""The HTTP server of the site: connections, requests, and the limits for both."""
 
-# One reactor serves all visitors, and in `referee host` it also looks after tournaments. So nothing runs in it for more
-# than a few milliseconds. What takes longer goes to one of three places:
+# One reactor serves all visitors, and in `referee host` it also supervises the tournaments. So no work in the reactor
+# may take more than a few milliseconds. Longer work runs in one of three places:
 #
 # - A thread (`deferToThread`), for the disk and for parsing uploads.
-# - The workshop (workshop.py), a single thread in which clients take turns by what they have cost so far. It makes
-#   pages for one visitor, such as a search or the board of a turn.
-# - A process of its own, for checks, matches and reports: what they cost is never the site's.
+# - The workshop (workshop.py), a single thread. It makes pages for one visitor, such as a search or the board of a
+#   turn. The client that has taken the least work so far is next.
+# - A separate process, for checks, matches and reports, so that their work does not slow down the site.
 #
-# Visitors are strangers, so everything that they can cause is bounded twice: for each address, because one visitor must
-# not shut the others out, and for all together, because addresses are cheap. The bounds are:
+# Visitors are strangers, so each resource has two limits. One limit is for each address, because one visitor must not
+# shut the others out. The other is for all addresses together, because an attacker can easily get many. The limits are:
 #
-#     connections     MOST_OF_ADDRESS, MOST       here; the oldest connection makes way for a new one
+#     connections     MOST_OF_ADDRESS, MOST       here; a new connection replaces the oldest one
 #     bodies          BodyLimit                   here, before the first byte of the body is read
 #     uploads         UPLOADS_OF_PERSON, UPLOADS  guarded_routes.py
-#     event streams   MOST_OF_ADDRESS, MOST       event_streams.py; a slow reader skips states, it does not queue them
+#     event streams   MOST_OF_ADDRESS, MOST       event_streams.py; a slow reader skips states
 #     work            SECONDS_A_MINUTE            workshop.py
 #     requests        RateLimit                   rate_limit.py
 #
-# To cut the oldest, instead of refusing the newest, was chosen on purpose: an attacker who fills a table of connections
-# would otherwise keep everybody else out for as long as he likes.
+# Cutting the oldest connection, not refusing the newest one, is a deliberate choice. Otherwise an attacker who opens as
+# many connections as allowed could keep everybody else out for any time.
 #
-# An address means an IPv4 address or an IPv6 /64 network (net/links/addresses.py: find_origin), since a home has 2**64
-# addresses to choose from. Behind a proxy only the last value of X-Forwarded-For counts: the proxy wrote it, and the
-# values before it are the visitor's own invention.
+# An address means an IPv4 address or an IPv6 /64 network (net/links/addresses.py: find_origin), because a home has
+# 2**64 IPv6 addresses to choose from. Behind a proxy only the last value of X-Forwarded-For counts: the proxy wrote it,
+# but the visitor may have invented the values before it.
 
 import re
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
 from twisted.web import http
 from twisted.web.server import Request, Site
-from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
+from zope.interface import implementer  # type: ignore[import-untyped]  # zope has no types
 
 from ..clock import Timer
 from ..net.links.addresses import find_origin
@@ -49,22 +49,22 @@ from ..net.links.origin_limits import OriginLimiter
 from .http import refuse
 
 HEADERS = {
-    "Content-Security-Policy": "frame-ancestors 'none'",  # each page adds its own, which names its one script
+    "Content-Security-Policy": "frame-ancestors 'none'",  # each page adds its own policy, which names its one script
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
 LINGER_S = 2.0
-"""Seconds for which the server still reads from a refused client, which would lose the answer if closed at once."""
+"""Seconds for which the server still reads from a refused client; otherwise the client could lose the answer."""
 _TLS_HANDSHAKE = b"\x16"
-"""First byte of a client that speaks TLS to a server that does not; no request begins with it."""
+"""First byte from a client that uses TLS where the server does not; no HTTP request begins with this byte."""
 _LENGTH_DIGITS = 15
 """Most digits of a Content-Length. Python itself refuses to convert numbers of thousands of digits."""
 SILENCE_S = 30
 """Seconds after which a visitor who stops in the middle of a request is disconnected."""
 MOST_OF_ADDRESS, MOST = 512, 4096
-"""Most connections of one address, and of all. A class of 200 may sit behind one address, with several each."""
+"""Most connections of one address, and of all addresses. A class of 200 may share an address, with several each."""
 _LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
 _HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[(?P<v6>[\da-fA-F:.]{2,45})\])(?::\d{0,5})?")
 """Form of a valid Host header."""
@@ -85,7 +85,7 @@ class HttpChannel(http.HTTPChannel):
     _is_new = True
 
     def dataReceived(self, data: bytes) -> None:
-        """Receive bytes; a client that would wait for the answer to its TLS handshake is disconnected at once."""
+        """Receive bytes. Disconnect a client that begins with a TLS handshake; it would wait in vain for an answer."""
         if self._is_new and data.startswith(_TLS_HANDSHAKE):
             self.leave()
         else:
@@ -93,7 +93,7 @@ class HttpChannel(http.HTTPChannel):
             super().dataReceived(data)  # type: ignore[no-untyped-call]
 
     def headerReceived(self, line: bytes) -> bool:
-        """Receive a line of the head; refuse one that announces an impossible length."""
+        """Receive a line of the head; refuse a request that announces an impossible length."""
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length" and len(value.strip()) > _LENGTH_DIGITS:
             self._respondToBadRequestAndDisconnect()  # type: ignore[no-untyped-call]
@@ -101,10 +101,10 @@ class HttpChannel(http.HTTPChannel):
         return bool(super().headerReceived(line))  # type: ignore[no-untyped-call]
 
     def refuse(self, code: HTTPStatus, headers: Mapping[str, str], body: bytes) -> None:
-        """Answer at once, and go on reading for a moment."""
+        """Answer at once, and continue to read for a moment."""
         lines = [f"HTTP/1.1 {code} {code.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
-        # TLS can't be closed on one side. The TCP connection below it can, but not all was written to that one yet.
+        # TLS can't be closed on one side. The TCP connection below could, but TLS has not yet written everything to it.
         if hasattr(self.transport, "loseWriteConnection") and not ISSLTransport.providedBy(self.transport):
             self.transport.loseWriteConnection()
         self.set_timer(LINGER_S, self.leave)
@@ -116,13 +116,13 @@ class HttpChannel(http.HTTPChannel):
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
 
     def set_timer(self, limit_s: float, function: Callable[[], None]) -> None:
-        """Call a function after a time, in the place of what was to be called before."""
+        """Call a function after a time, and cancel the previous planned call."""
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
         self._timer = self.callLater(limit_s, function)
 
     def leave(self) -> None:
-        """Close the connection once everything is sent, and soon in any case."""
+        """Close the connection as soon as everything is sent, but soon in any case."""
         self.set_timer(LINGER_S, self.abort)
         self.transport.loseConnection()
 
@@ -135,9 +135,9 @@ class BodyLimit(Struct, frozen=True):
     """Limits of one request's body."""
 
     kept: int = 0
-    """Most bytes that are kept; a longer body is refused."""
+    """Most bytes of an accepted body; a longer body is refused."""
     dropped: int = 65_536
-    """Most bytes that are read and dropped; a client that sends more is disconnected."""
+    """Most bytes of a refused body that are read and dropped; a client that sends more is disconnected."""
 
 
 NO_BODY = BodyLimit()
@@ -165,7 +165,7 @@ class _Request(Request):
 
     @property
     def is_too_large(self) -> bool:
-        """True if the body was longer than its limit, so that nothing of it was kept."""
+        """True if the body was longer than its limit, so that it was dropped."""
         return self._came > self._limit.kept
 
     def gotLength(self, length: int | None) -> None:
@@ -195,24 +195,24 @@ class _Request(Request):
             self._refuse_body()
 
     def _refuse_body(self) -> None:
-        """Refuse the body as too large, and read no more of it than what arrives within a moment."""
+        """Refuse the body as too large, and read only the part of it that arrives within a moment."""
         self._is_cut = True
-        self.requestHeaders.removeHeader(b"expect")  # so that the client is not asked to go on
+        self.requestHeaders.removeHeader(b"expect")  # so that Twisted does not ask the client to continue
         self.channel.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HEADERS | {"Connection": "close"}, b"")
 
     def process(self) -> None:
-        """Answer with the headers of the site, unless the body was refused, which was the answer already."""
+        """Answer with the headers of the site; do nothing if the refusal of the body was already the answer."""
         if self._is_cut:
             return
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
-        if not self._is_readable():  # else Klein logs a traceback for each
+        if not self._is_readable():  # else Klein logs a traceback for each such request
             self.write(refuse(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
             self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
             return
         if not self.requestHeaders.hasHeader(
             b"host"
-        ):  # else Twisted takes the address of the port, and a socket has none
+        ):  # else Twisted uses the address of the port, which a Unix socket does not have
             self.requestHeaders.setRawHeaders(b"host", [b"localhost"])
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
 
@@ -230,19 +230,19 @@ class _Request(Request):
         return True
 
     def _read_proxy_headers(self) -> None:
-        """Take the visitor's address, and whether TLS was used, from the values that the proxy has added last."""
+        """Read the visitor's address, and whether the visitor uses TLS, from the last values that the proxy added."""
         host = _read_proxy_address(self._last_value(b"x-forwarded-for"))
         if host:
-            self.client = IPv4Address("TCP", host, 0)  # only its host is used
+            self.client = IPv4Address("TCP", host, 0)  # only the host is used
         self._forceSSL = self._last_value(b"x-forwarded-proto").lower() == "https"
 
     def _last_value(self, name: bytes) -> str:
-        """Return the last value of a header that is a list; empty without one."""
+        """Return the last value of a header that is a list; empty if there is no such header."""
         values = b",".join(self.requestHeaders.getRawHeaders(name, [])).decode("latin-1").split(",")
         return next((value.strip() for value in reversed(values) if value.strip()), "")
 
     def _plain_header(self, name: bytes) -> str:
-        """Return the last header of a name, whatever bytes it has; empty without one."""
+        """Return the last header with a name, with any bytes; empty if there is no such header."""
         return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
 
 
@@ -259,7 +259,7 @@ def _is_host(host: bytes) -> bool:
 
 
 def _read_proxy_address(text: str) -> str:
-    """Return the address that a proxy has written, without its port; empty if it is none, such as `unknown`."""
+    """Return the address that a proxy has written, without its port; empty if the text is no address (`unknown`)."""
     with_port = _WITH_PORT.fullmatch(text)
     try:
         return str(ip_address((with_port[1] or with_port[2]) if with_port else text))
@@ -283,7 +283,7 @@ class _Connection(ProtocolWrapper):
         super().connectionLost(reason)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
-@implementer(IProtocolNegotiationFactory)  # else TLS fails with clients that offer protocols, as browsers do
+@implementer(IProtocolNegotiationFactory)  # else TLS fails with clients that offer protocols, such as browsers
 class Visitors(WrappingFactory):
     """All connections of the site; called by Twisted.
 
@@ -291,7 +291,7 @@ class Visitors(WrappingFactory):
         resource: Twisted resource that answers requests.
         reactor: Twisted's reactor.
         find_limit: finds the limit of a request's body.
-        is_behind_proxy: true if a web server in front passes on all requests, and says whose they are.
+        is_behind_proxy: true if a web server in front passes on all requests, with the addresses of the visitors.
     """
 
     protocol = _Connection
@@ -313,9 +313,9 @@ class Visitors(WrappingFactory):
         return [b"http/1.1"]
 
     def add(self, connection: _Connection) -> None:
-        """Count a connection; with too many of its address, or of all, cut the oldest.
+        """Count a connection; if there are too many from its address, or in total, cut the oldest one.
 
-        All connections of a proxy come from one address, so there each counts for itself.
+        All connections of a proxy come from one address, so behind a proxy only the total is limited.
         """
         transport: Any = connection.transport
         host = str(getattr(transport.getPeer(), "host", ""))

@@ -1,12 +1,12 @@
-"""Makes the answers that take long, in one thread, with turns in the order of what each client has cost so far."""
+"""Makes the answers that take long, in one thread; the client that has taken the least work so far is next."""
 
-# A single thread is enough, and more would do harm. Python runs one thread at a time, so a second one would only take
-# the loop's share, and the other cores belong to matches. The client that has cost the least is next: hundreds of
-# requests from one address delay another address by one answer. In the order of arrival, one visitor who asks for five
-# hundred boards would make everybody else wait for all of them.
+# A single thread is enough, and more threads would do harm. Python runs one thread at a time, so a second thread would
+# only slow down the event loop; and the other cores are for matches. Because the client with the least work is next,
+# hundreds of requests from one address delay another address by one answer. In the order of arrival, one visitor who
+# requests five hundred boards would make everybody else wait for all of them.
 #
-# A new client starts at the cost of the client that was served last, not at zero. Otherwise an address that stays away
-# for an hour would earn an hour of priority.
+# A new client starts with the cost of the client that was served last, not with zero. Otherwise an address that sends
+# no requests for an hour would have priority for the next hour.
 
 import time
 from collections import OrderedDict, deque
@@ -24,11 +24,11 @@ from .rate_limit import RateLimit
 
 T = TypeVar("T")
 SECONDS_A_MINUTE = 20.0
-"""Seconds of the thread's work a minute for one client: a third of a core."""
+"""Most seconds of the thread's work a minute for one client: a third of a core."""
 UNREAD_OF_ADDRESS, UNREAD = 64, 512
-"""Most finished answers that are still being sent, to one client and to all: each holds memory until it is read."""
+"""Most finished answers that are still being sent, to one client and to all: each takes memory until it is sent."""
 _KEPT = 16
-"""Most answers that are kept for the next visitor who asks for the same."""
+"""Most answers in the cache, for visitors who request the same answer."""
 
 
 class Workshop:
@@ -36,7 +36,7 @@ class Workshop:
 
     Args:
         now: returns monotonic seconds.
-        defer: calls a function in a thread, and returns its result later; None: in the one thread of all workshops.
+        defer: calls a function in a thread, and returns a Deferred result; None: use the thread of all workshops.
     """
 
     def __init__(self, now: Callable[[], float], defer: "Callable[..., Deferred[Any]] | None" = None) -> None:
@@ -46,7 +46,7 @@ class Workshop:
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         """Client -> its turns, the oldest first."""
         self._cost: dict[str, float] = {}
-        """Client -> seconds of work so far; clients that are missing have cost `_least`."""
+        """Client -> seconds of work so far; a missing client starts with `_least`."""
         self._least = 0.0
         self._last_cost = 0.0
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
@@ -58,11 +58,11 @@ class Workshop:
         """Call a function in the thread, when it is the client's turn.
 
         Args:
-            request: request that the result answers; with too many unread answers, the oldest is cut.
+            request: request to answer with the result; if there are too many unread answers, the oldest is cut.
             who: client: an address, or the name of a signed-in person.
             function: makes the answer.
             args: arguments of the function.
-            key: name under which a result other than None is kept for a while; None: it is made each time.
+            key: name under which a result other than None is cached for a while; None: no caching.
 
         Returns:
             Result of the function.
@@ -75,7 +75,7 @@ class Workshop:
         self._limit.count(who, 0)
         await self._wait_for_turn(who)
         try:
-            if key in self._kept:  # a client before this one has asked for the same
+            if key in self._kept:  # a previous client has requested the same answer
                 return cast("T", self._recall(key))
             answer: T = await let_finish((self._defer or defer_to_workshop)(self._work, function, *args))
             if key is None:
@@ -83,7 +83,7 @@ class Workshop:
             elif answer is not None:
                 self._keep(key, answer)
             return answer
-        finally:  # a client that has left in the meantime has cost as much
+        finally:  # also charge a client that has left in the meantime
             self._charge(who)
             self._begin_next()
 
@@ -96,9 +96,9 @@ class Workshop:
         return turn
 
     def _begin_next(self) -> None:
-        """Give the thread to the client that has cost the least; a client that has left takes no turn."""
+        """Give the thread to the client with the least work so far; skip clients that have left."""
         self._is_busy = False
-        if self._is_choosing:  # a turn ended at once: the loop below goes on, instead of one more call on the stack
+        if self._is_choosing:  # a turn ended at once: the loop below continues, without one more call on the stack
             return
         self._is_choosing = True
         while self._waiting and not self._is_busy:
@@ -125,7 +125,7 @@ class Workshop:
             self.add_cost(time.thread_time() - begun_s)
 
     def add_cost(self, cost_s: float) -> None:
-        """Charge the client whose answer is being made, in seconds, also for the work of another process."""
+        """Charge seconds to the client whose answer is being made; also used for the work of another process."""
         self._last_cost += cost_s
 
     def _charge(self, who: str) -> None:
@@ -151,8 +151,8 @@ class Workshop:
 
 
 def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
-    """Call a function in the one thread; each further thread would hold on to the memory of its largest answer."""
-    from twisted.internet import reactor  # noqa: PLC0415  # importers may still choose one
+    """Call a function in the single thread: each further thread would keep the memory of its largest answer."""
+    from twisted.internet import reactor  # noqa: PLC0415  # modules that import this one may still choose a reactor
 
     return deferToThreadPool(reactor, _find_pool(reactor), function, *args)
 

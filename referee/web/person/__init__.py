@@ -1,1 +1,1 @@
-"""A seat for a person: a player on the wire like any other, whose moves somebody chooses on a page or in a terminal."""
+"""A seat for a person, who chooses moves on a page or in a terminal. To the referee it is a player like any other."""

@@ -1,4 +1,4 @@
-"""A person's seat in a browser: the page, the events that keep it current, and the actions that it sends."""
+"""A person's seat in a browser: the page, the events that update it, and the actions that it sends."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +12,14 @@ from ..http import JSON, send, stream_events
 from .seat import Act, PageState
 
 PACE_S = 0.05
-"""Least seconds between two snapshots: immediate for a person, yet many moves of programs fit into one."""
+"""Least seconds between two snapshots: too short for a person to notice, but programs can make many moves in it."""
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Most digits of a number, and most characters of an action and its option."""
 _ARGUMENTS = (b"turn", b"at", b"option")
 
 
 class SeatView:
-    """A seat as the browsers see it that have its page open.
+    """A seat that is open on pages in browsers.
 
     Args:
         title: title of the game.
@@ -44,8 +44,8 @@ class SeatView:
         self.streams = EventStreams(clock, self.snapshot, pace_s=pace_s)
 
     def watch(self, request: Any) -> None:
-        """Send a browser how everything stands, and every change from then on."""
-        self.notify()  # because the time that is left has changed by now
+        """Send a browser the present state, and every later change."""
+        self.notify()  # because the remaining time has changed since the last snapshot
         self.streams.add(request)
 
     def notify(self) -> None:
@@ -58,12 +58,12 @@ class SeatView:
 
 
 def watch(request: Any, seat: SeatView) -> Deferred[bytes]:
-    """Answer a request with the state of a seat, and every change from then on."""
+    """Answer a request with the state of a seat and every later change."""
     return stream_events(request, seat.watch)
 
 
 def perform_act(request: Any, seat: SeatView, what: str) -> bytes:
-    """Carry out the action of a request, if the page could have sent it, and answer with the new state."""
+    """Carry out the action of a request if the page could have sent such an action; answer with the new state."""
     turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
     are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
     if are_numbers and len(what + option) <= _MAX_CHARS:
@@ -76,7 +76,7 @@ def seat_page(seat: SeatView, *, form_token: str = "", number: str | None = None
 
     Args:
         seat: seat that the page is for.
-        form_token: token that accompanies each action; empty if the page is on this machine alone.
+        form_token: token to send with each action; empty if the page is for this machine only.
         number: number of the practice match on a contest's site; None elsewhere.
         top: relative path from this page to the first page of that site.
     """

@@ -1,8 +1,8 @@
-"""The page of a person's seat on this machine alone: `referee play` with `me` as a player."""
+"""The page of a person's seat, for this machine only: `referee play` with `me` as a player."""
 
-# The link is the only key to the seat. So it holds a token that nobody can guess, and the server listens on the
-# loopback interface alone. It also compares the Host header: otherwise a page on another site could point a name of its
-# own at this machine and read the answers (DNS rebinding).
+# The link is the only key to the seat. So it contains a token that nobody can guess, and the server listens only on the
+# loopback interface. The server also checks the Host header. Otherwise another site could point its own host name at
+# this machine, and its page could read the answers (DNS rebinding).
 
 import hmac
 import secrets
@@ -26,7 +26,7 @@ from .seat import PersonSeat
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
 _LINGER_S, _POLL_S = 2.0, 0.02
-"""Most seconds to wait until open pages have received the end, and seconds between two checks of that."""
+"""Most seconds to wait until open pages have received the final state, and seconds between two checks of this."""
 
 
 class LocalSeat(Struct, frozen=True):
@@ -37,7 +37,7 @@ class LocalSeat(Struct, frozen=True):
     token: str
 
     async def close(self, reactor: Any) -> None:
-        """Send open pages the end, and wait until they have it."""
+        """Send the final state to open pages, and wait until they have received it."""
         self.seat.close()
         until_s = reactor.seconds() + _LINGER_S
         while len(self.view.streams) and reactor.seconds() < until_s:
@@ -64,7 +64,7 @@ class PersonSite(Struct, frozen=True):
         return f"http://127.0.0.1:{self.port.getHost().port}/{self.seats[name].token}/"
 
     async def close(self, reactor: Any) -> None:
-        """Send open pages the end, and stop listening."""
+        """Send the final state to open pages, and stop listening."""
         for seat in self.seats.values():
             await seat.close(reactor)
         await stop_listening(self.port)
@@ -88,7 +88,7 @@ async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite
 
 
 class HostGuard(Resource):
-    """Refuses requests for any other host than this machine.
+    """Refuses requests whose Host header names another machine.
 
     Args:
         inner: resource that answers all other requests.

@@ -1,9 +1,10 @@
-"""A person's seat whose page is in another process: the state goes there, and the person's actions come back."""
+"""A person's seat whose page is in another process. This module sends the state there, and receives the actions."""
 
-# Both are lines of JSON over a socket that the other process has passed on; its end is contest/seats.py.
+# States and actions are lines of JSON on a socket that this process has inherited from the other one. The other end of
+# the socket is in contest/seats.py.
 #
 # Each line is a complete state, so only the latest one matters. Changes within PACE_S of each other are sent as one
-# line: a game of programs between two moves of a person may take a few milliseconds.
+# line: between two moves of a person, programs may make many moves within a few milliseconds.
 
 import socket
 from contextlib import suppress
@@ -20,9 +21,9 @@ from .browser import PACE_S
 from .seat import Act, PersonSeat
 
 MAX_LINE_BYTES = 16 << 20
-"""Most bytes of one state: a drawing of the largest board is far below that."""
+"""Most bytes of one state: a drawing of the largest board has far fewer."""
 _LINGER_S = 2.0
-"""Most seconds to wait until the other process has received the end."""
+"""Most seconds to wait until the other process has received the final state."""
 
 
 class SeatRelay(LineOnlyReceiver):
@@ -43,7 +44,7 @@ class SeatRelay(LineOnlyReceiver):
         self._gone: Deferred[None] = Deferred()
 
     def connectionMade(self) -> None:
-        """Send the state, and every change from then on."""
+        """Send the state, and every later change."""
         self.seat.changed = self._send_soon
         self._send_state()
 
@@ -52,13 +53,13 @@ class SeatRelay(LineOnlyReceiver):
         self.seat.do(msgspec.json.decode(line, type=Act))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Stop sending; the match goes on without the person until its time is used up."""
+        """Stop sending; the match continues, and the seat makes no moves until its time is used up."""
         self.seat.changed = lambda: None
         self._cancel()
         self._gone.callback(None)
 
     async def close(self) -> None:
-        """Send the end, and wait until it is received."""
+        """Send the final state, and wait until the other process has received it."""
         self.seat.close()
         self._cancel()
         self._send_state()
@@ -81,7 +82,7 @@ class SeatRelay(LineOnlyReceiver):
 
 
 def speak(protocol: Protocol, own: socket.socket, reactor: Any) -> None:
-    """Run a protocol over a connected socket, and close that socket: the reactor duplicates it for itself."""
+    """Run a protocol over a connected socket, and close the socket: the reactor has a duplicate of it."""
     own.setblocking(False)
     with own:
         reactor.adoptStreamConnection(own.fileno(), socket.AF_UNIX, Factory.forProtocol(lambda: protocol))

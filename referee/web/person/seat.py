@@ -1,8 +1,8 @@
-"""A person's seat: the choice of a move, the person's end of the wire, and the state that a page or terminal shows."""
+"""A person's seat: the choice of a move, the connection to the referee, and the state for a page or terminal."""
 
-# On the wire a person is a player like any other, so the referee needs no rule for persons. A move is chosen place by
-# place: the game lists its legal steps, and each step names the places that a person touches for it (Game.places_of).
-# So an illegal move can't be put together, and no page has to know the rules.
+# A person's seat connects to the referee like any other player, so the referee needs no rule for persons. A person
+# chooses a move place by place. The game lists its legal steps, and for each step the places to touch
+# (Game.places_of). So nobody can choose an illegal move, and no page has to know the rules.
 
 import os
 from collections.abc import Callable, Sequence
@@ -46,21 +46,21 @@ class Choosing:
         self._game = game
         self._state = state
         self.touched: tuple[str, ...] = ()
-        """Choices so far, in order."""
+        """Choices that the person has made so far, in order."""
         self.steps: tuple[Step, ...] = ()
         """Complete steps of the move so far."""
         self.pending: tuple[str, ...] = ()
-        """Choices of a step that is not complete."""
+        """Choices that belong to an incomplete step."""
         self.options: tuple[str, ...] = ()
         self.move: Any = None
-        """Move that can be made now, as plain data; None while it is not complete."""
+        """Move that can be made now, as plain data; None while the choice is incomplete."""
         self._look()
 
     def touch(self, option: str) -> None:
         """Choose one of the options.
 
         Raises:
-            KeyError: it is not one of them.
+            KeyError: the choice is not one of the options.
         """
         if option not in self.options:
             raise KeyError(option)
@@ -75,7 +75,7 @@ class Choosing:
         self._look()
 
     def switch(self, option: str) -> None:
-        """Choose one of the options, or replace the last choice by it; ignore anything else."""
+        """Choose an option, or replace the last choice with an alternative of it; ignore anything else."""
         before = self.touched
         if option not in self.options:
             self.undo()
@@ -101,12 +101,12 @@ class Choosing:
         self.options = tuple(dict.fromkeys(places[at] for places, step in candidates.items() if step != closing))
 
     def _candidates(self, begun: tuple[str, ...]) -> dict[tuple[str, ...], Step]:
-        """Return the places of each legal step that begins with some places -> step."""
+        """Return the places of each legal step -> the step, for steps that begin with given places."""
         legal = {self._game.places_of(step): step for step in self._game.legal_steps(self._state, self.steps)}
         return {places: step for places, step in legal.items() if places[: len(begun)] == begun}
 
     def _closing(self, candidates: dict[tuple[str, ...], Step]) -> Step | None:
-        """Return the word that ends a move that has begun, which making the move implies; None if there is none."""
+        """Return the word that ends the present move, and that making the move adds; None if there is no such word."""
         if not self.steps or self.pending:
             return None
         words = (step for step in candidates.values() if isinstance(step, str))
@@ -114,7 +114,7 @@ class Choosing:
 
 
 def _common_start(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the longest common start of some paths: where there is no choice, the person is not asked."""
+    """Return the longest common start of paths; the person does not have to choose these places."""
     shortest = min(paths, key=len)
     for at, place in enumerate(shortest):
         if any(path[at] != place for path in paths):
@@ -129,7 +129,7 @@ class PersonClient(Protocol):
         name: name of the player.
         invitation: address and token of the seat.
         hear: called with each message of the referee.
-        gone: called when the connection has ended.
+        gone: called after the end of the connection.
     """
 
     transport: Any
@@ -171,7 +171,7 @@ class PersonClient(Protocol):
         self.transport.write(self._connection.send(message))
 
     def _answer(self, message: m.Message) -> None:
-        """Answer the messages that need no thought."""
+        """Answer the messages that need no decision of the person."""
         if isinstance(message, m.Offer):
             commitment = nonce_commitment(message.match, message.seat, self._nonce)
             self.send(m.Ready(match=message.match, commitment=commitment))
@@ -192,20 +192,20 @@ class Act(Struct, frozen=True, kw_only=True):
     at: int
     """Number of choices that the page showed."""
     option: str
-    """Choice that was touched; empty for other actions."""
+    """Option that the person touched; empty for other actions."""
 
 
 class PageState(Struct, frozen=True, kw_only=True):
     """Everything that the page of a seat shows at one moment."""
 
     version: int = 0
-    """Number of the state: the newer of two states has the higher one."""
+    """Number of the state: the newer of two states has the higher number."""
     names: tuple[str, ...] = ()
     svg: str = ""
     """Drawing of the board as the seat may see it; empty before the deal."""
     turn: int = 0
     asked: bool = False
-    """True while a move is asked for."""
+    """True while the referee is waiting for this person's move."""
     touched: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     ready: bool = False
@@ -213,10 +213,10 @@ class PageState(Struct, frozen=True, kw_only=True):
     waiting: str = ""
     """Name of the player to move."""
     still: str = ""
-    """Reason why the match is not played at the moment; empty while it is."""
+    """Reason why the match is interrupted; empty while it is being played."""
     said: list[str] = []
     over: str = ""
-    """Reason why this person has nothing more to do; empty while it has."""
+    """Reason why this person has nothing more to do; empty before that."""
     closed: bool = False
     """True once nothing will change any more."""
 
@@ -237,15 +237,15 @@ class PersonSeat:
         """Names of the players by seat; empty before the match begins."""
         self.seat = 0
         self.position: Any = None
-        """Full state of the game, of which a drawing for this seat shows the allowed part; None before the deal."""
+        """Full state of the game; drawings show only the part that this seat may see. None before the deal."""
         self.choosing: Choosing | None = None
-        """Choice of the move that is asked for; None if none is."""
+        """Choice of the requested move; None if no move is requested."""
         self.turn = 0
-        """Number of the last turn in which a move was asked for."""
+        """Number of the last turn in which the referee requested a move."""
         self.said: list[str] = []
         """Events of the match in words, the oldest first."""
         self.over = ""
-        """Reason why the person has nothing more to do, in words; empty while it has."""
+        """Reason why the person has nothing more to do, in words; empty before that."""
         self.changed: Callable[[], None] = lambda: None
         """Called whenever the state has changed."""
         self._clock = clock
@@ -258,7 +258,7 @@ class PersonSeat:
         self._version = 1
 
     def client(self, invitation: Invitation) -> PersonClient:
-        """Return this seat's end of the wire."""
+        """Return a new connection of this seat to the referee."""
         self._client = PersonClient(self.name, invitation, self._hear, self._lose_connection)
         return self._client
 
@@ -271,14 +271,14 @@ class PersonSeat:
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left for the answer."""
+        """Remaining seconds for the move."""
         return max(self._until_s - self._clock.seconds(), 0.0)
 
     def make_move(self) -> None:
-        """Make the chosen move; do nothing if it is incomplete or no longer asked for."""
+        """Make the chosen move; do nothing if it is incomplete or no longer requested."""
         if self.choosing is not None and self.choosing.move is not None:
-            assert self._client is not None, "it was asked over a connection"
-            assert self._terms is not None, "it was asked in a match"
+            assert self._client is not None, "the move was requested on a connection"
+            assert self._terms is not None, "the move was requested in a match"
             self._client.move(self._terms.match, self.turn, self.choosing.move)
             self.choosing = None
             self._change()
@@ -305,7 +305,7 @@ class PersonSeat:
         )
 
     def do(self, act: Act) -> None:
-        """Carry out an action of the person; ignore one that is stale or makes no sense."""
+        """Carry out an action of the person; ignore an action that is stale or makes no sense."""
         choosing = self.choosing
         if choosing is None or (act.turn, act.at) != (self.turn, len(choosing.touched)):
             return
@@ -359,12 +359,12 @@ class PersonSeat:
         """Return the result of the match in words."""
         if end.void is not None:
             return f"the match is void: {printable(end.void)}"
-        assert self._terms is not None, "the connection lets no end come before an offer"
+        assert self._terms is not None, "an end before an offer is refused by the connection"
         sides = Scoring(teams=tuple(map(tuple, self._terms.teams))).sides(len(self.names))
         return outcome(self.names, end.ranking, self._faults, sides).with_points(end.scores)
 
     def _ask(self, turn: m.Turn) -> None:
-        assert self._terms is not None, "the connection lets no turn come before an offer"
+        assert self._terms is not None, "a turn before an offer is refused by the connection"
         options = self.game.parse_options(self._terms.options)
         view = msgspec.convert(turn.view, self.game.view_type)
         state = self.game.imagine(options, view, Dealer(os.urandom(SEED_BYTES)))
@@ -380,7 +380,7 @@ class PersonSeat:
 
 
 def _said(game: Game[Any, Any, Any], transition: MatchTransition) -> list[str]:
-    """Return the events of a transition in words: the move, or who was expelled and why."""
+    """Return the events of a transition in words: the move, or the expelled player and the reason."""
     event, names = transition.event, tuple(map(printable, transition.setup.names))
     fouls = [command.foul for command in transition.commands if isinstance(command, c.ExpelSeat)]
     expelled = [f"{names[foul.seat]} is expelled: {foul.cause}: {printable(why(foul))}" for foul in fouls]

@@ -1,7 +1,7 @@
-"""The persons at the table of one match: seats them, shows them the match, and opens their pages or terminals."""
+"""The persons at the table of one match: makes their seats, and opens their pages or terminals."""
 
-# The modules that make pages are imported only where a page is opened: Klein installs a reactor when it is imported,
-# and all of them together make the start of `referee play` slower.
+# The modules that make pages are imported only if a page is opened. Importing Klein installs a reactor, and all these
+# imports together make the start of `referee play` slower.
 
 import contextlib
 import socket
@@ -35,7 +35,7 @@ class UserInterface(Struct, frozen=True, kw_only=True):
     open: Open | None
     """Opens a browser; None: only the link is printed."""
     relays: Mapping[str, int] = MappingProxyType({})
-    """Name of a person -> descriptor of the socket to its page; empty: the pages are in this process."""
+    """Name of a person -> descriptor of the socket to the process with its page; empty: pages are in this process."""
 
 
 class PersonTable(Observer):
@@ -61,7 +61,7 @@ class PersonTable(Observer):
         persons = {launch.name for launch in launches if launch.person is not None}
         self.has_persons = bool(persons)
         if interface.relays and interface.relays.keys() != persons:
-            raise BadRequest("the sockets do not match the persons; give one for each person, and no other")
+            raise BadRequest("the sockets do not match the persons; give exactly one for each person")
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
@@ -81,7 +81,7 @@ class PersonTable(Observer):
             yield [self._occupant(launch) for launch in self._launches]
 
     def _open_relays(self, stack: contextlib.AsyncExitStack) -> None:
-        """Let each person play at the other end of its socket."""
+        """Connect each person's seat to the page at the other end of the person's socket."""
         from .relay import SeatRelay, speak  # noqa: PLC0415  # modules that make pages take long to import
 
         for name, descriptor in self._interface.relays.items():
@@ -90,14 +90,14 @@ class PersonTable(Observer):
             stack.push_async_callback(relay.close)
 
     async def _open_here(self, persons: Mapping[str, PersonPlace], stack: contextlib.AsyncExitStack) -> None:
-        """Let persons play on this machine, each where it wants to."""
+        """Open a terminal or a page for each person on this machine."""
         for name, where in persons.items():
             if where is PersonPlace.TERMINAL:
                 terminal = TerminalSeat(self._seats[name], self._interface.show, self._reactor.stop)  # as Ctrl-C does
                 read_lines(terminal.type, self._reactor)
         on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
         if on_pages:
-            from .page import open_site  # noqa: PLC0415  # Klein installs a reactor: only where one runs
+            from .page import open_site  # noqa: PLC0415  # importing Klein installs a reactor, and one runs already here
 
             site = await open_site(on_pages, self._reactor)
             stack.push_async_callback(site.close, self._reactor)
@@ -117,7 +117,7 @@ class PersonTable(Observer):
         return InvitedPlayer(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
 
     def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
-        """Connect a seat to the referee; if that fails, the seat stays empty, which the referee notices."""
+        """Connect a seat to the referee. If this fails, the seat stays empty, and the referee notices that."""
         where = parse_address(invitation.address)
         from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol  # noqa: PLC0415  # imports TLS as well
 

@@ -1,7 +1,7 @@
-"""A person's seat in the terminal: the board, and numbered choices."""
+"""A person's seat in the terminal: shows the board and numbered choices."""
 
-# Lines may be typed before the referee asks for a move, above all when the input comes from a file. They wait in a
-# queue until they are needed, so nothing typed is lost and nothing is taken as an answer to an older question.
+# Lines may arrive before the referee requests a move, especially if the input comes from a file. They wait in a queue
+# until the seat needs them. So no line is lost, and no line is used as an answer to an older question.
 
 import os
 import sys
@@ -21,12 +21,12 @@ Hear = Callable[[str | None], None]
 _READ_BYTES = 4096
 _LINE_CHARS = 76
 _HELP = (
-    "a number   choose that",
+    "a number   choose the option with this number",
     "u          take back the last choice",
     "Enter      make the move that you have chosen",
     "b          show the board again",
-    "?          show this",
-    "Ctrl-C     stop; the match goes on later with --resume",
+    "?          show this help",
+    "Ctrl-C     stop; --resume continues the match later",
 )
 
 
@@ -44,10 +44,10 @@ class TerminalSeat:
         self._show = show
         self._leave = leave
         self._waiting: deque[str | None] = deque()
-        """Lines that were typed before a move was asked for."""
+        """Lines that were typed before the referee requested a move."""
         self._asked: Choosing | None = None
         self._shown = 0
-        """Number of events that were shown."""
+        """Number of events that the terminal has shown."""
         seat.changed = self._look
         show("You play in this terminal: every choice has a number; ? shows help.")
 
@@ -101,7 +101,7 @@ class TerminalSeat:
 
     def _ask(self) -> None:
         seat, choosing = self._seat, self._seat.choosing
-        assert choosing is not None, "a move is asked for"
+        assert choosing is not None, "the referee has requested a move"
         chosen = f"chosen: {', '.join(choosing.touched)}" if choosing.touched else "your move"
         keys = [*(["Enter makes the move"] if choosing.move is not None else []), "u takes back", "? shows help"]
         self._show(escape(f"\nseat {seat.seat}, turn {seat.turn}, {seat.left_s:.0f} s left: {chosen}"))
@@ -128,7 +128,7 @@ def read_lines(hear: Hear, reactor: Any) -> None:
 
     def _read() -> None:
         rest = b""
-        while data := os.read(descriptor, _READ_BYTES):  # the lock of sys.stdin would keep the process from ending
+        while data := os.read(descriptor, _READ_BYTES):  # sys.stdin has a lock that would delay the end
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 reactor.callFromThread(hear, line.decode(errors="replace"))

@@ -1,11 +1,11 @@
-"""An author's archive: entries <-> bytes. It is packed in one format, and unpacked from all common ones."""
+"""An author's archive: entries <-> bytes. It is packed in one format, and unpacked from all common formats."""
 
-# The first bytes decide the format, whatever the file is called. Archives are hostile: everything in one is read into
-# memory and checked (entries.py) before anything of it reaches the disk. So no path can leave the folder, not even for
-# a moment, and a bomb is given up as soon as it exceeds the limit. The standard library's extractors were the
-# alternative; they write while they read, and their filters differ from release to release.
+# The first bytes of a file decide its format, not its name. Archives may be hostile: an archive is read into memory and
+# checked (entries.py) before any file of it is written to the disk. So no path can ever leave the folder, and unpacking
+# a bomb stops as soon as it exceeds the limit. The standard library's extractors were the alternative. But they write
+# while they read, and their filters differ between releases.
 #
-# A lone source file is refused with the commands that make a player's folder of it, because beginners send one.
+# Beginners often send a single source file. The refusal shows the commands that make a player's folder from it.
 
 import bz2
 import importlib
@@ -62,27 +62,27 @@ __all__ = [
 ]
 
 MAX_PACKED_BYTES = 16 * MIB
-"""Most bytes of an archive. Halite took 20 MiB; sources with a table of openings are far below."""
+"""Most bytes of an archive. Halite allowed 20 MiB; sources with a table of openings are much smaller."""
 _MAX_TAR_BYTES = MAX_UNPACKED_BYTES + (2 * MAX_ENTRIES + 40) * BLOCK
-"""Most bytes of a plain tar: content, header and padding of each entry, and the longest end that tar writes."""
+"""Most bytes of an uncompressed tar: content, header and padding of each entry, and the longest end that tar writes."""
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
-"""Header without name, time and system, so that the same entries always give the same bytes."""
+"""Header of gzip without name, time and system, so that the same entries always give the same bytes."""
 _APPLE_FOLDER, _APPLE_PREFIX, _APPLE_MAGIC = "__MACOSX", "._", b"\0\5\x16\7"
 """Names and first bytes of the files that macOS adds to archives, with the metadata of other files."""
 _GZIP_BITS = 31
 _LZMA_BYTES = 128 * MIB
 """Most memory for unpacking xz: twice what its highest setting needs."""
 _KITS = {".c": "c", ".go": "go", ".rs": "rust"}
-"""Ending of a source file that has to be built -> language of `referee new`."""
+"""Ending of a source file that needs a build -> language of `referee new`."""
 _PLAIN = re.compile(r"\w[\w.-]*", re.ASCII)
 _NAME_CHARS = 20
 _DEFAULT_NAME = "player"
 
 
 def pack(entries: Sequence[ArchiveEntry]) -> bytes:
-    """Pack entries; the same entries give the same bytes, in whatever order they are.
+    """Pack entries; the same entries in any order give the same bytes.
 
-    Another release of the compression library may give other bytes, which unpack to the same entries.
+    Another release of the compression library may give other bytes; they unpack to the same entries.
 
     Raises:
         BadArchive: the entries break a rule, or are too many or too large.
@@ -119,7 +119,7 @@ def unpack(data: bytes, name: str = "") -> tuple[ArchiveEntry, ...]:
         name: name of the file, for the error message about a lone source file.
 
     Raises:
-        BadArchive: the data is no archive, is cut off or too large, or an entry breaks a rule.
+        BadArchive: the data is not an archive, is cut off or too large, or an entry breaks a rule.
     """
     if len(data) > MAX_PACKED_BYTES:
         raise BadArchive(f"the archive is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
@@ -134,7 +134,7 @@ def unpack(data: bytes, name: str = "") -> tuple[ArchiveEntry, ...]:
 
 
 def find_player(entries: Iterable[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
-    """Return the player's entries: without caches and history, relative to the one folder that holds everything.
+    """Return the player's entries: without caches and history, and relative to a single folder that contains them all.
 
     Raises:
         BadArchive: a path breaks a rule, or there are too many entries.
@@ -143,7 +143,7 @@ def find_player(entries: Iterable[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
 
 
 def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
-    """Check the path of each entry before any is left out or moved, and stop early if there are too many."""
+    """Check the path of each entry before entries are left out or moved; stop early if there are too many."""
     for count, entry in enumerate(entries, 1):
         if count > MAX_LISTED:
             raise too_many()
@@ -152,14 +152,14 @@ def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
 
 
 def _is_left_out(entry: ArchiveEntry) -> bool:
-    """Return whether an entry belongs to no program: a cache, the history, or a file that macOS has added."""
+    """Return whether an entry is no part of a program: a cache, the history, or a file that macOS has added."""
     names = entry.path.split("/")
     is_metadata = names[-1].startswith(_APPLE_PREFIX) and entry.data.startswith(_APPLE_MAGIC)
     return is_metadata or names[0] == _APPLE_FOLDER or not LEFT_OUT.isdisjoint(names)
 
 
 def _enter_folder(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
-    """Return the entries relative to the one folder that holds everything, if the player.toml is in it."""
+    """Return the entries relative to a single folder that contains them all, if this folder has a player.toml."""
     manifests = [entry.path for entry in entries if entry.path.rpartition("/")[2] == MANIFEST]
     top = min(manifests, key=lambda path: path.count("/"), default="").rpartition("/")[0]
     if not top:
@@ -209,7 +209,7 @@ def find_format(data: bytes, name: str = "") -> ArchiveFormat:
         name: name of the file, for the error message about a lone source file.
 
     Raises:
-        BadArchive: the data is no archive, or one of a format that can't be read; the text says which.
+        BadArchive: the data is not an archive, or has a format that can't be read; the text names the format.
     """
     for magic, archive_format in _MAGICS.items():
         if data.startswith(magic):
@@ -223,16 +223,16 @@ def find_format(data: bytes, name: str = "") -> ArchiveFormat:
             raise BadArchive(f"the archive is {what}, a format that can't be read here", PACK_IT)
     if is_text(data):
         raise refuse_lone_file(name)
-    raise BadArchive("this is no archive: neither a tar, compressed or not, nor a zip", PACK_IT)
+    raise BadArchive("this is not an archive: neither a tar, compressed or not, nor a zip", PACK_IT)
 
 
 def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes:
-    """Return the plain tar; a bomb is given up as soon as it exceeds the limit.
+    """Return the uncompressed tar; unpacking a bomb stops as soon as it exceeds the limit.
 
     Args:
         data: content of the archive.
-        archive_format: format of the archive, any but zip.
-        max_bytes: most bytes of the plain tar.
+        archive_format: format of the archive; any format except zip.
+        max_bytes: most bytes of the uncompressed tar.
 
     Raises:
         BadArchive: the archive is damaged, cut off or too large, or other bytes follow it.
@@ -243,10 +243,12 @@ def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes
         inflating = _start(archive_format)
         plain: bytes = inflating.decompress(data, max_bytes + 1)
     except ImportError:
-        raise BadArchive("the archive is Zstandard, which needs Python 3.14 at the referee's", PACK_IT) from None
-    except Exception as error:  # noqa: BLE001  # each library raises its own errors, and nothing else happens here
+        raise BadArchive(
+            "the archive is in Zstandard, which the referee reads only with Python 3.14", PACK_IT
+        ) from None
+    except Exception as error:  # noqa: BLE001  # each library raises its own errors, and no other code runs here
         name = archive_format.name.lower()
-        raise BadArchive(f"the archive is no whole {name}: {error}", SEND_AGAIN) from None
+        raise BadArchive(f"the archive is not a complete {name}: {error}", SEND_AGAIN) from None
     if len(plain) > max_bytes:
         raise BadArchive(f"unpacked, the archive is over {MAX_UNPACKED_BYTES // MIB} MiB", SMALLER)
     if not inflating.eof:
@@ -260,7 +262,7 @@ def _start(archive_format: ArchiveFormat) -> Any:
     """Return a decompressor for a format.
 
     Raises:
-        ImportError: this Python's standard library has none.
+        ImportError: this Python's standard library has no such decompressor.
     """
     match archive_format:
         case ArchiveFormat.BZIP2:
@@ -283,14 +285,14 @@ def is_text(data: bytes) -> bool:
 
 
 def refuse_lone_file(path: str) -> BadArchive:
-    """Return the error about a lone source file, with the commands that make a player's folder of it.
+    """Return the error about a lone source file, with the commands that make a player's folder from it.
 
     Args:
-        path: path of the file as its author names it; empty if it has no name.
+        path: path of the file, as the author wrote it; empty if it has no name.
     """
     file = PurePath(path or "FILE")
     name, inside = _choose_names(file)
-    what = f"{show_path(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
+    what = f"{show_path(path) or 'this'} is a single file, but a player is a folder with a {MANIFEST}"
     if kit := _KITS.get(file.suffix.lower()):
         return BadArchive(what, f"make one with `referee new {kit} {name}`, put your code into it, and hand in {name}")
     run = f"{RUNNERS.get(file.suffix.lower(), 'COMMAND')} {inside}"
@@ -301,10 +303,10 @@ def refuse_lone_file(path: str) -> BadArchive:
 
 
 def make_player(path: str, data: bytes) -> Sequence[tuple[str, bytes]] | None:
-    """Return the files of a player's folder that runs a lone source file; None if nothing runs such a file unbuilt.
+    """Return the files of a player's folder that runs a lone source file; None if such a file needs a build.
 
     Args:
-        path: path of the file as its author names it.
+        path: path of the file, as the author wrote it.
         data: content of the file.
     """
     file = PurePath(path)
@@ -317,7 +319,7 @@ def make_player(path: str, data: bytes) -> Sequence[tuple[str, bytes]] | None:
 
 
 def _choose_names(file: PurePath) -> tuple[str, str]:
-    """Return names for a player's folder of a lone file, and for the file in it."""
+    """Return a name for the player's folder of a lone file, and a name for the file in this folder."""
     name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
     if name == file.name:  # the folder can't have the name of the file next to it
         name = f"{name[: _NAME_CHARS - 1]}1"

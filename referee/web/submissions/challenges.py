@@ -1,7 +1,7 @@
-"""The practice matches that authors have asked for, on the disk, and the order in which they are played."""
+"""The practice matches that authors have requested, stored on the disk, and the order in which they are played."""
 
-# DIR/AUTHOR/0001/challenge.json    request and outcome DIR/AUTHOR/0001/                  record of the match, once it
-# has begun
+#     DIR/AUTHOR/0001/challenge.json    request and outcome
+#     DIR/AUTHOR/0001/                  record of the match, after the match has begun
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -18,39 +18,39 @@ from ...files.whole import write_whole
 from .store import StoreError
 
 MAX_WAITING = 3
-"""Most practice matches of one author that wait."""
+"""Most waiting practice matches of one author."""
 MAX_KEPT = 100
-"""Most practice matches of one author that are kept; the oldest is removed."""
+"""Most stored practice matches of one author; if there are more, the oldest is removed."""
 PERSON = "me:"
 """Prefix to the name of an author who plays in person."""
 PRACTICE = "practice"
-"""Folder of all practice matches in the folder of records; no tournament may have that name."""
+"""Folder of all practice matches in the folder of records; no tournament may have this name."""
 _FILE = "challenge.json"
 _DIGITS = 4
 
 
 class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A practice match that an author asked for."""
+    """A practice match that an author has requested."""
 
     author: str
     number: int
     """Number from 1, counted for each author."""
     tournament: str
-    """Tournament whose game, options and times are used."""
+    """Tournament whose game, options and times apply to the match."""
     version: int | None
-    """Version of the author's that plays; None: the author plays in person."""
+    """Author's version that plays; None: the author plays in person."""
     opponent: str
-    """Player of all other seats: `house:NAME`, or the number of another version of the author's."""
+    """Player of all other seats: `house:NAME`, or the number of one of the author's other versions."""
     asked: str
     """Time of the request, ISO 8601 in UTC."""
     begun: str | None = None
-    """Time of the last attempt to play it, as above."""
+    """Time of the last attempt to play the match, in the same form."""
     attempts: int = 0
-    """Number of attempts to play it that ended together with the server."""
+    """Number of attempts that ended because the server crashed."""
     ended: str | None = None
-    """Time of the end, as above; None while it is still to be played."""
+    """Time of the end, in the same form; None before the end."""
     trouble: str | None = None
-    """Reason why it was not played, in one sentence."""
+    """Reason why the match was not played, in one sentence."""
 
     def __post_init__(self) -> None:
         for at in (self.asked, self.asked if self.begun is None else self.begun):
@@ -60,12 +60,12 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def is_in_person(self) -> bool:
-        """True if the author plays, and no version does."""
+        """True if the author plays in person."""
         return self.version is None
 
     @property
     def place(self) -> str:
-        """Path of its folder in the folder of all practice matches."""
+        """Path of the match's folder in the folder of all practice matches."""
         return f"{self.author}/{self.number:0{_DIGITS}}"
 
 
@@ -80,7 +80,7 @@ class PracticeRules(Struct, frozen=True, kw_only=True):
 
 
 class ChallengeRefused(RemediableError):
-    """A request for a practice match that is refused."""
+    """The refusal of a request for a practice match."""
 
 
 class Challenges:
@@ -100,7 +100,7 @@ class Challenges:
             self._keep(self._read(path))
 
     def list_own(self, author: str) -> list[Challenge]:
-        """Return the matches that an author has asked for, the oldest first."""
+        """Return the matches that an author has requested, the oldest first."""
         return list(self._known.get(author, {}).values())
 
     def latest(self, challenge: Challenge) -> Challenge:
@@ -112,10 +112,10 @@ class Challenges:
         return self._root / challenge.place
 
     def waiting(self) -> list[Challenge]:
-        """Return the matches that are still to be played, in their order.
+        """Return the matches that have not ended, in the order in which they are to be played.
 
-        Matches that have begun come first. Then authors take turns, beginning with the one that has waited longest: an
-        author who asks for many matches at once delays nobody else.
+        Matches that have begun come first. Then authors take turns, beginning with the author who has waited longest.
+        So an author who requests many matches at once delays nobody else.
         """
         turns = chain.from_iterable(map(self._turns, self._known))
         return [challenge for _, challenge in sorted(turns, key=lambda turn: turn[0])]
@@ -124,13 +124,13 @@ class Challenges:
         """Store a challenge, and return it with its number.
 
         Raises:
-            ChallengeRefused: too many of the author's matches wait.
+            ChallengeRefused: the author has too many waiting matches.
             OSError: the disk can't store it.
         """
         challenges = self._known.get(challenge.author, {})
         if sum(other.ended is None for other in challenges.values()) >= MAX_WAITING:
             raise ChallengeRefused(
-                f"{MAX_WAITING} of your practice matches wait already", "ask again when one of them is over"
+                f"{MAX_WAITING} of your practice matches are already waiting", "ask again when one of them is over"
             )
         numbered = msgspec.structs.replace(challenge, number=max(challenges, default=0) + 1)
         self.folder(numbered).mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ class Challenges:
         self._known.setdefault(challenge.author, {})[challenge.number] = challenge
 
     def _turns(self, author: str) -> Iterator[tuple[tuple[bool, int, str, str], Challenge]]:
-        """Yield an author's matches that are still to be played, each with a sort key for its place among all."""
+        """Yield an author's matches that have not ended, each with a sort key for its place among all matches."""
         last = max(
             (challenge.begun or "" for challenge in self.list_own(author) if challenge.ended is not None), default=""
         )

@@ -1,7 +1,7 @@
 """The entries of an author's archive in any format, and the rules that they must keep."""
 
-# The client that packs and the server that unpacks apply the same rules. An entry that breaks one is refused rather
-# than repaired: a repaired path would surprise its author, and two repaired paths could become the same.
+# The client that packs and the server that unpacks apply the same rules. An entry that breaks a rule is refused, not
+# repaired: a repaired path would surprise its author, and two repaired paths could become equal.
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,9 +14,10 @@ from ...errors import BadRequest, RemediableError
 from ...files.tree import MIB
 
 MAX_UNPACKED_BYTES = 64 * MIB
-"""Most unpacked bytes. Four times the packed size is usual for text; a program may write no larger file either."""
+"""Most unpacked bytes, four times the packed size, as is usual for text. A running program has the same limit for a
+file."""
 MAX_ENTRIES = 2000
-"""Most files, folders and links: room for a program's libraries, because its build has no network."""
+"""Most files, folders and links: enough for a program's libraries, which its build can't download."""
 MAX_LEVELS = 32
 """Most levels of folders within folders."""
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1000
@@ -25,12 +26,12 @@ MANIFEST = "player.toml"
 LEFT_OUT = frozenset(
     {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
 )
-"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it."""
+"""Names that are left out in every folder. `node_modules` is not among them, because a build can't download it."""
 MAX_LISTED = 10 * MAX_ENTRIES
-"""Most entries that an archive may list, those that are left out included: a git history may be thousands of files."""
+"""Most entries that an archive may list, with those that are left out: a git history may have thousands of files."""
 PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
 SEND_AGAIN = "hand it in again"
-SMALLER = "leave out what the program does not need; of a folder, what .refereeignore names is left out"
+SMALLER = "leave out files that the program does not need; if you hand in a folder, name them in .refereeignore"
 COPY_IT, LEAVE_IT_OUT = "put a copy in its place", "leave it out"
 
 
@@ -59,12 +60,12 @@ class ArchiveEntry(Struct, frozen=True, kw_only=True):
 
 
 def is_program(data: bytes) -> bool:
-    """Return whether a file is executable by its first bytes, as archives from Windows and browsers carry no modes."""
+    """Return whether a file must be executable, by its first bytes: Windows and browsers send no modes of files."""
     return data.startswith((b"#!", b"\x7fELF"))
 
 
 def refuse_kind(path: str, what: str, remedy: str) -> BadArchive:
-    """Return the error about an entry that is no file, folder or link."""
+    """Return the error about an entry that is not a file, folder or link."""
     return BadArchive(f"{show_path(path)} is {what}; only files, folders and links to them are allowed", remedy)
 
 
@@ -96,12 +97,12 @@ def check_path(path: str) -> None:
     """Check that a path stays below the player's folder, and that every system can store and show it.
 
     Raises:
-        BadArchive: the path leads out, or is impossible on some system.
+        BadArchive: the path leads out of the folder, or is not possible on some system.
     """
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
         raise BadArchive(f"{show_path(path)} leads out of the player's folder", PACK_IT)
-    if any("\udc80" <= sign <= "\udcff" for sign in path):  # how Python decodes a byte that is not UTF-8
+    if any("\udc80" <= sign <= "\udcff" for sign in path):  # Python decodes a byte that is not UTF-8 to these
         raise BadArchive(_describe_bytes(path), "rename it: plain letters are safe")
     if not path.isprintable():
         raise BadArchive(f"{show_path(path)} is a name that can't be shown", "rename it")
@@ -115,7 +116,7 @@ def check_path(path: str) -> None:
 
 
 def _check_parents(kinds: dict[str, EntryKind]) -> None:
-    """Add the folders that paths imply; check that each is a folder, and that no two names differ in case alone."""
+    """Add the folders that paths imply. Check that each is a folder, and that no two names differ only in case."""
     for path in list(kinds):
         for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
             if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
@@ -146,11 +147,11 @@ def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
 
 
 def _no_manifest(kinds: dict[str, EntryKind]) -> BadArchive:
-    """Return the error about a missing player.toml: where it is instead, or what to write into one."""
+    """Return the error about a missing player.toml; its remedy names another folder that has one, or shows a file."""
     manifests = (path for path in kinds if PurePosixPath(path).name == MANIFEST)
     elsewhere = sorted(manifests, key=lambda path: (path.count("/"), path))
     if elsewhere:
-        remedy = f"it is at {', '.join(map(show_path, elsewhere[:3]))}: hand in only the folder that holds it"
+        remedy = f"it is at {', '.join(map(show_path, elsewhere[:3]))}: hand in only the folder that contains it"
     else:
         remedy = 'write one, which says how the player is started: name = "ada" and run = "python3 player.py"'
     return BadArchive(f"there is no file {MANIFEST} at the top", remedy)
@@ -167,7 +168,7 @@ def too_large(entries: Sequence[ArchiveEntry], what: str) -> BadArchive:
 
 
 def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
-    """Return the error about files that are too large together.
+    """Return the error about files that are too large in total.
 
     Args:
         sizes: size in bytes and path of each file.
@@ -179,7 +180,7 @@ def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
 
 
 def _describe_bytes(path: str) -> str:
-    """Describe a path with a byte that is not UTF-8, and its reading in Latin-1, which old archivers write."""
+    """Describe a path that is not UTF-8, and show it as Latin-1, which old archivers write."""
     data = path.encode("utf-8", "surrogateescape")
     byte = next(ord(sign) - 0xDC00 for sign in path if "\udc80" <= sign <= "\udcff")
     guess = data.decode("latin-1")
@@ -189,6 +190,6 @@ def _describe_bytes(path: str) -> str:
 
 
 def show_path(path: str) -> str:
-    """Return a path for an error message: one line, of bounded length."""
+    """Return a path for an error message, shortened to one line."""
     text = path if path.isprintable() else ascii(path)[1:-1]
     return text if len(text) <= 100 else f"{text[:100]}..."

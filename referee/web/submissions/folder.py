@@ -1,8 +1,12 @@
 """A player's folder on the disk <-> the entries of its archive."""
 
-# Some things are left out of a folder, whether it is packed here or sent by a browser: caches, which every machine
-# makes itself; virtual environments, which fit one machine alone; the history of version control; folders of records;
-# and the names in a file .refereeignore.
+# Some files are left out of a folder that is packed here or sent by a browser:
+#
+# - caches, which every machine makes itself,
+# - virtual environments, which work on one machine only,
+# - the history of version control,
+# - folders of records,
+# - files that .refereeignore names.
 
 import os
 import stat
@@ -32,7 +36,7 @@ from .entries import (
 
 IGNORE = ".refereeignore"
 _ENVIRONMENT = "pyvenv.cfg"
-"""File that marks its folder as a virtual environment of Python's."""
+"""File that marks its folder as a Python virtual environment."""
 _MAX_IGNORE_BYTES = 65_536
 
 
@@ -41,7 +45,7 @@ class FolderContents(Struct, frozen=True, kw_only=True):
 
     entries: tuple[ArchiveEntry, ...]
     left_out: tuple[str, ...]
-    """Paths that were left out; of a folder, only its own path."""
+    """Paths that were left out; for a left-out folder, only the folder's own path."""
 
 
 def gather(folder: Path) -> FolderContents:
@@ -78,11 +82,11 @@ class _Walk:
         ):  # counted here, so that the error can name the largest files
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
-                raise BadArchive(text, f"name what the program does not need in {IGNORE}")
+                raise BadArchive(text, f"name the files that the program does not need in {IGNORE}")
             self.entries.append(self._entry(node))
 
     def _leave_out(self, node: TreeNode) -> bool:
-        """Leave a file or folder out, if the author wants that or nobody needs it; return whether it is left out."""
+        """Leave a node out if .refereeignore names it or no program needs it; return whether it is left out."""
         is_left_out = (
             node.name in LEFT_OUT
             or (node.is_folder and (_is_environment(node) or holds_records_alone(self._root / node.path)))
@@ -118,17 +122,17 @@ def _is_environment(node: TreeNode) -> bool:
 
 
 def _patterns(path: Path) -> list[str]:
-    """Return the patterns in a file, one a line, for names or for paths in the folder; `#` begins a comment.
+    """Return the patterns in a file, one on each line, for names or for paths in the folder; `#` begins a comment.
 
     Raises:
-        BadArchive: the file is too long, or no text.
+        BadArchive: the file is too long, or is not text.
     """
     if not path.is_file():
         return []
     try:
         text = read_small_text(path, _MAX_IGNORE_BYTES)
     except BadFile as error:
-        raise BadArchive(f"{path}: {error.strerror}", "it has one name or pattern a line") from None
+        raise BadArchive(f"{path}: {error.strerror}", "write one name or pattern on each line") from None
     lines = (line.strip().rstrip("/") for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -165,7 +169,7 @@ def pack_upload(files: Sequence[tuple[str, bytes]]) -> bytes:
     """Return the archive of a folder.
 
     Args:
-        files: path and content of each file; browsers begin paths with the folder's name, and send no modes.
+        files: path and content of each file; a path from a browser begins with the folder's name.
 
     Raises:
         BadArchive: the folder is too large, or something in it breaks a rule.

@@ -1,8 +1,8 @@
-"""The matches of each author, and the part of them that the author may see, read from the records themselves."""
+"""The matches of each author, read from the records, and the part of each match that the author may see."""
 
-# A seat belongs to an author if the organiser started the program that the author had handed in, as the folder in the
-# record's header shows, or if the author played a practice match in person. Names that players give themselves prove
-# nothing: anybody could call a program `ada`. Matches that are not over are not shown at all.
+# A seat belongs to an author in two cases. Either the record's header shows that the seat's program was started from a
+# folder that the author had handed in, or the author played a practice match in person. The name of a player proves
+# nothing: anybody could call a program `ada`. Matches that are not over are not shown.
 
 import os
 import re
@@ -24,7 +24,7 @@ from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
 _MAX_LINE_BYTES = 1 << 20
-"""Most bytes of a header or a result; names, options and the evidence of a dozen fouls are far below."""
+"""Most bytes of a header or a result; names, options and the evidence of a dozen fouls take far fewer."""
 _VERSION = re.compile(r"[0-9]{4,}")
 
 
@@ -34,16 +34,16 @@ class AuthorsSeat(Struct, frozen=True, kw_only=True):
     seat: int
     author: str
     version: int | None
-    """Version that played; None if the record does not say, or the author played in person."""
+    """Version that played; None if the record does not contain it, or the author played in person."""
 
 
 class AuthoredMatch(Struct, frozen=True, kw_only=True):
     """A match of authors that is over."""
 
     name: str
-    """Path of its record in the folder of records, without the ending."""
+    """Path of the match's record in the folder of records, without the ending."""
     head: str
-    """Hash of its record's last line."""
+    """Hash of the last line of the match's record."""
     header: Header
     result: ResultLine
     seats: tuple[AuthorsSeat, ...]
@@ -55,7 +55,7 @@ class Own(Struct, frozen=True, kw_only=True):
 
     match: str
     head: str
-    """Hash of the last line of the record that this was made from."""
+    """Hash of the last line of the record from which this entry was made."""
     game: str
     opened: str
     seat: int
@@ -102,12 +102,12 @@ class AuthorsMatches:
         return game.teams(game.parse_options(setup.options), len(setup.names))
 
     def explain_match(self, author: str, name: str, seat: int | None) -> Explanation | None:
-        """Explain a match to an author; None if the author had no such seat.
+        """Return the explanation of a match for an author; None if the author had no such seat.
 
         Args:
             author: name of the author.
-            name: name of the match, as the list has it.
-            seat: one of the author's seats; None: the first.
+            name: name of the match, as in the author's list of matches.
+            seat: one of the author's seats; None: the author's first seat.
 
         Raises:
             RecordError: the record does not hold.
@@ -121,7 +121,7 @@ class AuthorsMatches:
         return explain(lines, own_seat, rules, self._find_output(match, own_seat))
 
     def _find_output(self, match: AuthoredMatch, seat: int) -> Printed | None:
-        """Return the end of what an author's program printed, without the path of the file on this machine."""
+        """Return the last output of an author's program, without the path of the output file on this machine."""
         printed = read_last_output(self._path(match.name), seat, match.header.setup.names[seat])
         return None if printed is None else replace(printed, path="")
 
@@ -137,7 +137,7 @@ class AuthorsMatches:
         return b"".join(line + b"\n" for line in self._redact(name, match_and_seat[1]))
 
     def read_output(self, author: str, name: str, seat: int | None) -> str | None:
-        """Return everything that is kept of what an author's program printed in a match; None if nothing is."""
+        """Return all stored output of an author's program in a match; None if nothing is stored."""
         match_and_seat = self._own_seat(author, name, seat)
         if match_and_seat is None:
             return None
@@ -151,7 +151,7 @@ class AuthorsMatches:
         return self.logs / f"{name}.jsonl"
 
     def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
-        """Return a match and the seat of an author. Only names from the list become paths, so none leads elsewhere."""
+        """Return a match and the seat of an author. Only names from the list become paths, so no other file is read."""
         for match in self._all():
             seats = [each.seat for each in match.seats if each.author == author and seat in (None, each.seat)]
             if match.name == name and seats:
@@ -171,13 +171,13 @@ class AuthorsMatches:
                 if path not in self._known or self._known[path][0] != stamp:
                     self._known[path] = (stamp, self._read(path))
             except OSError:
-                continue  # it has been moved away in the meantime
+                continue  # the record has been moved away in the meantime
             if match := self._known[path][1]:
                 matches.append(match)
         return matches
 
     def _read(self, path: Path) -> AuthoredMatch | None:
-        """Return the match of a record; None if the file is no record, or the match is not over."""
+        """Return the match of a record; None if the file is not a record, or the match is not over."""
         first, *last = _ends(path)
         try:
             lines = [read_line(line) for line in (first, *last)]
@@ -187,13 +187,13 @@ class AuthorsMatches:
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
             return None
         if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
-            return None  # the record does not fit together, and nobody has audited it
+            return None  # the parts of the record contradict each other; `referee audit` shows this
         name = path.relative_to(self.logs).with_suffix("").as_posix()
         seats = self.find_seats(header, name)
         return AuthoredMatch(name=name, head=lines[-1].hash, header=header, result=result, seats=seats)
 
     def find_seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
-        """Return the seats of a match that authors may read about."""
+        """Return the seats of a match that belong to authors."""
         seats = []
         for seat, program in enumerate(header.programs or ()):
             if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
@@ -204,10 +204,10 @@ class AuthorsMatches:
         return tuple(seats)
 
     def _author(self, where: str, program: str) -> tuple[str, int | None] | None:
-        """Return author and version of the folder that a program was started from; None if it was not handed in."""
+        """Return author and version of the program in a folder; None if the program was not handed in."""
         if program.startswith(("house:", "cmd:")):
             return None
-        folder = Path(os.path.normpath(Path(where, program)))  # no links followed: their targets may have changed
+        folder = Path(os.path.normpath(Path(where, program)))  # links are not followed: their targets may have changed
         for root in self._roots:
             if folder.is_relative_to(root):
                 match folder.relative_to(root).parts:
@@ -230,7 +230,7 @@ def _ends(path: Path) -> Sequence[bytes]:
 
 
 def make_own(match: AuthoredMatch, seat: AuthorsSeat, teams: Sequence[Sequence[int]]) -> Own:
-    """Return a match as the author of one of its seats sees it."""
+    """Return a line about a match for the author of one of its seats."""
     setup, result = match.header.setup, match.result.result
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     partners = next((set(team) for team in teams if seat.seat in team), {seat.seat})

@@ -2,13 +2,14 @@
 
 #     DIR/NAME                          link to the player's folder of the present version: the latest that has passed,
 #                                       or an older one that its author has chosen
-#     DIR/.versions/NAME/0001/          archive.tar.gz, or another ending, as it was handed in;
+#     DIR/.versions/NAME/0001/          archive.tar.gz (or another ending), as the author handed it in;
 #                                       player/ (unpacked from it; builds add files),
 #                                       version.json, report.json
 #     DIR/.versions/NAME/choice.json    the version that its author has chosen, if any
 #
-# A version is written to a temporary folder first and then renamed, so it is complete or absent, even after a crash. It
-# never changes afterwards; only the link does. So a match that is being played goes on with the version it began with.
+# A version is written to a temporary folder first, which is then renamed. So even after a crash, a version is either
+# complete or absent. Afterwards its player never changes; only the link does. So an open match continues with the
+# version with which it began.
 
 import contextlib
 import fcntl
@@ -36,11 +37,11 @@ VERSIONS = ".versions"
 MAX_VERSIONS = 200
 """Most versions of one author: ten a day for three weeks."""
 MAX_AUTHOR_BYTES = 1024 * MIB
-"""Most bytes of one author's versions, packed and unpacked: it takes a hundred authors to fill a common disk."""
+"""Most bytes of one author's versions, packed and unpacked: a hundred authors would be needed to fill a common disk."""
 MIN_FREE_BYTES = 512 * MIB
-"""Bytes of the disk that stay free for records: without them no match can go on."""
+"""Bytes of the disk that must stay free for records: without records no match can continue."""
 MAX_ATTEMPTS = 3
-"""Most checks of one version that were cut off: the version may be what takes the machine down."""
+"""Most interrupted checks of one version; after that it fails, because the version itself may crash the machine."""
 _ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive", "player", "version.json", "report.json"
 _CHOICE = "choice.json"
 _PARTIAL = ".partial-"
@@ -52,7 +53,7 @@ class VersionState(StrEnum):
 
     WAITING = "waiting"
     CHECKING = "checking"
-    """State in answers only: on the disk, a version that is being checked waits until its verdict."""
+    """State in answers only; until the verdict, the stored state is `waiting`."""
     PASSED = "passed"
     FAILED = "failed"
 
@@ -67,10 +68,10 @@ class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     packed_bytes: int
     unpacked_bytes: int
     handed_in: str
-    """Time at which it was handed in, ISO 8601 in UTC."""
+    """Time at which the author handed it in, ISO 8601 in UTC."""
     state: VersionState = VersionState.WAITING
     attempts: int = 0
-    """Number of checks that were begun but not completed."""
+    """Number of checks that began but were not completed."""
     checked: str | None = None
     """Time of the verdict, ISO 8601 in UTC."""
     trouble: str | None = None
@@ -84,7 +85,7 @@ class CheckOutcome(Struct, frozen=True, kw_only=True):
 
     passed: bool
     report: Any = None
-    """Report that `referee check --json` printed; None if it printed nothing usable."""
+    """Report that `referee check --json` printed; None if its output was not usable."""
     trouble: str | None = None
     failed_steps: tuple[str, ...] = ()
 
@@ -94,15 +95,15 @@ class _Choice(Struct, frozen=True, kw_only=True):
 
     number: int
     newest: int
-    """Newest version that had passed at that time: once a newer one passes, the choice ends."""
+    """Newest version that had passed at the time of the choice; when a newer version passes, the choice ends."""
 
 
 class StoreError(RefereeError):
-    """A store that can't be used; the text says what to do."""
+    """The error that a store can't be used; the text says what to do."""
 
 
 class VersionRefused(RemediableError):
-    """A version that is refused for now."""
+    """The refusal of a version, or of a choice of a version, for the present."""
 
 
 class Store:
@@ -139,10 +140,10 @@ class Store:
         """Remove the unfinished work of a referee that was killed, and set every author's link.
 
         Returns:
-            Author and version of every version that waits for a check, the oldest first.
+            Author and version of every version that is waiting for a check, the oldest first.
 
         Raises:
-            StoreError: a version can't be read, or another file is in the place of a link.
+            StoreError: a version can't be read, or another file has the name of a link.
         """
         waiting = []
         for author in self.authors():
@@ -182,7 +183,7 @@ class Store:
         return next(self._folder(author, number).glob(f"{_ARCHIVE}.*"))
 
     def present(self, author: str) -> int | None:
-        """Return the number of the version that plays; None if none has passed."""
+        """Return the number of the version that plays; None if no version has passed."""
         passed = self._passing_numbers(author)
         newest, choice = max(passed, default=None), self._choice(author)
         is_chosen = choice is not None and choice.newest == newest and choice.number in passed
@@ -198,7 +199,7 @@ class Store:
         """
         passed = self._passing_numbers(author)
         if number not in passed:
-            raise VersionRefused(f"version {number} has not passed its check", "choose one that has")
+            raise VersionRefused(f"version {number} has not passed its check", "choose a version that has")
         choice = _Choice(number=number, newest=max(passed))
         write_whole(self._versions / author / _CHOICE, [msgspec.json.encode(choice)])
         self._set_link(author)
@@ -221,14 +222,14 @@ class Store:
             name: name of the archive's file, for the error message about a lone source file.
 
         Returns:
-            The version, and whether it is new. If the archive equals that of the latest version, and that version has
-            not failed, nothing is stored and the latest version is returned.
+            The version, and whether it is new. If the archive equals the archive of the latest version, and this
+            version has not failed, nothing is stored and the latest version is returned.
 
         Raises:
             BadArchive: the archive can't be unpacked.
-            VersionRefused: the author's latest version is not checked yet, the author has no room left, or the disk is
-                nearly full.
-            OSError: the disk can't store it; nothing of it remains.
+            VersionRefused: the author's latest version is not checked yet, the author has used all allowed room, or
+                the disk is nearly full.
+            OSError: the disk can't store the version; no part of it remains.
         """
         versions = self.versions(author)
         sha256 = hashlib.sha256(data).hexdigest()
@@ -260,17 +261,17 @@ class Store:
             )
         ask = "ask the organiser to make room"
         if len(versions) >= MAX_VERSIONS:
-            raise VersionRefused(f"{len(versions)} versions are kept, and there may be no more", ask)
+            raise VersionRefused(f"you have handed in {len(versions)} versions, and more are not allowed", ask)
         if sum(version.packed_bytes + version.unpacked_bytes for version in versions) + size > MAX_AUTHOR_BYTES:
             raise VersionRefused(
-                f"your versions take {MAX_AUTHOR_BYTES // MIB} MiB together, and may take no more", ask
+                f"your versions take {MAX_AUTHOR_BYTES // MIB} MiB in total, and more is not allowed", ask
             )
         if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
             raise VersionRefused("the disk of the contest is nearly full, so nothing can be handed in", ask)
 
     @contextlib.contextmanager
     def _partial(self, author: str) -> Iterator[Path]:
-        """Make a temporary folder, which is removed unless it was renamed."""
+        """Make a temporary folder; at the end, remove it unless it was renamed."""
         (self._versions / author).mkdir(exist_ok=True)
         with temporary_folder(_PARTIAL, self._versions / author) as partial:
             yield partial
@@ -278,7 +279,7 @@ class Store:
     # --- checking
 
     def begin(self, author: str, number: int, place: Path) -> None:
-        """Record that a check begins, and copy the player's folder, in which the check builds and runs it.
+        """Store that a check begins, and copy the player's folder; the check builds and runs the player in the copy.
 
         Args:
             author: name of the author.
@@ -286,7 +287,7 @@ class Store:
             place: folder to make for the copy.
 
         Raises:
-            BadTree: the unpacked folder can't be copied any more.
+            BadTree: the unpacked folder can no longer be copied.
             OSError: the disk can't store the copy.
         """
         version = self._read(author, number)
@@ -294,12 +295,12 @@ class Store:
         copy_folder(self.player_folder(author, number), place)
 
     def put_off(self, author: str, number: int) -> None:
-        """Record that a check was stopped through no fault of the version, which waits for another check."""
+        """Store that the version did not cause the end of its check, and is waiting for another check."""
         version = self._read(author, number)
         self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
 
     def conclude(self, author: str, number: int, verdict: CheckOutcome, now: str) -> None:
-        """Record the outcome of a check; a version that has passed becomes the present one.
+        """Store the outcome of a check; a version that has passed becomes the present version.
 
         Args:
             author: name of the author.
@@ -325,7 +326,7 @@ class Store:
         self._set_link(author)
 
     def report(self, author: str, number: int) -> Any:
-        """Return the report of a version's check; None if there is none."""
+        """Return the report of a version's check; None if there is no report."""
         return _read_json(self._folder(author, number) / _REPORT, dict[str, Any])
 
     # --- on the disk
@@ -359,7 +360,7 @@ class Store:
         if number is None:
             return
         if link.exists() and not link.is_symlink():
-            text = f"{link} is not a link of this folder, and would play instead of the versions of {author}"
+            text = f"{link} was not made by the referee, and would play instead of the versions of {author}"
             raise StoreError(f"{text}; move it away")
         target = self.player_folder(author, number)
         if link.is_symlink() and link.readlink() == target:
@@ -386,6 +387,6 @@ def _read_json(path: Path, kind: type[T]) -> T | None:
 
 
 def _clear(path: Path) -> None:
-    """Remove a folder that programs have written to; files that can't be removed stay."""
+    """Remove a folder in which programs have written files; files that can't be removed stay."""
     with contextlib.suppress(OSError):
         remove(path)

@@ -1,8 +1,8 @@
-"""Reads a tar of any common form: ustar, pax, GNU's, and the oldest one."""
+"""Reads a tar of any common form: ustar, pax, GNU, and the oldest form."""
 
-# The walk goes header by header, with a bound on each step. `tarfile.open` is not used: it goes backwards for a
+# The tar is read header by header, and each step has a limit. `tarfile.open` is not used: it goes backwards for a
 # negative size, and some releases take minutes for a hostile pax header. Owners, times, modes (except whether a file is
-# executable) and everything else about the packer's machine are skipped.
+# executable) and all other facts about the packer's machine are skipped.
 
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ _EXTENSIONS = {tarfile.XHDTYPE, tarfile.XGLTYPE, *_GNU_FIELDS}
 _SPARSE_PREFIX = "GNU.sparse."
 _SIZE_DIGITS = 20
 _MAX_EXTENSION_BYTES = 4 * MIB
-"""Most bytes of all pax headers together; some hundred bytes for each file are common."""
+"""Most bytes of all pax headers together; a few hundred bytes for each file are common."""
 
 
 def is_tar(data: bytes) -> bool:
@@ -50,10 +50,10 @@ def is_tar(data: bytes) -> bool:
 
 
 def read_tar(plain: bytes) -> Iterator[ArchiveEntry]:
-    """Yield the entries of a tar as they are, unchecked.
+    """Yield the entries of a tar unchanged and unchecked.
 
     Raises:
-        BadArchive: the data is no tar or is cut off, or an entry is no file, folder or link.
+        BadArchive: the data is not a tar or is cut off, or an entry is not a file, folder or link.
     """
     offset, extended, extension_bytes = 0, dict[str, str](), 0
     while any(block := plain[offset : offset + BLOCK]):
@@ -84,7 +84,7 @@ def _read_header(block: bytes, offset: int) -> tarfile.TarInfo:
     try:
         return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except (tarfile.TarError, ValueError) as error:
-        raise BadArchive(f"the archive is no tar at byte {offset}: {error}", PACK_IT) from None
+        raise BadArchive(f"the archive is not a valid tar at byte {offset}: {error}", PACK_IT) from None
 
 
 def _read_pax(data: bytes, offset: int) -> Mapping[str, str]:
@@ -105,7 +105,7 @@ def _read_pax(data: bytes, offset: int) -> Mapping[str, str]:
 
 
 def _check_global(fields: Mapping[str, str]) -> None:
-    """Check that a global header, such as git's with the commit, does not rename everything in the archive."""
+    """Check that a global header, such as git's with the commit, does not rename all entries of the archive."""
     if fields.keys() & {_PATH, _TARGET, _SIZE}:
         raise BadArchive("the archive has a global pax header that names files", PACK_IT)
 

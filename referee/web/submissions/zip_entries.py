@@ -1,9 +1,9 @@
 """Reads a zip, stored or deflated."""
 
-# A zip says everything twice: in a local header before each file, and in a directory at its end. Programs believe one
-# or the other, so an attacker could show different files to different programs. Here both must agree, and no byte may
-# belong to two files. `zipfile` reads the directory; its entries are checked, and nothing is inflated before the sum of
-# all sizes is known to be small.
+# A zip describes each file twice: in a local header before the file, and in a directory at the zip's end. Programs use
+# one or the other, so an attacker could show different files to different programs. Here both must agree, and no byte
+# may belong to two files. `zipfile` reads the directory, and this module checks its entries. No file is inflated before
+# the sum of all sizes is known to be small.
 
 import stat
 import struct
@@ -47,11 +47,11 @@ _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "Deflate64"
 
 
 def read_zip(data: bytes) -> Iterator[ArchiveEntry]:
-    """Yield the entries of a zip as they are, unchecked.
+    """Yield the entries of a zip unchanged and unchecked.
 
     Raises:
-        BadArchive: the data is no zip, is cut off, encrypted or too large, its two descriptions differ, or an entry is
-            no file, folder or link.
+        BadArchive: the data is not a zip, is cut off, encrypted or too large, the two descriptions of a file differ, or
+            an entry is not a file, folder or link.
     """
     infos, end = _read_directory(data)
     if sum(info.file_size for info in infos) > MAX_UNPACKED_BYTES:
@@ -94,7 +94,8 @@ def _read_directory(data: bytes) -> tuple[list[zipfile.ZipInfo], int]:
 def _count_entries(data: bytes, end: int) -> int:
     """Return an upper bound for the entries of the directory, because `zipfile` takes a kilobyte of memory for each.
 
-    The directory ends where its end record begins. In a zip64 another record has its length, so all data is counted.
+    The directory ends where its end record begins. In a zip64, a different record contains the directory's length, so
+    the entries in the whole file are counted.
     """
     size = int.from_bytes(data[end + 12 : end + 16], "little")
     is_zip64 = data[max(end - _ZIP64_BYTES, 0) : end].startswith(_ZIP64)
@@ -149,7 +150,7 @@ def _inflate(packed: bytes, info: zipfile.ZipInfo) -> bytes:
 
 def _entry(info: zipfile.ZipInfo, data: bytes) -> ArchiveEntry:
     path = _decode_name(info).removeprefix("./")
-    mode = info.external_attr >> 16  # set on Unix only
+    mode = info.external_attr >> 16  # only Unix packers set it
     kind = stat.S_IFMT(mode)
     if kind in _UNIX_DEVICES:
         raise refuse_kind(path, *_UNIX_DEVICES[kind])
@@ -163,7 +164,7 @@ def _entry(info: zipfile.ZipInfo, data: bytes) -> ArchiveEntry:
 
 
 def _decode_name(info: zipfile.ZipInfo) -> str:
-    """Return a name as its packer meant it: many write UTF-8 without the flag, and some a backslash for a slash."""
+    """Return the name that the packer meant: many write UTF-8 without the flag, and some a backslash for a slash."""
     name = info.orig_filename
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeDecodeError):

@@ -67,7 +67,7 @@ def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch
     """There is a limit on waiting matches, and one on stored ones."""
     for _ in range(MAX_WAITING):
         kept.add(asked("ada"))
-    with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches wait already"):
+    with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches are already waiting"):
         kept.add(asked("ada"))
     assert kept.add(asked("bob")).number == 1
     monkeypatch.setattr(challenges, "MAX_KEPT", 3)

@@ -41,7 +41,7 @@ def test_a_check_that_crashes_tells_no_path_of_the_machine(tmp_path: Path) -> No
         odd = service.hand_in("ada", archive("crash"))
         assert f"RecursionError: in {Path(__file__).parent}" in service.hears("check failed", "author ada, version 1")
     assert odd["state"] == "failed"
-    assert odd["trouble"] == "the check could not be made (exit status 1): ask the organiser"
+    assert odd["trouble"] == "the check could not be completed (exit status 1): ask the organiser"
 
 
 class Service:
@@ -101,7 +101,7 @@ ERRORS = {
     "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): ask the organiser"),
     "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): ask the organiser"),
     "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): ask"),
-    "tree": (BadTree("there are folders more than 64 deep: a/b"), "made: there are folders more than 64 deep: a/b"),
+    "tree": (BadTree("there are folders more than 64 deep: a/b"), "completed: there are folders more than 64 deep"),
 }
 
 
@@ -135,7 +135,7 @@ def test_trouble_of_the_machine_is_waited_out(
     assert service.version() == (VersionState.WAITING, None)
     monkeypatch.setattr(service.store, "begin", raising(BadTree("x can't be read")))
     service.clock.advance(RETRY_S)
-    assert service.version() == (VersionState.FAILED, "the check could not be made: x can't be read")
+    assert service.version() == (VersionState.FAILED, "the check could not be completed: x can't be read")
     stop(running)
 
 

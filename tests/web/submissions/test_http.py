@@ -88,9 +88,9 @@ def _check_privacy(service: Reception) -> None:
 
 
 BAD = {
-    "no archive": (b"\xff\0", 422, "this is no archive"),
+    "no archive": (b"\xff\0", 422, "this is not an archive"),
     "begun": (b"PK", 422, "cut off"),
-    "lone file": (b"print()", 422, "is a lone file"),
+    "lone file": (b"print()", 422, "is a single file"),
     "no manifest": (pack([ArchiveEntry(path="player.toml", data=TOML)])[:-4], 422, "cut off"),
 }
 
@@ -180,7 +180,7 @@ def test_one_check_at_a_time_and_not_too_often(service: Reception) -> None:
     assert service.ask("eva", "/submissions", archive())[1]["state"] == "waiting"
     assert [service.ask("dan", "/submissions", archive())[0] for _ in range(5)] == [409, 409, 409, 429, 429]
     service.hears("author eva, version 1, passed yes")
-    assert "not done after 5 s" in service.ask("dan", "/submissions/1")[1]["trouble"]
+    assert "not ended after 5 s" in service.ask("dan", "/submissions/1")[1]["trouble"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -219,4 +219,4 @@ def test_a_check_that_says_nothing_is_no_verdict_on_the_program(service: Recepti
     """The organiser is told about a check that could not be made, and its version does not play."""
     odd = service.hand_in("fay", archive("nonsense"))
     assert odd["state"] == "failed"
-    assert "could not be made (exit status 2): ask the organiser" in odd["trouble"]
+    assert "could not be completed (exit status 2): ask the organiser" in odd["trouble"]

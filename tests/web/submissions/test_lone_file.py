@@ -14,7 +14,7 @@ def test_a_lone_file_is_refused_with_the_commands_that_make_a_player(tmp_path: P
     """The commands work as they are printed, whatever the file's name."""
     for name, inside in (("ada.py", "ada.py"), ("it's my bot.py", "player.py"), ("-x.py", "player.py")):
         (tmp_path / name).write_text("print()")
-        with pytest.raises(BadArchive, match="is a lone file, and a player is a folder") as told:
+        with pytest.raises(BadArchive, match="is a single file, but a player is a folder") as told:
             unpack(b"print()", name)
         first, *commands = str(told.value).splitlines()
         assert len(commands) == 2

@@ -177,17 +177,17 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb of xz": (lambda: lzma.compress(bytes(TOO_MUCH), preset=0), "the archive is over 64 MiB"),
     "cut bzip2": (lambda: bz2.compress(make_tar({"player.toml": TOML}))[:-5], "cut off"),
     "cut xz": (lambda: lzma.compress(make_tar({"player.toml": TOML}))[:-5], "cut off"),
-    "damaged bzip2": (lambda: b"BZh9" + bytes(40), "no whole bzip2"),
-    "damaged xz": (lambda: b"\xfd7zXZ\0" + bytes(40), "no whole xz"),
+    "damaged bzip2": (lambda: b"BZh9" + bytes(40), "not a complete bzip2"),
+    "damaged xz": (lambda: b"\xfd7zXZ\0" + bytes(40), "not a complete xz"),
     "bytes behind bzip2": (lambda: bz2.compress(make_tar({"player.toml": TOML})) + b"more", "4 bytes follow"),
-    "zip in gzip": (lambda: gzip.compress(GOOD), "no tar at byte 0"),
-    "program in gzip": (lambda: gzip.compress(b"print()\n"), "no tar at byte 0"),
+    "zip in gzip": (lambda: gzip.compress(GOOD), "not a valid tar at byte 0"),
+    "program in gzip": (lambda: gzip.compress(b"print()\n"), "not a valid tar at byte 0"),
     "7-Zip": (
         lambda: b"7z\xbc\xaf\x27\x1c" + bytes(40),
         "is 7-Zip, a format that can't be read here; pack its folder again",
     ),
     "RAR": (lambda: b"Rar!\x1a\x07\x01\x00" + bytes(40), "is RAR, a format that can't be read here"),
-    "picture": (lambda: b"\x89PNG\r\n\x1a\n" + bytes(40), "this is no archive"),
+    "picture": (lambda: b"\x89PNG\r\n\x1a\n" + bytes(40), "this is not an archive"),
 }
 
 
