@@ -238,7 +238,7 @@ def test_garbage_among_the_requests_is_put_aside_and_told(over: Path) -> None:
     for name, text in (("a", "nonsense"), ("b", "{}"), ("c", '{"ruling":{"id":"0","kind":"fine"}}')):
         (folder / f"{name}.json").write_text(text)
     told = notes(run(over))
-    assert sum("is no request: " in text and "it was put aside" in text for text in told) == 3
+    assert sum("is no request: " in text and "the file was renamed" in text for text in told) == 3
     assert (requests(over), list(history(over).tournament.suspended)) == ([".refused"] * 3, [0])
     assert run(over)[0].get("event") != "tournament-begun"
 
