@@ -73,15 +73,7 @@ class Terminal(Console):
 
     def say(self, text: str) -> None:
         """Print a text unchanged: without markup, highlighting or wrapping."""
-        if self.is_terminal:
-            self.print(text, markup=False, highlight=False, soft_wrap=True)
-            return
-        # A tournament prints a line for each match, and rich needs half a millisecond to lay out a line.
-        try:
-            self.file.write(f"{printable_lines(text)}\n")
-            self.file.flush()
-        except BrokenPipeError:
-            self.on_broken_pipe()
+        self.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Discard further output, because nobody reads it; called by rich.
